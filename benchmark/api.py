@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
 
     from benchmark.data.reading import Reading
 
+_TEXT_WIDTH = 100
+_SHORT = ("beta", "technique", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
 _SHOWN = ("discrimination", "accuracy")  # what a notebook shows of a run
 
 
@@ -302,19 +305,37 @@ class Run:
         """Why values are missing, one row for each cell or value."""
         return self.finished.failures
 
-    def compare(self, baseline: str | None = None) -> pd.DataFrame:
+    def compare(self, baseline: str | None = None, *, short: bool = False) -> pd.DataFrame:
         """Return what each technique gains and costs beside a baseline, at each level of bias.
 
-        The columns are :data:`benchmark.statistics.answers.ANSWER_COLUMNS`. The baseline is a technique, by
-        default each dataset's own, as the experiment declares it.
+        The columns are :data:`benchmark.statistics.answers.ANSWER_COLUMNS`. With ``short`` they are the
+        technique and where it was tried, the discrimination that is left, its accuracy, their changes, and
+        the verdict. The baseline is a technique, by default each dataset's own, as the experiment declares
+        it.
         """
         baselines = baselines_of(self.finished, self.results, baseline)
-        return results_answers(
+        found = results_answers(
             self.finished.choosable(self.results),
             baselines,
             self.finished.constant_answers,
             resampling=self.finished.resampling(read_folds(self.folder)),
         )
+        if not short:
+            return found
+        several = [name for name in SCENARIO if found[name].nunique() > 1]
+        return found[[*several, *_SHORT]]
+
+    def answer(self, baseline: str | None = None) -> str:
+        """Return which technique to choose, at what cost, as ``betabench report`` prints it."""
+        from rich.console import Console
+
+        from benchmark.report.answers_console import print_all_answers
+
+        own = self.statistics(baseline)
+        said = Console(file=io.StringIO(), width=_TEXT_WIDTH, emoji=False, color_system=None)
+        print_all_answers(said, own.scenarios, own.answers, own.run, rope=own.rope)
+        assert isinstance(said.file, io.StringIO)
+        return said.file.getvalue()
 
     def statistics(self, baseline: str | None = None) -> RunStatistics:
         """Return all statistics; :func:`~benchmark.runs.analysis.folder_statistics` says more."""

@@ -68,7 +68,29 @@ def run(output: str = "out", **more: object) -> benchmark.Run:
     return benchmark.run(made, output=output, offline=True, progress=False, **more)  # type: ignore[arg-type]
 
 
+<<<<<<< HEAD
 def test_a_dry_run_estimates_and_keeps_what_it_computed(here: Path) -> None:
+=======
+def test_the_answer_is_text_and_a_comparison_can_be_short(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = run()
+    capsys.readouterr()
+    text = made.answer()
+    assert capsys.readouterr().out == ""
+    assert "What to choose" in text
+    assert "β = 0.5" in text
+    assert max(map(len, text.splitlines())) <= 100
+    short, whole = made.compare(short=True), made.compare()
+    assert list(short.columns) == [
+        *("beta", "technique", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
+    ]
+    pd.testing.assert_frame_equal(short, whole[list(short.columns)])
+    assert len(made.compare("massaging", short=True)) == len(short)
+
+
+def test_a_dry_run_estimates_and_leaves_nothing(here: Path) -> None:
+>>>>>>> 71fe071 (Reports, quick and technique pages end with the lines that apply a technique; check knows metrics)
     found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
     assert found is not None
     assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 9, 3)

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from benchmark.declarations import title_of
 from benchmark.errors import ReportError
+from benchmark.estimator.snippet import snippet
 from benchmark.techniques import Technique, list_techniques
 from benchmark.techniques._checks import parameter_rules
 from benchmark.techniques.base import Stage
@@ -110,6 +111,7 @@ def technique_page(
         "## Citation",
         _paragraph(plain(technique.reference)),
         *(_section("References", references) if references else ()),
+        *_use(technique, folder, root),
         f"[All techniques]({_INDEX})",
     ]
     return "\n\n".join(lines) + "\n"
@@ -177,6 +179,18 @@ def _source(technique: type[Technique], folder: Path, root: Path) -> str:
     text = code(path.relative_to(root).as_posix())
     link = link_to(path, folder, root)
     return f"[{text}]({link})" if link else text
+
+
+def _use(technique: type[Technique], folder: Path, root: Path) -> Iterator[str]:
+    """Yield the lines of Python that apply a technique to a made-up file."""
+    link = link_to(root / "docs" / "use.md", folder, root)
+    more = f" [Use a technique]({link}) says how columns are read." if link else ""
+    yield "## Use it"
+    yield f"To decide on rows of your own, here of a file {code('people.csv')} that says who was hired.{more}"
+    roles: dict[str, Any] = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
+    classifier = "" if technique.unconstrained else "c45"  # a technique with a learner of its own takes none
+    lines = snippet(technique.name, "people.csv", classifier=classifier, **roles)
+    yield f"```python\n{lines}```"
 
 
 def _figures(figures: Figures) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``betabench check``: whether techniques and kinds of bias keep the rules, and what a fit costs."""
+"""``betabench check``: whether techniques, kinds of bias and metrics keep the rules, and what a fit costs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def add(commands: Any) -> None:
         commands,
         "check",
         _check,
-        "check that techniques and kinds of bias keep the rules of the benchmark, and measure a fit",
+        "check that techniques, kinds of bias and metrics keep the rules of the benchmark, and measure a fit",
         "betabench check my_technique.py",
     )
     option(
         "targets FILE|NAME",
-        "Python file that registers techniques or kinds of bias, or a registered name",
+        "Python file that registers techniques, kinds of bias or metrics, or a registered name",
         nargs="*",
     )
-    option("--all", "everything that is registered")
+    option("--all", "all techniques and kinds of bias that are registered")
     option(
         "--parameters KEY=VALUE",
         "parameters of the techniques; those left out take their defaults",
@@ -56,8 +56,16 @@ def _check(options: argparse.Namespace) -> int:
 
     from benchmark.bias import list_bias_kinds
     from benchmark.classifiers import make_classifier
-    from benchmark.experiment.examine import VERDICTS, Examiner, examine, examine_bias_kind, registered_in
+    from benchmark.experiment.examine import (
+        VERDICTS,
+        Examiner,
+        examine,
+        examine_bias_kind,
+        examine_metric,
+        registered_in,
+    )
     from benchmark.experiment.pool import Limits
+    from benchmark.metrics import list_metrics
     from benchmark.registry import load_plugin
     from benchmark.report.examination import named, print_examination
     from benchmark.techniques import get_technique, list_techniques
@@ -70,17 +78,17 @@ def _check(options: argparse.Namespace) -> int:
             # A file of the package is registered already, and loaded again it would claim its names twice.
             loaded = () if registered_in(Path(file)) else load_plugin(file)
             names += registered_in(Path(file)) or [
-                name for kind in ("technique", "bias kind") for name in dict(loaded).get(kind, ())
+                name for kind in ("technique", "bias kind", "metric") for name in dict(loaded).get(kind, ())
             ]
     plugins = tuple(file for file in files if not registered_in(Path(file)))
-    kinds = list_bias_kinds()
+    kinds, metrics = list_bias_kinds(), list_metrics()
     if options.all:
         names += [*list_techniques(), *kinds]
     if not names:
         raise TechniqueError(
             "There is nothing to check",
-            expected="a Python file that registers techniques or kinds of bias, the name of one, or --all",
-            got=f"{', '.join(files)}, without either" if files else "no target before the options",
+            expected="a Python file that registers techniques, kinds of bias or metrics, a name, or --all",
+            got=f"{', '.join(files)}, without any" if files else "no target before the options",
             remedy="'betabench list techniques' shows the registered names; files and names come first",
         )
     for limit in ("time_limit", "memory_limit"):
@@ -92,9 +100,9 @@ def _check(options: argparse.Namespace) -> int:
             )
     parameters = dict(map(_parameter, options.parameters))
     make_classifier(options.classifier)
-    # A technique may be called as a kind of bias is; then both are meant.
+    # A technique may be called as a kind of bias or a metric is; then all are meant.
     names = list(dict.fromkeys(names))
-    wanted = [name for name in names if name not in kinds or name in list_techniques()]
+    wanted = [name for name in names if not (name in kinds or name in metrics) or name in list_techniques()]
     techniques = [get_technique(name, **parameters) for name in wanted]
     examiner = Examiner(options.classifier, parameters, plugins)
     limits = Limits(options.time_limit, options.memory_limit)
@@ -102,6 +110,7 @@ def _check(options: argparse.Namespace) -> int:
     examinations = [
         *(functools.partial(examine, technique) for technique in techniques),
         *(functools.partial(examine_bias_kind, name) for name in names if name in kinds),
+        *(functools.partial(examine_metric, name) for name in names if name in metrics),
     ]
     for examination in examinations:
         reports.append(examination(examiner, limits))

@@ -1,16 +1,19 @@
-"""The conformance suite: what every technique and kind of bias must do, checked on made-up rows."""
+"""The conformance suite: what every technique, kind of bias and metric must do, checked on made-up rows."""
 
 from benchmark.conformance._bench import NonconformityError
 from benchmark.conformance._example import example_table
 from benchmark.conformance.bias_checks import BIAS_CHECKS, check_bias, example_of
 from benchmark.conformance.checks import CHECKS, CheckResult, check_technique, described
+from benchmark.conformance.metric_checks import METRIC_CHECKS, check_metric
 
 __all__ = [
     "BIAS_CHECKS",
     "CHECKS",
+    "METRIC_CHECKS",
     "CheckResult",
     "NonconformityError",
     "check_bias",
+    "check_metric",
     "check_technique",
     "described",
     "example_of",

@@ -1,4 +1,4 @@
-"""The conformance checks of techniques and kinds of bias, and the cost of a fit, each in its own process."""
+"""The conformance checks of techniques, kinds of bias and metrics, and the cost of a fit."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import (
     CheckResult,
     check_bias,
+    check_metric,
     check_technique,
     described,
     example_of,
     example_table,
 )
 from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
+from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 
@@ -31,7 +33,7 @@ VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicab
 """What is said of a technique, by the worst status that one of its checks has."""
 
 _ROWS, _COLUMNS = 50_000, 12
-_BIAS_CHECKS = "bias checks"
+_BIAS_CHECKS, _METRIC_CHECKS = "bias checks", "metric checks"
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Examiner:
-    """Checks a technique and fits it, or checks a kind of bias, in a process of a pool: :func:`run_tasks`."""
+    """Checks a technique and fits it, or a kind of bias, or a metric, in a process of :func:`run_tasks`."""
 
     classifier: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -58,6 +60,9 @@ class Examiner:
             load_plugin(plugin)
         if cells == (_BIAS_CHECKS,):
             yield check_bias(example_of(list_bias_kinds()[block]))
+            return
+        if cells == (_METRIC_CHECKS,):
+            yield check_metric(get_metric(block))
             return
         technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
 
@@ -72,10 +77,15 @@ class Examiner:
 
 
 def registered_in(file: Path) -> list[str]:
-    """Return the names of techniques and kinds of bias that a file of this package registers."""
+    """Return the names of techniques, kinds of bias and metrics that a file of this package registers."""
+    found = {
+        **{name: inspect.unwrap(own.compute) for name, own in list_metrics().items()},
+        **list_techniques(),
+        **list_bias_kinds(),
+    }
     return [
         name
-        for name, item in {**list_techniques(), **list_bias_kinds()}.items()
+        for name, item in found.items()
         if item.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(item)) == file
     ]
 
@@ -106,14 +116,23 @@ def examine(technique: Technique, examiner: Examiner, limits: Limits) -> dict[st
 
 def examine_bias_kind(name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
     """Check a kind of bias in a new process; return ``bias_kind``, ``verdict`` and ``checks``."""
-    task = Task(name, (_BIAS_CHECKS,))
-    batches = run_tasks([task], functools.partial(replace, examiner), n_workers=1, limits=limits)
+    return {"bias_kind": name, **_checked(name, _BIAS_CHECKS, examiner, limits)}
+
+
+def examine_metric(name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
+    """Check a metric in a new process; return ``metric``, ``verdict`` and ``checks``."""
+    return {"metric": name, **_checked(name, _METRIC_CHECKS, examiner, limits)}
+
+
+def _checked(name: str, which: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
+    batches = run_tasks(
+        [Task(name, (which,))], functools.partial(replace, examiner), n_workers=1, limits=limits
+    )
     (checks,) = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
         checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
     failed = any(result.status == "failed" for result in checks)
     return {
-        "bias_kind": name,
         "verdict": VERDICTS["failed" if failed else "passed"],
         "checks": [asdict(result) for result in checks],
     }

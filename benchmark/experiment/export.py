@@ -30,7 +30,7 @@ from benchmark.experiment.score import joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
 from benchmark.experiment.world import Scene, World
-from benchmark.metrics import GroupCounts, OneValueEach, measure_by_group, metrics_by_group
+from benchmark.metrics import FAILING, GroupCounts, OneValueEach, measure_by_group, metrics_by_group
 from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 
 
@@ -70,14 +70,21 @@ def failures_frame(
     """Return one row per cell without a result, and per metric without a value, with the reason.
 
     Columns :data:`~benchmark.columns.FAILURE_COLUMNS`; ``test`` and ``metric`` are empty where the whole
-    cell has no result, and ``status`` is ``undefined`` where only a metric has none.
+    cell has no result, and ``status`` is ``undefined`` where only a metric has none, or ``failed`` where a
+    metric raised an error or gave no number in its range.
     """
     rows: list[tuple[object, ...]] = []
     for cell in cells:
         if cell.status != "ok":
             rows.append((*_where(cell), "", "", cell.status, cell.reason))
         rows += [
-            (*_where(cell), m.test, m.metric, "undefined", m.reason)
+            (
+                *_where(cell),
+                m.test,
+                m.metric,
+                "failed" if m.reason.startswith(FAILING) else "undefined",
+                m.reason,
+            )
             for m in _in_order(cell, metrics, tests)
             if m.value is None
         ]

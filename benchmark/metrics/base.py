@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.errors import BetabenchError, DataError, UnknownNameError
+from benchmark.errors import BetabenchError, DataError, UnknownNameError, where
 from benchmark.metrics.groups import Conventions, Group, GroupCounts, Need, Predictions, UndefinedMetricError
 from benchmark.registry import Registry
 
@@ -392,7 +392,9 @@ def _value(item: Metric, given: frozenset[Need] | set[Need], arguments: tuple[An
     except UndefinedMetricError as undefined:
         return math.nan, undefined.what
     except Exception as problem:  # a metric of the user's own
-        raise _failure(item, f"{type(problem).__name__}: {problem}") from problem
+        place = where(problem)
+        got = f"{type(problem).__name__}: {problem}" + (f" ({place})" if place else "")
+        raise _failure(item, got) from problem
     low, high = item.range
     if low - _ROUNDING <= value <= high + _ROUNDING:  # False for NaN
         return value, ""

@@ -25,9 +25,11 @@ from benchmark.pages.sections import (
     recovery_section,
     regeneration_section,
     tuning_section,
+    use_section,
 )
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.other_baselines import with_each_baseline
+from benchmark.tables.winner import HEADING
 from benchmark.text.files import write_atomically
 
 PAGE_NAME = "report.html"
@@ -45,6 +47,7 @@ _PARTS = {
     "methods": "Methods and citations",
     "failures": "Failures",
     "regenerate": "Regenerate",
+    "use": HEADING,
 }
 
 # What commands write for readers, and the folders that they write it to besides that of the page.
@@ -136,6 +139,7 @@ def _values(
         "methods": methods_section(statistics),
         "failures": failures_section(run),
         "regeneration": regeneration_section(statistics, baselines),
+        "use": use_section(statistics),
         "numbers": Markup(as_script(page_numbers(each))),
         "scripts": [*map(Markup, scripts)],
         "digests": [*map(_digest, scripts)],

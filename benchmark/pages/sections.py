@@ -26,6 +26,7 @@ from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smalle
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
 from benchmark.tables.tuning import regret_blocks
+from benchmark.tables.winner import winner
 from benchmark.techniques import find_technique
 
 _PAPER = """@inproceedings{cardoso2019framework,
@@ -73,6 +74,12 @@ def tuning_section(statistics: RunStatistics) -> dict[str, Any]:
         "reading": HOW_TO_READ_REGRETS,
         "blocks": [] if statistics.regret.empty else [*regret_blocks(statistics)],
     }
+
+
+def use_section(statistics: RunStatistics) -> dict[str, Any]:
+    """Return what is recommended at the highest level of bias, and the lines that apply it."""
+    (*places, said), lines = winner(statistics)
+    return {"places": places, "said": said, "lines": lines}
 
 
 def methods_section(statistics: RunStatistics) -> dict[str, Any]:

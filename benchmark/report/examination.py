@@ -1,4 +1,4 @@
-"""What an examination of a technique or a kind of bias found, in the terminal."""
+"""What an examination of a technique, a kind of bias or a metric found, in the terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABELS = {
 
 
 def print_examination(console: Console, report: Mapping[str, Any]) -> None:
-    """Print what :mod:`benchmark.experiment.examine` found of a technique, or of a kind of bias."""
+    """Print what :mod:`benchmark.experiment.examine` found of a technique, a kind of bias or a metric."""
     given = ", ".join(f"{name}={value}" for name, value in report.get("parameters", {}).items())
     say(console, f"{named(report)} ({given})" if given else named(report), "bold")
     for result in report["checks"]:
@@ -36,7 +36,9 @@ def print_examination(console: Console, report: Mapping[str, Any]) -> None:
 
 def named(report: Mapping[str, Any]) -> str:
     """Return what was examined."""
-    return str(report["technique"]) if "technique" in report else f"bias kind {report['bias_kind']}"
+    if "technique" in report:
+        return str(report["technique"])
+    return f"metric {report['metric']}" if "metric" in report else f"bias kind {report['bias_kind']}"
 
 
 def _print_result(console: Console, what: str, status: str, detail: str) -> None:

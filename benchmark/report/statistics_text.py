@@ -39,6 +39,8 @@ from benchmark.tables.significance import compared_metrics, data_notes, method_n
 from benchmark.tables.survivors import is_compared, survivors
 from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
 from benchmark.tables.tuning import regret_blocks
+from benchmark.tables.winner import HEADING as USE_HEADING
+from benchmark.tables.winner import winner
 from benchmark.text import markdown
 from benchmark.text.words import number
 
@@ -129,6 +131,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
         f"## {_NUMBERS}": _files_section(statistics, tables),
+        f"## {USE_HEADING}": _use_section(statistics),
     }
     return "\n\n".join("\n".join([heading, "", *lines]) for heading, lines in sections.items()) + "\n"
 
@@ -142,7 +145,7 @@ def _links(statistics: RunStatistics) -> Iterator[str]:
         _INSIDE: statistics.frontier_gaps,
     }
     there = [name for name, frame in some.items() if len(frame)]
-    for name in (*names, _HOLDS_UP, _RECOVERED, *there, _CERTAINTY, _NUMBERS):
+    for name in (*names, _HOLDS_UP, _RECOVERED, *there, _CERTAINTY, _NUMBERS, USE_HEADING):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"
@@ -236,6 +239,16 @@ def _planted_note(scenario: Scenario, protocol: Protocol) -> str:
     have = "have" if real else "are drawn with"
     drawn = f" Discrimination between the labels that training rows {have}: {levels}."
     return f"Planted: {what}{acting}.{drawn if levels else ''}"
+
+
+def _use_section(statistics: RunStatistics) -> Iterator[str]:
+    """Yield what is recommended at the highest level of bias, and how it is applied."""
+    (*places, said), lines = winner(statistics)
+    yield from _bullets(places)
+    yield ""
+    yield markdown.plain(said)
+    if lines:
+        yield f"\n```python\n{lines}```"
 
 
 def _survivors_section(statistics: RunStatistics) -> Iterator[str]:

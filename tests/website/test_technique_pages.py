@@ -170,7 +170,7 @@ def test_a_page_by_hand() -> None:
     assert lines[0] == "# Documented"
     headings = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
     assert headings == ["Idea", "What it changes", "Known limits", "Details", "Notes", "Parameters",
-                        "Capabilities", "Citation", "References"]  # fmt: skip
+                        "Capabilities", "Citation", "References", "Use it"]  # fmt: skip
     for line in (
         r"$$\hat{y}_ i \lt \frac{a}{b} - c^\ast$$",
         "- the first, on two lines;",

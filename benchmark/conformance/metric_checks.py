@@ -1,0 +1,202 @@
+"""What every metric must do, checked on made-up predictions."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from benchmark.conformance._bench import CautionError, NonconformityError, NotApplicableError
+from benchmark.conformance.checks import CheckResult, outcome_of
+from benchmark.metrics import Metric, Predictions, measure
+
+_SEEDS = range(12)
+_DIGITS = 1e-9
+
+
+def check_metric(metric: Metric) -> list[CheckResult]:
+    """Run all checks on a registered metric; of one that fails on the examples, no other applies."""
+    results: list[CheckResult] = []
+    for name, check in METRIC_CHECKS.items():
+        if results and results[0].status == "failed":
+            results.append(CheckResult(name, "not applicable", "it fails on the examples"))
+        else:
+            results.append(CheckResult(name, *outcome_of(check, metric)))
+    return results
+
+
+@functools.cache
+def _examples() -> tuple[Predictions, ...]:
+    """Return predictions for people of two or three groups, of whom somebody is often missing."""
+    found = []
+    for seed in _SEEDS:
+        rng = np.random.default_rng(seed)
+        n_groups, n = 2 + seed % 2, (6, 40, 400)[seed % 3]
+        rates = rng.choice([0.1, 0.5, 0.9], 2) if seed % 4 else [0.0, 1.0]
+        arrays = {
+            "codes": rng.integers(0, n_groups, n),
+            "y_true": rng.random(n) < rates[0],
+            "y_pred": rng.random(n) < rates[1],
+            "y_score": rng.integers(0, 9, n) / 8,
+            "strata": rng.integers(0, 2, n),
+            "features": rng.integers(0, 3, (n, 2)).astype(float),
+            "alternated": rng.integers(0, 9, n) / 8,
+        }
+        for array in arrays.values():
+            array.flags.writeable = False
+        found.append(Predictions(names=("a", "b", "c")[:n_groups], **arrays))
+    return tuple(found)
+
+
+def _values(metric: Metric, rows: Predictions) -> dict[tuple[str, str], float]:
+    """Return the metric's values by group and reference; MetricError if it fails."""
+    return {
+        (own.group, own.reference): own.value
+        for reference in rows.names
+        for own in measure(rows, [metric.name], reference=reference)
+    }
+
+
+def _same(one: float, other: float) -> bool:
+    return (math.isnan(one) and math.isnan(other)) or math.isclose(
+        one, other, rel_tol=_DIGITS, abs_tol=_DIGITS
+    )
+
+
+def _demand_same(
+    metric: Metric, change: Callable[[Predictions], Predictions], what: str, expected: str
+) -> None:
+    for rows in _examples():
+        before, after = _values(metric, rows), _values(metric, change(rows))
+        for key, value in before.items():
+            if not _same(value, after[key]):
+                about = f" of {key[0]!r}" if key[0] else ""
+                raise NonconformityError(what, expected=expected, got=f"{value:g} and {after[key]:g}{about}")
+
+
+def _gives_values(metric: Metric) -> None:
+    """Demand a number in the declared range, or a reason, for every example, and a number for some."""
+    values = [value for rows in _examples() for value in _values(metric, rows).values()]
+    if all(map(math.isnan, values)):
+        raise NonconformityError(
+            f"{metric.name!r} has no value on any example",
+            expected="a number where all groups have rows of both labels and both predictions",
+            got="a reason everywhere",
+        )
+
+
+def _repeatable(metric: Metric) -> None:
+    _demand_same(metric, lambda rows: rows, "The same predictions give other values", "no chance, no memory")
+
+
+def _order_irrelevant(metric: Metric) -> None:
+    _demand_same(metric, _turned, "Rows in another order give other values", "values that ignore the order")
+
+
+def _turned(rows: Predictions) -> Predictions:
+    return _taken(rows, np.arange(len(rows))[::-1])
+
+
+def _taken(rows: Predictions, index: np.ndarray) -> Predictions:
+    arrays = {
+        field.name: getattr(rows, field.name)[index]
+        for field in dataclasses.fields(rows)
+        if isinstance(getattr(rows, field.name), np.ndarray)
+    }
+    return dataclasses.replace(rows, **arrays)
+
+
+def _groups_by_name(metric: Metric) -> None:
+    def reversed_codes(rows: Predictions) -> Predictions:
+        last = len(rows.names) - 1
+        return dataclasses.replace(rows, codes=last - rows.codes, names=rows.names[::-1])
+
+    what = "Groups that are listed in another order have other values"
+    _demand_same(metric, reversed_codes, what, "values that belong to groups, not to their order")
+
+
+def _names_irrelevant(metric: Metric) -> None:
+    for rows in _examples():
+        names = tuple(f"group {name}" for name in rows.names)
+        renamed = dataclasses.replace(rows, names=names)
+        pairs = zip(_values(metric, rows).values(), _values(metric, renamed).values(), strict=True)
+        for one, other in pairs:
+            if not _same(one, other):
+                raise NonconformityError(
+                    "Groups of other names have other values",
+                    expected="values that ignore names",
+                    got=f"{one:g} and {other:g}",
+                )
+
+
+def _weights_count(metric: Metric) -> None:
+    if not metric.from_counts:
+        raise NotApplicableError("it needs more than counts of labels and predictions")
+    for rows in _examples():
+        weight = np.arange(len(rows)) % 3
+        weighted = _values(metric, dataclasses.replace(rows, sample_weight=weight.astype(float)))
+        repeated = _values(metric, _taken(rows, np.repeat(np.arange(len(rows)), weight)))
+        for key, value in weighted.items():
+            if not _same(value, repeated[key]):
+                raise CautionError(
+                    "A row of weight 2 counts otherwise than two rows",
+                    expected="group.tp, group.size and the like, which sum weights",
+                    got=f"{value:g} and {repeated[key]:g}",
+                )
+
+
+def _symmetric(metric: Metric) -> None:
+    low, high = metric.range
+    if metric.compare not in ("one_against_rest", "against_reference") or low != -high:
+        raise NotApplicableError("it is no difference of two groups")
+    for rows in (rows for rows in _examples() if len(rows.names) == 2):
+        for one, other in _mirrored(metric, rows):
+            if not _same(one, -other) and not (math.isnan(one) or math.isnan(other)):
+                raise CautionError(
+                    "Two groups that change places do not change the sign",
+                    expected=f"{-other:g}: its range, from {low:g} to {high:g}, is that of a difference",
+                    got=f"{one:g}",
+                    remedy="unless this is meant, correct the metric or its range",
+                )
+
+
+def _mirrored(metric: Metric, rows: Predictions) -> Iterator[tuple[float, float]]:
+    """Yield what a metric says of the one of two groups, and of the other."""
+    found = _values(metric, rows)
+    if metric.compare == "one_against_rest":
+        yield found["a", "rest"], found["b", "rest"]
+    else:
+        yield found["a", "b"], found["b", "a"]
+
+
+def _ideal_if_perfect(metric: Metric) -> None:
+    needs = set(metric.needs)
+    if metric.ideal is None or "y_true" not in needs or not needs & {"y_pred", "y_score"}:
+        raise NotApplicableError("it does not say how far predictions are from labels")
+    for rows in _examples():
+        assert rows.y_true is not None
+        perfect = dataclasses.replace(rows, y_pred=rows.y_true, y_score=rows.y_true.astype(float))
+        for value in _values(metric, perfect).values():
+            if not (math.isnan(value) or _same(value, metric.ideal)):
+                raise CautionError(
+                    "Predictions that are all right do not have the ideal value",
+                    expected=f"{metric.ideal:g}",
+                    got=f"{value:g}",
+                    remedy="unless this is meant, correct the metric or its ideal",
+                )
+
+
+METRIC_CHECKS: dict[str, Callable[[Metric], None]] = {
+    "gives numbers in its range, or reasons": _gives_values,
+    "same predictions, same values": _repeatable,
+    "row order irrelevant": _order_irrelevant,
+    "order of groups irrelevant": _groups_by_name,
+    "names of groups irrelevant": _names_irrelevant,
+    "a weight counts as rows": _weights_count,
+    "groups that change places change the sign": _symmetric,
+    "perfect predictions are ideal": _ideal_if_perfect,
+}
+"""The checks by name, in the order in which they run."""

@@ -1,0 +1,110 @@
+"""How to use what a run recommends: the lines of Python that apply it, for pages and terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchmark.columns import OWN
+from benchmark.errors import BetabenchError
+from benchmark.estimator.snippet import card_snippet
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.frames import Scenario
+from benchmark.tables.answers import choices, spots
+from benchmark.techniques import find_technique, get_technique
+
+HEADING = "Use the winner"
+"""Heading of the section."""
+
+NO_LINES = (
+    "No technique is recommended at the highest level of bias: no lines of Python are shown that apply one."
+)
+"""Said where there are none."""
+
+_MOST_NAMED = 12  # scenarios whose recommended techniques are named
+
+
+def winner(statistics: RunStatistics) -> tuple[list[str], str]:
+    """Say what is recommended at the highest level of bias, and how to apply the first of it.
+
+    Returns
+    -------
+    list of str
+        Sentences: one for each scenario, and what the lines apply, or why there are none.
+    str
+        Lines of Python; empty if nothing is recommended, or the run does not say enough.
+    """
+    places, said, lines = [], NO_LINES, ""
+    for scenario, beta, row in _recommended(statistics):
+        where = f"{scenario.heading} at β = {beta:g}"
+        if row is None:
+            places.append(f"{where}: no technique is recommended.")
+            continue
+        title = statistics.run.titles[row.technique]
+        places.append(f"{where}: {title} is recommended.")
+        if not lines:
+            lines, remark = _lines(statistics, scenario, row.technique)
+            said = f"These lines apply {title} to {scenario.dataset.heading}.{remark}" if lines else remark
+    if len(places) > _MOST_NAMED:
+        places = [*places[:_MOST_NAMED], f"{len(places) - _MOST_NAMED} more are not listed here."]
+    return [*places, said], lines
+
+
+def _recommended(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Any]]:
+    """Yield each scenario, its highest level of bias, and the answer recommended there, or None."""
+    found = {key: (beta, rows) for key, beta, rows in spots(statistics.answers)}  # levels ascend
+    for scenario in statistics.scenarios:
+        if scenario.key in found:
+            beta, rows = found[scenario.key]
+            picked = choices([*rows.itertuples(index=False)]).values()
+            yield scenario, beta, next((row for row in picked if row.verdict == "recommended"), None)
+
+
+def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tuple[str, str]:
+    """Return the lines that apply a technique as a scenario has it, and a remark; or nothing, and why."""
+    facts = statistics.run.facts
+    place = [dataset.name for dataset in statistics.run.datasets].index(scenario.dataset.name)
+    entry = facts.experiment.datasets[place]
+    card = entry.find_card()
+    if card is None:
+        return "", "No lines of Python are shown: the dataset's card is not at hand."
+    method = next(own for own in facts.experiment.techniques if own.name == technique)
+    classifier = _classifier(facts.experiment.settings, scenario.classifier)
+    if classifier is None:
+        return "", "No lines of Python are shown: the classifier takes numbers, and FairClassifier states."
+    configured = facts.code.techniques.get(f"{technique} on {entry.name}", {})
+    named = method.technique or technique
+    parameters = _changed(named, configured.get("parameters", method.parameters))
+    lines = card_snippet(card, entry.card, named, parameters=parameters, classifier=classifier)
+    if not lines:
+        return "", "No lines of Python are shown: FairClassifier takes no intersections of columns."
+    if find_technique(named) is None:
+        loads = "".join(f"load_plugin({plugin!r})\n" for plugin in facts.code.plugins)
+        lines = f"from benchmark.techniques import load_plugin\n{lines}".replace(
+            "\nframe", f"\n{loads}frame", 1
+        )
+    tuned = " Its parameters were tuned in each sample; these lines leave them at what is tuned from."
+    return lines, tuned if method.tuned else ""
+
+
+def _classifier(settings: dict[str, Any], name: str) -> str | dict[str, Any] | None:
+    """Return a classifier as the estimator takes it; None if it does not take it."""
+    if name == OWN:
+        return ""
+    entries = [own for own in settings.get("classifiers", ()) if own["name"] == name]
+    entry = entries[0] if entries else {"classifier": name}
+    if entry.get("encoding") == "numbers":
+        return None
+    more = {
+        key: entry[key] for key in ("parameters", "encoding") if entry.get(key, "") not in ({}, "one_hot", "")
+    }
+    return {"classifier": entry["classifier"], **more} if more else str(entry["classifier"])
+
+
+def _changed(technique: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are not left at their defaults."""
+    try:
+        defaults: dict[str, Any] = dict(get_technique(technique).parameters)
+    except BetabenchError:  # of a plugin, or of a package that is not here
+        defaults = {}
+    return {name: own for name, own in parameters.items() if name not in defaults or defaults[name] != own}

@@ -1,0 +1,127 @@
+"""Reports end with the lines that apply what they recommend; these run as they are printed."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import benchmark
+from benchmark.experiment import engine as engine_module
+from benchmark.pages.run import write_page
+from benchmark.report.first import first_lines
+from benchmark.report.statistics_text import statistics_page
+from benchmark.tables.winner import HEADING, NO_LINES, winner
+from tests.estimator.people import people, write_people
+from tests.estimator.test_snippet import drafted, run
+from tests.experiment.test_merge import InProcess
+
+EXPERIMENT = """
+name = "people"
+title = "People"
+seed = 1
+repetitions = 12
+betas = [0.0, 0.6]
+train = "data"
+holdout = 0.3
+techniques = ["none", "{technique}"]
+classifiers = [{{ classifier = "naive_bayes", parameters = {{ alpha = 2.0 }} }}]
+[[datasets]]
+card = "card.toml"
+bias = "label"
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with people.csv and its card, and compute in this process."""
+    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
+    monkeypatch.chdir(tmp_path)
+    write_people(tmp_path, 900)
+    drafted(tmp_path, "yes", "f")
+    return tmp_path
+
+
+def made(technique: str) -> benchmark.Run:
+    Path("people.toml").write_text(EXPERIMENT.format(technique=technique))
+    return benchmark.run("people.toml", output="out", offline=True, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "parameters"),
+    [
+        ("reweighing[rate=favored]", "reweighing", {"rate": "favored"}),
+        ("reject_option", "reject_option", None),
+    ],
+)
+def test_a_report_ends_with_lines_that_apply_what_it_recommends(
+    entry: str, name: str, parameters: dict[str, Any] | None, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statistics = made(entry).statistics()
+    (place, said), lines = winner(statistics)
+    assert place.endswith("is recommended.")
+    assert said.startswith("These lines apply")
+    page = statistics_page(statistics, [])
+    assert page.rstrip().endswith("```")
+    assert f"## {HEADING}\n" in page
+    (printed,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert printed == lines
+    found = run(printed, here, monkeypatch)
+    model = found["model"]
+    assert model.technique_.name == name
+    assert {**model.technique_.parameters} == {**model.technique_.parameters, **(parameters or {})}
+    assert model.classifier == {"classifier": "naive_bayes", "parameters": {"alpha": 2.0}}
+    assert (model.schema_.sensitive_feature, model.schema_.deprived_group) == ("sex", "f")
+    assert found["y"].tolist() == (people(900)["hired"] == "yes").tolist()
+    assert list(found["X"].columns) == ["sex", "skill", "children", "city"]  # not the identifier
+    assert (
+        html.escape(lines, quote=True).replace("&quot;", "&#34;") in write_page(here, statistics).read_text()
+    )
+
+
+def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
+    statistics = made("uniform_sampling").statistics()
+    nothing = replace(statistics, answers=statistics.answers.assign(verdict="no_less", choice=""))
+    (place, said), lines = winner(nothing)
+    assert place.endswith("no technique is recommended.")
+    assert (said, lines) == (NO_LINES, "")
+    assert NO_LINES in statistics_page(nothing, [])
+    assert NO_LINES in write_page(here, nothing).read_text()
+    assert NO_LINES in [*first_lines(nothing)]
+
+
+def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
+    statistics = made("reweighing").statistics()
+    (here / "card.toml").unlink()
+    (_, said), lines = winner(statistics)
+    assert (said, lines) == ("No lines of Python are shown: the dataset's card is not at hand.", "")
+
+
+@pytest.mark.slow
+def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(record=True, width=200, quiet=False, emoji=False, file=io.StringIO())
+    options: dict[str, Any] = {
+        "repetitions": 12,
+        "betas": [0.6],
+        "figures": False,
+        "classifier": "naive_bayes",
+    }
+    benchmark.quick(
+        "people.csv",
+        label="hired",
+        favorable="yes",
+        sensitive="sex",
+        deprived="f",
+        console=console,
+        **options,
+    )
+    printed = re.findall(r"(?m)^  ((?:import pandas|from benchmark)[^\0]*?)^\S", console.export_text())
+    (lines,) = printed
+    found = run(re.sub(r"(?m)^  ", "", lines), here, monkeypatch)
+    assert len(found["decisions"]) == 900
