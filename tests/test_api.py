@@ -68,9 +68,6 @@ def run(output: str = "out", **more: object) -> benchmark.Run:
     return benchmark.run(made, output=output, offline=True, progress=False, **more)  # type: ignore[arg-type]
 
 
-<<<<<<< HEAD
-def test_a_dry_run_estimates_and_keeps_what_it_computed(here: Path) -> None:
-=======
 def test_the_answer_is_text_and_a_comparison_can_be_short(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,8 +86,7 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     assert len(made.compare("massaging", short=True)) == len(short)
 
 
-def test_a_dry_run_estimates_and_leaves_nothing(here: Path) -> None:
->>>>>>> 71fe071 (Reports, quick and technique pages end with the lines that apply a technique; check knows metrics)
+def test_a_dry_run_estimates_and_keeps_what_it_computed(here: Path) -> None:
     found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
     assert found is not None
     assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 9, 3)
