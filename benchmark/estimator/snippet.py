@@ -9,8 +9,9 @@ from pathlib import PurePath
 from typing import Any
 
 from benchmark.data.card import Card
-from benchmark.data.card_parts import CategoricalColumn
+from benchmark.data.card_parts import CategoricalColumn, ColumnCard
 from benchmark.techniques import find_technique
+from benchmark.text.words import as_number
 
 _WIDTH = 100
 _MERGED = re.compile(r".* and \d+ more|other|missing")  # names that a draft gives to several values
@@ -98,7 +99,7 @@ def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
     favorable, deprived = _values(card, label, [card.favorable_label]), _values(card, sensitive, members)
     file, *more = source.files
     plain = source.format == "csv" and source.decimal == "." and source.column_names is None
-    plain = plain and all(spec.source in (None, column) for column, spec in card.columns.items())
+    plain = plain and all(_is_plain(column, spec) for column, spec in card.columns.items())
     if file.path is None or file.skip_lines or more or not (plain and favorable and deprived):
         columns: dict[str, Any] = {"label": label, "sensitive": sensitive}
         return snippet(
@@ -119,6 +120,15 @@ def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
         without=[column for group in card.dropped for column in group.columns],
         **settings,
     )
+
+
+def _is_plain(column: str, spec: ColumnCard) -> bool:
+    """Whether a column is in the file under its name, and its numbers are written as Python reads them."""
+    if spec.source not in (None, column) or isinstance(spec, CategoricalColumn):
+        return spec.source in (None, column)
+    # A number that stands for a missing value would be taken for one.
+    written = spec.decimal in (None, ".") and spec.thousands is None and spec.unit is None
+    return written and all(as_number(value) is None for value in spec.values)
 
 
 def _values(card: Card, column: str, states: Sequence[str]) -> list[str]:

@@ -108,6 +108,18 @@ def test_what_a_file_does_not_say_its_card_does(
     assert found["model"].schema_.deprived_group == ("below 0" if by_card else "f")
 
 
+def test_a_file_with_numbers_that_only_its_card_reads_is_read_by_the_card(tmp_path: Path) -> None:
+    people().assign(skill=lambda frame: frame["skill"].mask(frame.index < 20, 99)).to_csv(
+        tmp_path / "people.csv", index=False
+    )
+    path = drafted(tmp_path, "yes", "f")
+    assert "read_csv" in card_snippet(load_card(path), "card.toml", "none")
+    text = path.read_text(encoding="utf-8")
+    assert text.count("[columns.skill]\n") == 1
+    path.write_text(text.replace("[columns.skill]\n", '[columns.skill]\nthousands = ","\n'), encoding="utf-8")
+    assert "load_dataset" in card_snippet(load_card(path), "card.toml", "none")
+
+
 def test_shipped_datasets_are_read_by_their_cards() -> None:
     code = card_snippet(load_card("adult"), "adult", "repair", parameters={"level": 0.5})
     ast.parse(code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from rich.console import Console
 import benchmark
 from benchmark.experiment import engine as engine_module
 from benchmark.pages.run import write_page
-from benchmark.report.first import first_lines
 from benchmark.report.statistics_text import statistics_page
 from benchmark.tables.winner import HEADING, NO_LINES, winner
 from tests.estimator.people import people, write_people
@@ -93,7 +93,6 @@ def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
     assert (said, lines) == (NO_LINES, "")
     assert NO_LINES in statistics_page(nothing, [])
     assert NO_LINES in write_page(here, nothing).read_text()
-    assert NO_LINES in [*first_lines(nothing)]
 
 
 def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
@@ -121,7 +120,11 @@ def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) 
         console=console,
         **options,
     )
-    printed = re.findall(r"(?m)^  ((?:import pandas|from benchmark)[^\0]*?)^\S", console.export_text())
-    (lines,) = printed
-    found = run(re.sub(r"(?m)^  ", "", lines), here, monkeypatch)
+    _, after = console.export_text().split("is applied by\n")
+    lines = [line.removeprefix("    ") for line in itertools.takewhile(_is_code, after.splitlines())]
+    found = run("\n".join(lines), here, monkeypatch)
     assert len(found["decisions"]) == 900
+
+
+def _is_code(line: str) -> bool:
+    return not line.strip() or line.startswith("    ")
