@@ -39,7 +39,8 @@ _SECONDS = {
     "logistic_regression": (0.5, 6.0),
 }
 _SLOW = (12.0, 40.0)  # any other classifier: forests, boosting
-_CORES, _MINUTE = 2, 50.0  # of the minute, reading the file and writing the report take ten seconds
+_CORES = 2
+_REST, _MINUTE = 15.0, 60.0  # seconds; the rest is to read the file and to write the report
 
 _FILE = """\
 # Written by betabench quick; "betabench run --experiment experiment.toml --output ." goes on from here.
@@ -101,15 +102,15 @@ def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows
     protocol, fits, n_train = _protocol(n_rows) if not edits else _drawn(n_rows)
     values = n_train * len(schema.columns)
     seconds = len(betas) * fits * sum(_seconds(name, values) for name in classifiers) / _CORES
-    planned = min(MOST_REPETITIONS, max(LEAST_REPETITIONS, int(_MINUTE / seconds)))
+    planned = min(MOST_REPETITIONS, max(LEAST_REPETITIONS, int((_MINUTE - _REST) / seconds)))
     notes = []
     if n_train == MOST_ROWS:
         notes.append(f"Models are trained on {n_train:,} rows, so that it takes minutes.")
     if asked.repetitions is None and planned < MOST_REPETITIONS:
         notes.append(
             f"There are {planned} repetitions, so that they take about a minute on two cores. "
-            f"{MOST_REPETITIONS} take about {MOST_REPETITIONS * seconds / 60:.1f} minutes and make means "
-            f"steadier: set --repetitions to {MOST_REPETITIONS}."
+            f"{MOST_REPETITIONS} take about {(MOST_REPETITIONS * seconds + _REST) / _MINUTE:.1f} minutes "
+            f"and make means steadier: set --repetitions to {MOST_REPETITIONS}."
         )
     text = _FILE.format(
         name=_toml(name),
