@@ -37,6 +37,21 @@ _MEANINGS = {
     "tune.on": "the share of the training sample that settings are chosen by",
 }
 
+_MUST = "must be "
+# The types of values, in the words of people who write TOML.
+_TYPES = {
+    "string_type": "a text in quotation marks",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "dataclass_type": "a table",
+}
+
 _ACRONYMS = frozenset({"aif360", "fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
 
 
@@ -176,10 +191,11 @@ def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> l
         # A value that may be of several types breaks a rule of each: together they are one.
         key = (place,) if of_several else (place, number)
         rule = _rule(detail, what)
-        if place in _MEANINGS and rule.startswith("Input"):
+        if place in _MEANINGS and rule.startswith(_MUST):
             rule += f", {_MEANINGS[place]}"
-        if rule not in (rules := lines.setdefault(key, [])):
-            rules.append(rule if not rules else rule.removeprefix("Input should be "))
+        rules = lines.setdefault(key, [])
+        if rule.removeprefix(_MUST) not in (own.removeprefix(_MUST) for own in rules):
+            rules.append(rule if not rules else rule.removeprefix(_MUST))
         values[key] = _value(detail["input"]) if detail["type"] != "missing" else ""
         if detail["type"] == "extra_forbidden" and (meant := _meant(str(detail["loc"][-1]), owner, model)):
             values[key] += f" (did you mean {meant}?)"
@@ -202,8 +218,10 @@ def _rule(detail: ErrorDetails, what: str) -> str:
             return "its 'kind' is required, but absent"
         case "too_short":
             return detail["msg"].partition(" after validation")[0].replace("Tuple", "List")
+        case known if known in _TYPES:
+            return _MUST + _TYPES[known]
         case _:
-            return detail["msg"].removeprefix("Value error, ")
+            return detail["msg"].removeprefix("Value error, ").replace("Input should be ", _MUST, 1)
 
 
 def _value(found: object) -> str:

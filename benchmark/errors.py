@@ -36,17 +36,22 @@ class BetabenchError(Exception):
         super().__init__(what, expected, got, remedy)
 
     def __str__(self) -> str:
-        parts = [self.what.rstrip(".") + "."]
+        parts = [_ended(self.what.rstrip("."))]
         answers = {"Expected": self.expected, "Got": self.got, "What to do": self.remedy}
         for question, answer in answers.items():
-            if answer is not None:
-                end = "" if question == "What to do" and answer.endswith("?") else "."
-                parts.append(f"{question}: {answer.removesuffix('.')}{end}")
+            if answer and question == "What to do" and f"{question}: " in self.what:
+                parts.append(_ended(answer[0].upper() + answer[1:]))  # the question was asked already
+            elif answer is not None:
+                parts.append(f"{question}: {_ended(answer)}")
         return " ".join(parts)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Keyword-only arguments do not survive Exception's own pickling, and workers send errors back.
         return type(self).__new__, (type(self), *self.args), vars(self)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith("?") else sentence.removesuffix(".") + "."
 
 
 class CardError(BetabenchError):

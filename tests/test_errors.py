@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from benchmark.data.table import Table
-from benchmark.errors import UnknownNameError, where
+from benchmark.declarations import broken_rules
+from benchmark.errors import ExperimentError, UnknownNameError, where
+from benchmark.experiment.entries import DatasetEntry
 
 OWN = """
 import json
@@ -74,6 +77,23 @@ def test_lines_of_libraries_and_of_generated_code_are_nowhere() -> None:
         assert error.__traceback__ is not None
         assert where(error.with_traceback(error.__traceback__.tb_next)) == ""
     assert where(ValueError("never raised")) == ""
+
+
+def test_what_to_do_is_asked_once_and_a_question_ends_as_one() -> None:
+    inner = ExperimentError("No state 'below 62'", got="did you mean 'below 26'?", remedy="name one of each")
+    outer = ExperimentError(f"The file breaks a rule:\n  {inner}", remedy="correct these fields")
+    assert str(outer) == (
+        "The file breaks a rule:\n  No state 'below 62'. Got: did you mean 'below 26'? "
+        "What to do: name one of each. Correct these fields."
+    )
+
+
+def test_a_value_of_a_wrong_type_is_told_in_the_words_of_the_file() -> None:
+    with pytest.raises(ValidationError) as caught:
+        DatasetEntry.model_validate({"card": "adult", "bias": "label", "deprived_group": 1})
+    assert broken_rules(caught.value, DatasetEntry, "a dataset") == [
+        "deprived_group: must be a text in quotation marks or a list or a table; got 1"
+    ]
 
 
 def test_the_nearest_name_comes_first_and_few_of_many() -> None:

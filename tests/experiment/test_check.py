@@ -75,7 +75,7 @@ def assert_named(lines: list[str], starts: list[str]) -> None:
 @pytest.mark.parametrize("bias", ['{ kind = "lable" }', '"lable"', '["lable"]'])
 def test_a_wrong_bias_is_named_beside_a_wrong_field_however_it_is_written(tmp_path: Path, bias: str) -> None:
     text = WRONG.replace("repetitions = 2", "repetitions = 0").replace('[{ kind = "lable" }]', bias)
-    wrong = ["repetitions: Input should be greater than or equal to 1; got 0"]
+    wrong = ["repetitions: must be greater than or equal to 1; got 0"]
     assert_named(lines_of(error_of(tmp_path, text)), NAMES + wrong)
 
 

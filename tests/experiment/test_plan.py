@@ -114,12 +114,12 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
         (
             "level = 0.5",
             "level = [0.5]",
-            r"\[1\]\.parameters\.level: Input should be a valid boolean or a valid ",
+            r"\[1\]\.parameters\.level: must be true or false or a ",
         ),
         (
             "seed = 7",
             "seed = 7\ntrain_rows = 1",
-            "train_rows: Input should be 'data' or greater than or equal to 2; ",
+            "train_rows: must be 'data' or greater than or equal to 2; ",
         ),
         (
             "[[datasets.bias]]",
