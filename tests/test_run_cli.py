@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -307,9 +308,21 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_data_are_read(
     assert "is not writable" in capsys.readouterr().err
 
 
-def test_a_card_among_the_datasets_is_explained(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("first", "--datasets", "own/law.toml") == 2
-    assert "a card of your own is named in an experiment file" in capsys.readouterr().err
+def test_a_card_of_ones_own_is_a_dataset_by_its_path(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("first", "--datasets", "own/mine.toml") == 2
+    assert "There is no dataset file 'own/mine.toml'" in capsys.readouterr().err
+    assert run("first", "--datasets", "mine") == 2
+    assert "named by the path of its file, which ends in .toml" in capsys.readouterr().err
+    Path("own").mkdir()
+    for name in ("mine", "compas"):
+        shutil.copy(ROOT / "datasets" / "student_por.toml", f"own/{name}.toml")
+    assert run("first", "--datasets", "own/mine.toml") == 0
+    assert set(pd.read_csv("out/results.csv")["dataset"]) == {"mine:embedded"}
+    manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["experiment"]["datasets"][0]["bias"], "the default bias is planted"
+    capsys.readouterr()
+    assert run("first", "--datasets", "own/compas.toml") == 2
+    assert "would have one name" in capsys.readouterr().err
 
 
 def test_unlike_shards_are_named_when_they_are_merged(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,9 @@ def add(commands: Any) -> None:
         "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1",
     )
     option("--experiment NAME|FILE", "shipped experiment or a TOML file; default: paper", default="paper")
-    option("--datasets NAME", "only these of its datasets", nargs="+")
+    option(
+        "--datasets NAME|FILE", "only these of its datasets, or others by the files of their cards", nargs="+"
+    )
     option("--techniques NAME", "only these, or others with their defaults", nargs="+")
     option("--classifiers NAME|PATH", "only these, or others with their defaults", nargs="+")
     option("--betas BETA", "these levels of bias, each from 0 to 1", nargs="+", type=float)

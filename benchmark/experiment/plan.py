@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     broken_rules,
     count_of,
+    find_declaration,
     list_declarations,
     load_experiment_file,
     read_toml,
@@ -465,19 +467,18 @@ def narrow(
 ) -> Experiment:
     """Return the experiment with parts chosen on the command line, in the experiment's order.
 
-    A technique that the file does not list but the registry knows is added with its default parameters; so is
-    another library's, by its name, and a classifier, by its name or the path of its class. An
-    UnknownNameError says that a dataset is not in the experiment or a technique is known nowhere, an
-    ExperimentError that a level or the number of repetitions is out of range.
+    A dataset may be the path of a card, which gets the default bias. A technique that the file does not list
+    but the registry knows is added with its default parameters; so is another library's, by its name, and a
+    classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
+    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
+    is out of range, or that two datasets would have one name.
     """
     changes: dict[str, Any] = {}
     kept = experiment.datasets
     if datasets is not None:
         listed = [d.name for d in experiment.datasets]
-        for name in datasets:
-            if name not in listed:
-                raise _not_in_experiment(name, experiment)
-        kept = tuple(d for d in experiment.datasets if d.name in datasets)
+        own = _own_datasets([name for name in datasets if name not in listed], experiment)
+        kept = (*(d for d in experiment.datasets if d.name in datasets), *own)
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
         asked = [own for name in techniques for own in _asked(name)]
@@ -550,6 +551,25 @@ def lite(experiment: Experiment) -> Experiment:
     return experiment.model_copy(update=changes)
 
 
+def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[DatasetEntry, ...]:
+    """Return an entry for each card that is named by its path from the working directory."""
+    for name in names:
+        if not name.endswith(".toml"):
+            raise _not_in_experiment(name, experiment)
+        find_declaration("datasets", name)
+    cards = dict.fromkeys(str(Path(name).expanduser()) for name in names)
+    own = tuple(DatasetEntry.model_validate(_with_bias({"card": card}, None)) for card in cards)
+    taken = Counter(entry.name for entry in (*own, *experiment.datasets))
+    if repeated := [entry.card for entry in own if taken[entry.name] > 1]:
+        raise ExperimentError(
+            f"Two datasets of the experiment {experiment.name!r} would have one name",
+            expected="cards whose files are called differently from each other and from its datasets",
+            got=", ".join(repeated),
+            remedy="rename the file of the card",
+        )
+    return own
+
+
 def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
     listed = [dataset.name for dataset in experiment.datasets]
     if name in list_declarations("datasets"):
@@ -557,11 +577,7 @@ def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
         error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
         return error
     error = UnknownNameError("dataset", name, listed)
-    if name.endswith(".toml"):
-        error.remedy = (
-            "a card of your own is named in an experiment file, as card = ... of a [[datasets]] entry with "
-            "the bias to plant"
-        )
+    error.remedy = "a card of your own is named by the path of its file, which ends in .toml"
     return error
 
 
