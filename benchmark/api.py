@@ -55,6 +55,7 @@ from benchmark.runs.frames import check_failures, check_results
 from benchmark.statistics.frames import SCENARIO
 from benchmark.techniques import list_techniques
 from benchmark.text.console import say as print_line
+from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
 from benchmark.text.progress import show_progress
 
@@ -475,7 +476,7 @@ def _naming_file(experiment: object) -> Iterator[None]:
 
 def _default_folder(name: str, embedded: bool, shard: Shard | None) -> Path:
     # Numbers of real data are never replaced by numbers of a network unless the user names their folder.
-    suffix = "_embedded" if embedded else ""
+    suffix = FOLDER_SUFFIX if embedded else ""
     if shard is not None:
         suffix += f"_shard_{shard.number}_of_{shard.count}"
     return Path("results") / (name + suffix)

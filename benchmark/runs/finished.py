@@ -36,6 +36,7 @@ from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics.frames import WHERE
 from benchmark.statistics.row_sampling import ROW_COLUMNS
+from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
@@ -110,7 +111,9 @@ def read_run(folder: Path) -> FinishedRun:
     again = f"'betabench run' writes it; run the experiment with --output {folder}"
     if not folder.is_dir():
         raise ReportError(
-            f"There is no folder {folder}", expected="the folder of a finished run", remedy=again
+            f"There is no folder {folder}",
+            expected="the folder of a finished run",
+            remedy=_folder_beside(folder) or again,
         )
     manifest = Manifest.read(folder / MANIFEST_NAME, again)
     summary = read_frame(folder / "summary.csv", SUMMARY_COLUMNS, again)
@@ -118,6 +121,15 @@ def read_run(folder: Path) -> FinishedRun:
         more = read_frame(folder / "metrics_summary.csv", SUMMARY_COLUMNS, again)
         summary = pd.concat([summary, more], ignore_index=True)
     return FinishedRun.of(manifest, summary, read_frame(folder / "failures.csv", FAILURE_COLUMNS, again))
+
+
+def _folder_beside(folder: Path) -> str:
+    """Name the folder that the same experiment has with data, or without; "" where there is none."""
+    name, whole = folder.name, folder.name.removesuffix(FOLDER_SUFFIX)
+    beside, of = (f"{name}{FOLDER_SUFFIX}", NOT_REAL) if name == whole else (whole, "real data")
+    if not name or not (folder.parent / beside / MANIFEST_NAME).is_file():
+        return ""
+    return f"name {folder.parent / beside}, which is of this experiment on {of}"
 
 
 def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) -> pd.DataFrame:

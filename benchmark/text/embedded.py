@@ -5,6 +5,9 @@ from collections.abc import Iterable
 SUFFIX = ":embedded"
 """Marks the name of a dataset in every result, because CSV files carry nothing but the name."""
 
+FOLDER_SUFFIX = "_embedded"
+"""Ends the name of a run's folder, so that these numbers do not take the place of those of real data."""
+
 NOT_REAL = "embedded network, not real data"
 NOT_REAL_LOUD = NOT_REAL.upper()
 """As tables, figures and the terminal say it before what was done instead."""

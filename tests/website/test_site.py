@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from html.parser import HTMLParser
@@ -30,6 +29,7 @@ from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.techniques import list_techniques
 from tests.experiment.test_merge import InProcess
+from tools.blocks import blocks
 from website.docstrings import in_markdown
 from website.formulas import with_mathml
 from website.links import linked_files, site_address, with_site_links
@@ -234,12 +234,6 @@ def test_links_work_in_the_repository_too(page: Path) -> None:
     for target in re.findall(r"\]\(([^()\s]+)\)", text):
         path = unquote(target.partition("#")[0])
         assert not path or ":" in path or (page.parent / path).exists(), target
-
-
-def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield language, title and content of each block of code."""
-    pattern = r'(?ms)^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$'
-    yield from re.findall(pattern, page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow

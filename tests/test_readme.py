@@ -1,0 +1,141 @@
+"""What README and the tour tell a reader to type works as it stands there, in this order, without data."""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmark.cli import _parser
+from tools.blocks import Block, blocks, commands
+
+ROOT = Path(__file__).resolve().parent.parent
+README, TOUR = ROOT / "README.md", ROOT / "docs" / "tour.md"
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+INSTALLS = "python3 -m venv"  # such blocks run in .ci/run, in a new environment
+NEEDS_DATA = "betabench learn --dataset adult"
+# What the pages leave open, and something that can stand there.
+OPEN = {"KIND": "techniques", "I/N": "1/2", "SHARD": "one"}
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """Return the variables of a reader who has activated the environment and has no data."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BETABENCH_")}
+    (folder / "home").mkdir(exist_ok=True)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    nowhere = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    own = {"PATH": path, "HOME": str(folder / "home"), "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"}
+    return {**kept, **nowhere, **own, **more}
+
+
+def typed(text: str, folder: Path, *, python: bool = False, **more: str) -> subprocess.CompletedProcess[str]:
+    """Hand a block to a shell, or to Python, as a reader does."""
+    command = [sys.executable, "-"] if python else ["sh", "-e"]
+    environ = environment(folder, **more)
+    return subprocess.run(
+        command, input=text, cwd=folder, env=environ, capture_output=True, text=True, timeout=1200
+    )
+
+
+def write_people(path: Path) -> None:
+    """Write the rows of 400 people: some features, their group, and whether they were hired."""
+    chance = random.Random(1)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["age", "degree", "years", "sex", "hired"])
+        for _ in range(400):
+            sex, years = chance.choice(["f", "m"]), chance.randrange(12)
+            hired = chance.random() < 0.2 + 0.05 * years + 0.15 * (sex == "m")
+            row = [chance.randrange(20, 65), chance.choice(["none", "school", "college"]), years, sex]
+            rows.writerow([*row, "yes" if hired else "no"])
+
+
+def write_predictions(path: Path) -> None:
+    """Write 300 people's outcomes beside what some model predicted of them."""
+    chance = random.Random(2)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["y", "yhat", "sex", "race"])
+        for _ in range(300):
+            y, sex = chance.randrange(2), chance.choice(["Female", "Male"])
+            predicted = y if chance.random() < 0.7 else chance.randrange(2)
+            rows.writerow([y, predicted, sex, chance.choice(["A", "B", "C"])])
+
+
+def lay_out(folder: Path) -> None:
+    """Make the files that README names and nobody but the reader has, and one run that is shipped."""
+    write_people(folder / "people.csv")
+    write_predictions(folder / "predictions.csv")
+    shutil.copytree(ROOT / "results" / "paper", folder / "results" / "paper")
+
+
+def file_of(block: Block) -> str:
+    """Return the name of the file that a block of Python is, or "": its first line says it."""
+    found = re.match(r"# (\w+\.py)\n", block.content)
+    return found[1] if block.language == "python" and found else ""
+
+
+@pytest.mark.slow
+def test_readmes_blocks_work_in_their_order_without_data(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    given = 0
+    for block in blocks(README):
+        if name := file_of(block):
+            (tmp_path / name).write_text(block.content, encoding="utf-8")
+        elif INSTALLS not in block.content:
+            done = typed(block.content, tmp_path, python=block.language == "python")
+            said = f"{block.content}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            if block.content.startswith(NEEDS_DATA):
+                assert done.returncode == 2, said
+                assert "adult.data" in done.stderr
+                assert "Traceback" not in done.stderr
+            else:
+                assert done.returncode == 0, said
+            given += 1
+    assert given >= 9
+    made = ["results/first/report.html", "paper_against_none", "biased.csv", "audit.html", "results/flip"]
+    assert [name for name in made if not (tmp_path / name).exists()] == []
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_the_command_that_needs_data_works_with_them(data_dir: Path, tmp_path: Path) -> None:
+    (text,) = (text for text in commands(README) if text.startswith(NEEDS_DATA))
+    done = typed(text, tmp_path, BETABENCH_DATA=str(data_dir))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "adult.bif").is_file()
+
+
+def test_the_tour_types_what_readme_does(tmp_path: Path) -> None:
+    """Its commands are README's but for options: what they need is made by the ones before them."""
+    known = {line.partition("#")[0].strip() for text in commands(README) for line in text.splitlines()}
+    lines = [line.partition("#")[0].strip() for text in commands(TOUR) for line in text.splitlines()]
+    for line in lines:
+        words = shlex.split(line)
+        if words[0] == "betabench":
+            _parser().parse_args(words[1:])
+            folders = [word for word in words if word.startswith("results/")]
+            assert not folders or any(folder in text for folder in folders for text in known), line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_within_sentences_are_understood(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name alone must be a command's; with anything behind it, it must be a whole command."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+    for found in re.findall(r"`(betabench\s[^`]+)`", text):
+        words = [OPEN.get(word, word) for word in re.sub(r"[\[\]]|\.\.\.", "", found).split()][1:]
+        words = [*words, "--help"] if len(words) == 1 else shlex.split(" ".join(words))
+        code: object = 0
+        try:
+            _parser().parse_args(words)
+        except SystemExit as stop:
+            code = stop.code
+        assert not code, f"{found}: {capsys.readouterr().err}"
