@@ -24,8 +24,14 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def slow(session: nox.Session) -> None:
-    """Run the slow tests alone: the site, the browser, faults, Dask, quick benchmarks."""
-    session.run("python", "-m", "pytest", "-n", "auto", "-m", "slow", *session.posargs)
+    """Run the slow tests alone that protect an answer: README's commands, the browser, Dask, findings."""
+    session.run("python", "-m", "pytest", "-n", "auto", "-m", "slow and not nightly", *session.posargs)
+
+
+@nox.session(python=False)
+def nightly(session: nox.Session) -> None:
+    """Run the tests that protect no answer: speed, faults, other processors, the site."""
+    session.run("python", "-m", "pytest", "-n", "auto", "-m", "nightly", *session.posargs)
 
 
 @nox.session(python=False)

@@ -24,19 +24,21 @@ pd.set_option("mode.string_storage", "python")
 
 
 # The built documentation site, and a browser: what they take is taken by any test that uses them.
-SLOW_FIXTURES = {"site", "visit"}
+SLOW_FIXTURES = {"site": "nightly", "visit": "slow"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that use slow fixtures as slow, and let the files with slow tests come first.
+    """Mark the tests that use slow fixtures, and let the files with slow tests come first.
 
-    Where tests run side by side, quick ones are left for the end, and all processes are done at about the
-    same time.
+    Nightly tests are slow. Where tests run side by side, quick ones are left for the end, and all processes
+    are done at about the same time.
     """
     for item in items:
-        if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.slow)
+        for fixture in SLOW_FIXTURES.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(SLOW_FIXTURES[fixture])
+        if item.get_closest_marker("nightly"):
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     # The site takes longest to make: it is begun first.
     site = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}

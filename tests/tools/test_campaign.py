@@ -19,7 +19,7 @@ from benchmark.experiment.pool import Limits, Task, run_tasks
 from tools.faults.campaign import PLANNED, Bench, campaign, judged, workers_of
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc and POSIX signals"),
 ]
 

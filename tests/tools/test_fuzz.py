@@ -8,7 +8,7 @@ import pytest
 from tools.faults.fuzz import ROWS, TARGETS, damaged, fuzz
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_input_is_read_or_refused_in_words(name: str) -> None:
     report = fuzz(name, 60)

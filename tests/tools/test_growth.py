@@ -82,7 +82,7 @@ def test_figure_is_written_in_both_formats(measured: Path) -> None:
     assert all(path.stat().st_size > 1000 for path in files)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_steps_are_measured_in_a_process_of_their_own() -> None:
     found = in_own_process("growth:attributes", count=4, n_rows=500)
     assert set(found["seconds"]) == {"sample", "fit", "predict", "metrics", "structure search", "total"}

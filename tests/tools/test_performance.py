@@ -16,7 +16,7 @@ from tools.performance.timing import COLUMNS
 # The parts in which everybody is a dependency, or is said to be missing.
 PARTS = ("structure", "sampling", "trees", "techniques", "metrics", "profile_block", "command")
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # other packages' own
+pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]  # other packages' own
 
 
 @pytest.fixture(scope="module")

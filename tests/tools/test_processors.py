@@ -12,7 +12,7 @@ import pytest
 
 from tools.processors import processors
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 Answers: TypeAlias = dict[str, tuple[str, str, dict[str, list[Any]]]]
 

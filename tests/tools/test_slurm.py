@@ -8,7 +8,7 @@ import pytest
 from tools.slurm import missing, running_jobs, slurm
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(bool(missing()), reason="needs SLURM's programs (slurm-wlm)"),
 ]
 

@@ -712,8 +712,8 @@ def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float 
     return row
 
 
-def main() -> None:
-    """Run campaigns and write their rows."""
+def main() -> int:
+    """Run campaigns and write their rows; return 1 if a run ended with other bytes or a cell twice."""
     parser = argparse.ArgumentParser(prog="python -m tools.faults.campaign", description="Disturb runs.")
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"any of {', '.join(CAMPAIGNS)}; default: all"
@@ -723,11 +723,14 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
+        spoiled = False
         for name in options.names or CAMPAIGNS:
             row = campaign(bench, name, options.times, minutes=options.minutes)
             save_rows("campaigns", {name: vars(row)})
             print(row, flush=True)
+            spoiled |= row.same < row.times or row.duplicated > 0
+    return int(spoiled)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
