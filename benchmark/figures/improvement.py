@@ -165,7 +165,7 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
     standing = scenario.rows(statistics.standing)
     baseline = statistics.baseline_titles(statistics.baseline_of(scenario))
     compared = statistics.run.baseline_text(statistics.baseline_of(scenario))
-    labels = RowLabels([style.wrap(t, _NAME_WIDTH) for t in marks.marked_titles(standing, titles).values()])
+    labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles.values()])
     height = max(_ROW, 0.05 + labels.tallest * LINE)
     with style.styled():
         page = Page(
@@ -192,9 +192,10 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
             titles_stay=True,
         )
         limits = style.padded([*rows[_ENDS].to_numpy(dtype=float).ravel(), 0.0], 0.06, 0.005)
-        useless = marks.degenerate_cells(standing)
+        useless, below = marks.degenerate_cells(standing), marks.below_constant_cells(standing)
         for i, (beta, axes) in enumerate(zip(betas, page.axes, strict=True)):
             _draw_effects(axes, rows[rows["beta"] == beta], names, useless, statistics)
+            _mark_below(axes, rows[rows["beta"] == beta], names, below)
             axes.set_xlim(*limits)
             labels.write(axes, named=page.first_in_row(i))
             axes.grid(visible=False, axis="y")
@@ -232,6 +233,20 @@ def _draw_effects(
     for (marker, face, color), points in alike.items():
         x, y_of = zip(*points, strict=True)
         axes.plot(x, y_of, marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")
+
+
+def _mark_below(
+    axes: Axes, rows: pd.DataFrame, names: Sequence[str], below: Collection[tuple[str, float]]
+) -> None:
+    """Write the sign of what a constant answer outdoes beside the effects of which that is true."""
+    for technique, beta, value in rows[["technique", "beta", "improvement"]].itertuples(
+        index=False, name=None
+    ):
+        if (technique, beta) in below and np.isfinite(value):
+            place: Look = {"xytext": (3, 1), "textcoords": "offset points", "gid": "below"}
+            axes.annotate(
+                marks.BELOW_CONSTANT, (value, names.index(technique)), fontsize=6, zorder=4, **place
+            )
 
 
 def _add_legend(page: Page, *, crosses: bool) -> None:

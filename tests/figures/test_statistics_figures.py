@@ -414,6 +414,17 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
         assert {names[row] for row, marker in marks.items() if marker == "x"} == set(USELESS)
 
 
+def test_forest_marks_what_a_constant_outdoes_where_that_is_so(planted: RunStatistics) -> None:
+    scenario = planted.scenarios[0]
+    standing = planted.standing.copy()
+    standing["below_constant"] &= standing["beta"] == 0.5
+    figure = draw_forest(replace(planted, standing=standing), scenario, "discrimination")
+    signs = [[text.xy[1] for text in axes.texts if text.get_gid() == "below"] for axes in panels(figure)]
+    names = [name for name in PLANTED if name != "none"]
+    assert signs == [[], [names.index("poor")], []]
+    assert not any("†" in label.get_text() for axes in panels(figure) for label in axes.get_yticklabels())
+
+
 def test_nothing_is_drawn_against_a_mostly_constant_baseline(planted: RunStatistics) -> None:
     scenario = planted.scenarios[1]
     forest = draw_forest(planted, scenario, "discrimination")
