@@ -88,7 +88,7 @@ class ShownRun:
             return frame.loc[pd.concat([frame[c].eq(v) for c, v in columns], axis=1).all(axis=1)]
 
         points = points_of(own(self.results))
-        constant = constant_on(dataset.best_constant, key[-1])
+        constant = constant_on(dataset.best_constant, key[-1], key[0])
         return _Place(
             heading=heading,
             baseline=dataset.baseline,

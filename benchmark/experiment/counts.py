@@ -10,28 +10,40 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import ORIGINAL, TUNED
+from benchmark.columns import BIASED, ORIGINAL, TUNED
 from benchmark.experiment.score import JOINT, counts_by_place
 from benchmark.experiment.store import CellResult
 
 CellName: TypeAlias = tuple[str, str, float, str, str]
 """Dataset, bias, level of bias, technique and classifier."""
 
+BlockName: TypeAlias = tuple[str, str, float, int]
+"""Dataset, bias, level of bias and repetition."""
+
 
 class CountsOfCells:
     """Mean counts of the original test rows over the repetitions of each cell.
 
-    They are by group, label and prediction; with folds, all folds of a repetition together.
+    They are by group, label and prediction; with folds, all folds of a repetition together. ``biased`` are
+    the shares of favorable labels in the test rows with planted bias, which all cells of a block share; with
+    folds, the means over these.
     """
 
     def __init__(self) -> None:
+        self.biased: dict[BlockName, float] = {}
         self._sums: dict[CellName, NDArray[np.float64]] = {}
         self._n: defaultdict[CellName, int] = defaultdict(int)
 
     def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
         """Yield cells without their counts, which are added here, but with what else stands beside them."""
         for cell in cells:
-            own = [counts for (_, test), counts in counts_by_place(cell.counts).items() if test == ORIGINAL]
+            places = counts_by_place(cell.counts)
+            own = [counts for (_, test), counts in places.items() if test == ORIGINAL]
+            block = (cell.dataset, cell.bias, cell.beta, cell.repetition)
+            planted = [np.asarray(counts) for (_, test), counts in places.items() if test == BIASED]
+            if planted and block not in self.biased:
+                shares = [counts[:, 1].sum() / counts.sum() for counts in planted]
+                self.biased[block] = float(np.mean(shares))
             if cell.status == "ok" and own and len(own[0]):
                 where = (cell.dataset, cell.bias, cell.beta, cell.technique, cell.classifier)
                 total = np.sum([np.asarray(counts, dtype=float) for counts in own], axis=0)

@@ -149,6 +149,7 @@ class DatasetEntry(_Strict):
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
     # The technique that counts as doing nothing, for the paper's Tables 2 and 5; or "own".
     baseline: Identifier = "none"
+    baseline_reason: str = ""  # why it is not "none", as words after its title: "the paper's baseline"
     train_rows: TrainRows | None = None  # where it is not that of the experiment
     folds: Folds | None = None  # where they are not those of the experiment
     network: NetworkEntry = NetworkEntry()
@@ -159,6 +160,12 @@ class DatasetEntry(_Strict):
     sensitive: tuple[str, ...] = ()  # columns by whose groups results are told apart; the card's unless given
     mitigate: str | None = None  # the one that techniques see as sensitive; the card's unless given
     deprived_group: DeprivedGroup | None = None  # where it is not the card's
+
+    @model_serializer(mode="wrap")
+    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what entries did not have before baselines were explained."""
+        fields: dict[str, Any] = written(self)
+        return {key: own for key, own in fields.items() if own or key != "baseline_reason"}
 
     def find_card(self) -> Card:
         """Return the card, read and with its groups as the entry says; errors as of `load_card`."""

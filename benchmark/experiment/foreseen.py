@@ -12,7 +12,7 @@ from benchmark.experiment.evaluate import classifier_mismatch, configured_techni
 from benchmark.experiment.own import cells_on, own_baselines, unconstrained
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
-from benchmark.statistics.across import repetitions_needed
+from benchmark.statistics.few import FEW, few_words
 from benchmark.techniques import find_technique, list_techniques
 from benchmark.techniques._search import search_space
 
@@ -87,27 +87,22 @@ def other_learners(experiment: Experiment) -> Iterator[str]:
 
 
 def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
-    """Yield a sentence for datasets on which no difference from the baseline can become significant.
+    """Yield a sentence for datasets on which hardly any difference from the baseline can be shown.
 
-    A family of tests are all techniques at all levels of bias on one dataset, with one bias, classifier and
-    metric. What is tuned on rows that nobody has is not tested.
+    Intervals hold for all techniques at a level of bias together, on one dataset, with one bias and
+    classifier. What is tuned on rows that nobody has is not compared.
     """
     untested = {entry.name for entry in experiment.techniques if entry.tuned in NOBODY_HAS}
-    families: dict[int, list[str]] = {}
+    found: dict[tuple[int, int], list[str]] = {}
     for dataset in experiment.datasets:
         cells = cells_on(experiment, dataset)
         compared = set(own_baselines(experiment).values()) | {UNTREATED}
         known = compared if dataset.baseline == OWN else {dataset.baseline}
-        tests = Counter(classifier for name, classifier in cells if name not in known | untested)
-        for n_tests in {n * len(experiment.betas): None for n in tests.values()}:
-            families.setdefault(n_tests, []).append(dataset.name)
-    n = experiment.repetitions
-    for n_tests, datasets in families.items():
-        if n >= (needed := repetitions_needed(n_tests)):
-            continue
-        yield (
-            ("" if len(families) == 1 else f"{', '.join(datasets)}: ")
-            + f"with {n} repetition{'s' * (n != 1)} no difference from the baseline can be significant, "
-            f"because Holm's correction takes {n_tests} test{'s' * (n_tests != 1)} together; {needed} "
-            "repetitions would do."
-        )
+        together = Counter(classifier for name, classifier in cells if name not in known | untested)
+        splits = experiment.repetitions * (dataset.folds or experiment.folds or 1)
+        for n_techniques in set(together.values()):
+            found.setdefault((splits, n_techniques), []).append(dataset.name)
+    few = {where: names for where, names in found.items() if where[0] < FEW}
+    for (n, n_techniques), datasets in few.items():
+        words = few_words(n, n_techniques)
+        yield ("" if len(few) == 1 else f"{', '.join(datasets)}: ") + words[0].lower() + words[1:]

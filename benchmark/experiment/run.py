@@ -20,7 +20,7 @@ from benchmark.classifiers import make_classifier
 from benchmark.columns import BIASED, OWN
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
-from benchmark.experiment.counts import CellName, CountsOfCells
+from benchmark.experiment.counts import BlockName, CellName, CountsOfCells
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import (
@@ -74,6 +74,7 @@ class Outcome:
     plan: str = ""  # digest of the cells' keys
     processors: tuple[Mapping[str, Any], ...] = ()  # kinds of them that this run computed on
     counts: Mapping[CellName, NDArray[np.float64]] = field(default_factory=dict)  # means; see CountsOfCells
+    biased: Mapping[BlockName, float] = field(default_factory=dict)  # shares of favorable labels; see there
 
     @property
     def failures(self) -> Counter[str]:
@@ -159,7 +160,9 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), counts.means)
+    return Outcome(
+        cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), counts.means, counts.biased
+    )
 
 
 @dataclass(frozen=True)

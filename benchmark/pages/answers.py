@@ -26,11 +26,10 @@ from benchmark.tables.answers import (
     answer_sentences,
     choice_row,
     in_order,
-    less_words,
     mark_notes,
-    one_group_words,
     signed_title,
 )
+from benchmark.tables.choice_words import less_words, one_group_words
 from benchmark.tables.survivors import held, rule_text
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 
@@ -74,6 +73,11 @@ def against(
         },
         "notes": mark_notes(answers.drop(columns="levels_down")),
     }
+
+
+def restores_shown(statistics: RunStatistics) -> bool:
+    """Whether it can be said anywhere which technique brings a model back to where it was without bias."""
+    return bool(statistics.answers["clean_distance"].notna().any())
 
 
 def only_differing(found: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -124,10 +128,11 @@ def _level(
     titles, rope = statistics.run.titles, statistics.rope
     found: list[Any] = list(rows.itertuples(index=False))
     at = dict(zip(rows["technique"], places.get_indexer(rows.index).tolist(), strict=True))
-    less = [f"✔ {less_words(found, rope)[0]} than the baseline, and useful."]
+    less = [f"✔ {less_words(found, rope)[0]}; and useful."]
+    restores = restores_shown(statistics)
     return {
         "told": answer_sentences(rows, titles, rope=rope),
-        "choices": choice_row(beta, rows, titles)[1:],
+        "choices": choice_row(beta, rows, titles, restores=restores)[1:],
         "notes": [*(less if rows["verdict"].eq("recommended").any() else []), *mark_notes(rows)],
         "rows": [
             {"cells": _cells(cells)}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, signs
+from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, restores_shown, signs
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
 from benchmark.runs.standing_marks import DEGENERATE
@@ -71,7 +71,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
         "degenerate": DEGENERATE,
         "reading": reading(run),
         "namesTests": statistics.names_tests,
-        "choices": choice_headings(statistics.rope)[1:],
+        "choices": choice_headings(statistics.rope, restores=any(map(restores_shown, each)))[1:],
         "columns": ANSWER_COLUMNS,
         "marks": MARKS,
         "random": RANDOM,
@@ -148,7 +148,7 @@ def _scenario(
         "baseline": baseline_key(declared),
         **({} if of_own is None else {"own": dict(of_own)}),
         "embedded": dataset.embedded,
-        "notes": scenario_notes(scenario),
+        "notes": scenario_notes(scenario, run.titles),
         "inert": scenario.inert,
         "warnings": _warnings(scenario),
         "betas": list(run.betas),

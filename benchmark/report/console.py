@@ -27,6 +27,7 @@ from benchmark.runs.frames import (
     with_failed_cells,
 )
 from benchmark.runs.summary import summarise
+from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
 from benchmark.tables.answers import constant_title, mark
@@ -68,7 +69,7 @@ def print_report(
         entries = _entries(scenario.rows(summary), scenario, pair, scenario.rows(answers), description)
         _print_means(console, entries, description.betas)
         console.print()
-    print_all_answers(console, found, answers, description, rope=ROPE)
+    print_all_answers(console, found, answers, description, rope=ROPE, marked=True)
     _print_failures(console, only_described_metrics(failures, shown))
     if output_dir is not None:
         _print_files(console, output_dir, written)
@@ -85,7 +86,13 @@ def _answers(
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
     whole = description.choosable(in_described_order(whole, description))
     constants, resampling = description.constant_answers, description.resampling(folds)
-    answers = results_answers(whole, description.baselines(whole), constants, resampling=resampling)
+    answers = results_answers(
+        whole,
+        description.baselines(whole),
+        constants,
+        resampling=resampling,
+        paired_levels=description.protocol.paired_betas,
+    )
     if frontier is None or frontier.empty or answers.empty:
         return answers
     return with_frontier(answers, frontier_gaps(whole, best_frontiers(frontier), constants, resampling))
@@ -137,11 +144,19 @@ def _entries(
         for technique in description.techniques
         if technique.name in tried
     ]
-    constant = scenario.best_constant
-    if constant is not None and [metric.name for metric in metrics] == list(SHOWN):
-        parts = [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
-        found.append((constant_title(constant.words), ["/".join(parts)] * len(description.betas)))
+    constants = [scenario.constant_at(beta) for beta in description.betas]
+    if any(constants) and [metric.name for metric in metrics] == list(SHOWN):
+        words = {constant.words for constant in constants if constant}
+        title = constant_title(words.pop()) if len(words) == 1 else "Best constant"
+        found.append((title, [_constant_entry(constant, shares) for constant in constants]))
     return found
+
+
+def _constant_entry(constant: ConstantAnswer | None, shares: bool) -> str:
+    if constant is None:
+        return short(None)
+    parts = [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
+    return "/".join(parts)
 
 
 def _print_means(console: Console, rows: Sequence[tuple[str, list[str]]], betas: Sequence[float]) -> None:

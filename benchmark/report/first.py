@@ -11,9 +11,11 @@ from benchmark.columns import UNTREATED
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, Protocol
 from benchmark.runs.small_groups import small_groups
-from benchmark.statistics.answers import DISCRIMINATION, LEAST
+from benchmark.statistics.answers import DISCRIMINATION
+from benchmark.statistics.choices import LEAST
 from benchmark.statistics.levels import level_changes
-from benchmark.tables.answers import answer_counts, answer_sentences, change_text, choices, spots
+from benchmark.tables.answers import answer_counts, answer_sentences, choices, spots
+from benchmark.tables.choice_words import change_text
 from benchmark.text.words import number, share, with_interval
 
 _PLANTED = {

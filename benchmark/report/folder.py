@@ -82,7 +82,7 @@ def write_run_folder(
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
-    description = describe_run(world)
+    description = describe_run(world, outcome)
     results = results_frame(outcome.cells, main, description.tests)
     failures = failures_frame(outcome.cells, main, description.tests)
     others = [name for name in metrics if name not in main]

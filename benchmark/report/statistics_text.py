@@ -17,7 +17,6 @@ from benchmark.runs.ranks import N_POSTERIOR, repeated_levels
 from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey
-from benchmark.statistics.paired import FAMILY
 from benchmark.statistics.unprocessing import inside_shares
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
@@ -214,14 +213,15 @@ def _overview(
     run = statistics.run
     for scenario in statistics.scenarios:
         levels = [beta for beta in scenario.telling_levels(run.betas) if (scenario.key, beta) in of]
-        rows = [choice_row(beta, of[scenario.key, beta], run.titles) for beta in levels]
-        notes = "; ".join(scenario_notes(scenario))
+        restores = any(of[scenario.key, beta]["clean_distance"].notna().any() for beta in levels)
+        rows = [choice_row(beta, of[scenario.key, beta], run.titles, restores=restores) for beta in levels]
+        notes = "; ".join(scenario_notes(scenario, run.titles, statistics.baseline_of(scenario)))
         yield f"**{markdown.plain(scenario.heading)}** " + (f"({markdown.plain(notes)})" if notes else "")
         yield ""
         if scenario.dataset.warning:
             yield f"Warning: {markdown.plain(scenario.dataset.warning)}"
             yield ""
-        yield _plain_table(choice_headings(statistics.rope), rows)
+        yield _plain_table(choice_headings(statistics.rope, restores=restores), rows)
         yield ""
 
 
@@ -253,22 +253,15 @@ def _use_section(statistics: RunStatistics) -> Iterator[str]:
 
 def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
     found, incomplete = survivors(statistics)
-    untested = statistics.out_of_reach
-    if len(untested) < len(statistics.comparisons[list(FAMILY)].drop_duplicates()):
-        yield (
-            "Techniques that are significantly better than the baseline and of use, by the greatest β at "
-            "which they are. In brackets: smaller β at which they are not."
-        )
-    if len(untested):
-        yield (
-            f"Rows with ~: no test can be significant there (see below), so they list techniques that are "
-            f"better on average by more than {statistics.rope:g}, with an interval without 0."
-        )
+    yield (
+        f"Techniques that are better than the baseline by more than {statistics.rope:g} and of use, by the "
+        "greatest β at which that is shown. In brackets: smaller β at which it is not. Shown is what "
+        "intervals say that hold for all techniques at a β together."
+    )
     if ACCURACY in statistics.metrics:
-        or_more = f" or, in rows with ~, on average by more than {statistics.rope:g}"
         yield (
-            "**Bold**: at none of these β less accurate than the baseline, significantly"
-            f"{or_more if len(untested) else ''}."
+            "**Bold**: at none of these β shown to be less accurate than the baseline by more than "
+            f"{statistics.rope:g}."
         )
     if len(incomplete):
         yield (
@@ -303,7 +296,7 @@ def _survivor_rows(
                 for technique, not_at, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
             ]
             up_to = "any" if scenario.inert else f"{level:g}"
-            yield [*head, up_to + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names), last]
+            yield [*head, up_to, "; ".join(names), last]
             head, last = ["", ""], ""
 
 

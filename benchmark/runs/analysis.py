@@ -397,11 +397,12 @@ def run_statistics(
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     comparisons = in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
+    paired = run.protocol.paired_betas
     answers = (
-        answer_table(everything, decided, standing, baselines, rope=rope, resampling=resampling)
+        answer_table(everything, decided, standing, baselines, rope, resampling, paired_levels=paired)
         if {DISCRIMINATION, ACCURACY} <= set(compared)
         else results_answers(
-            everything, baselines, run.constant_answers, alpha=alpha, rope=rope, resampling=resampling
+            everything, baselines, run.constant_answers, alpha, rope, resampling, paired_levels=paired
         )
     )
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
@@ -492,10 +493,11 @@ def results_answers(
     results: pd.DataFrame,
     baselines: Baselines,
     constants: Mapping[str, ConstantAnswer],
-    *,
     alpha: float = ALPHA,
     rope: float = ROPE,
     resampling: Resampling | None = None,
+    *,
+    paired_levels: bool = False,
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
 
@@ -513,6 +515,8 @@ def results_answers(
         As for :func:`run_statistics`.
     resampling : Resampling, optional
         How repetitions overlap, where they are repeated splits of the same rows.
+    paired_levels : bool, default False
+        Whether one repetition has the same rows and random numbers at all levels of bias.
     """
     own = results[results["metric"].isin((DISCRIMINATION, ACCURACY))]
     if not (own["metric"] == DISCRIMINATION).any():
@@ -520,7 +524,8 @@ def results_answers(
     comparisons = compare_with(to_cells(own, resampling), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
     decided = judged(comparisons, alpha=alpha, rope=rope)
-    return answer_table(results, decided, standing, baselines, rope=rope, resampling=resampling)
+    more = (rope, resampling)
+    return answer_table(results, decided, standing, baselines, *more, paired_levels=paired_levels)
 
 
 def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:

@@ -6,6 +6,7 @@ order things are to be shown, and under which conditions the numbers hold.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,6 +107,10 @@ class GroupSizes:
         return ConstantAnswer(
             favorable=self.deprived_favorable + self.favored_favorable,
             unfavorable=self.deprived_unfavorable + self.favored_unfavorable,
+            groups=(
+                self.deprived_favorable / self.deprived if self.deprived else math.nan,
+                self.favored_favorable / self.favored if self.favored else math.nan,
+            ),
         )
 
 
@@ -144,13 +149,15 @@ class DatasetDescription:
     embedded one, whose shipped network stood in for real data, says so (``"adult:embedded"``), because the
     CSV files carry nothing but the name. ``warning`` is a sentence: what readers must know before they trust
     a number. ``baseline`` is the technique whose rows are the paper's "no technique" (Tables 2 and 5), or
-    :data:`~benchmark.columns.OWN`: then ``own_baselines`` has that of each technique with its own learner.
+    :data:`~benchmark.columns.OWN`, ``own_baselines`` has then that of each technique with its own learner;
+    ``baseline_reason`` says why it is not doing nothing, if the experiment does.
     ``test_data`` is ``"real data"`` or ``"sample of the learned network"``, ``digest`` its SHA-256.
     ``n_train`` and ``n_test`` are rows of each training sample and of the test data, ``folds`` the number of
     its folds where that is not the experiment's, ``group_sizes`` and
     ``group_rows`` those of the latter by group and outcome, and by state of the sensitive feature;
     ``scored_favorable`` are shares of favorable labels in the test rows of each repetition, by level of bias,
-    where these are splits. The roles are those of :class:`benchmark.data.table.Schema`. ``edges`` are the
+    where these are splits, and ``biased_favorable`` those in test rows with planted bias, by name of the bias
+    and level. The roles are those of :class:`benchmark.data.table.Schema`. ``edges`` are the
     learned network's, parent first, ``edited_edges`` those of them that the planted bias acts on. ``notes``
     are what was noticed in the data, as sentences.
 
@@ -163,6 +170,7 @@ class DatasetDescription:
     embedded: bool
     warning: str | None
     baseline: str
+    baseline_reason: str = ""
     own_baselines: Mapping[str, str] = field(default_factory=dict, hash=False)
     entry: str = ""
     test_data: str = ""
@@ -173,6 +181,7 @@ class DatasetDescription:
     group_sizes: GroupSizes | None = None
     group_rows: tuple[tuple[str, int], ...] = ()
     scored_favorable: Mapping[float, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    biased_favorable: Mapping[tuple[str, float], tuple[float, ...]] = field(default_factory=dict, hash=False)
     sensitive_feature: str = ""
     deprived_group: str = ""
     label: str = ""
@@ -240,7 +249,8 @@ class DatasetDescription:
         """The best classifier that answers everybody the same, where the test rows are counted."""
         if self.group_sizes is None:
             return None
-        return replace(self.group_sizes.best_constant, scored=self.scored_favorable)
+        answer = self.group_sizes.best_constant
+        return replace(answer, scored=self.scored_favorable, biased=self.biased_favorable)
 
     @property
     def roles(self) -> str:

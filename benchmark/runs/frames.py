@@ -63,8 +63,15 @@ class Scenario:
 
     @property
     def best_constant(self) -> ConstantAnswer | None:
-        """The best classifier that answers everybody the same, where the labels of the test are known."""
-        return constant_on(self.dataset.best_constant, self.test)
+        """The best classifier that answers everybody the same at all levels; None where levels differ."""
+        return constant_on(self.dataset.best_constant, self.test, self.bias)
+
+    def constant_at(self, beta: float) -> ConstantAnswer | None:
+        """Return the best classifier that answers everybody the same on the rows scored at a level of bias.
+
+        It is None where their labels are unknown.
+        """
+        return constant_on(self.dataset.best_constant, self.test, self.bias, beta)
 
     @property
     def constant_accuracy(self) -> float:

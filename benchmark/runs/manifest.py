@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import platform
 from collections.abc import Iterable, Mapping
@@ -37,15 +38,20 @@ from benchmark.techniques import list_techniques
 
 # What computes a run takes half a second to load, and readers of manifests need none of it.
 if TYPE_CHECKING:
+    from benchmark.experiment.counts import BlockName
     from benchmark.experiment.run import Outcome
     from benchmark.experiment.world import Scene, World
 
 _ARROW = " -> "
+_OF_PAPER = "the baseline of the paper"
 
 
-def describe_run(world: World) -> RunDescription:
-    """Return the description of an experiment and its data, as the run's manifest will give it."""
-    return Manifest.of(world).description
+def describe_run(world: World, outcome: Outcome | None = None) -> RunDescription:
+    """Return the description of an experiment and its data, as the run's manifest will give it.
+
+    Only what was computed tells which labels the test rows with planted bias have.
+    """
+    return Manifest.of(world, outcome).description
 
 
 def metric_description(name: str) -> MetricDescription:
@@ -91,6 +97,7 @@ class _Entry(BaseModel):
     card: str
     name: str = ""
     baseline: str
+    baseline_reason: str = ""
     columns: dict[str, dict[str, Any]] = {}
     sensitive: tuple[str, ...] = ()
     mitigate: str | None = None
@@ -197,6 +204,7 @@ class _DatasetFacts(BaseModel):
     test_rows: int = 0
     test_groups: GroupSizes | None = None
     scored_favorable: dict[str, tuple[float, ...]] = {}
+    biased_favorable: dict[str, dict[str, tuple[float | None, ...]]] = {}
     train_rows: int = 0
     warning: str | None
     notes: tuple[str, ...] = ()
@@ -210,7 +218,7 @@ class _DatasetFacts(BaseModel):
     group_rows: dict[str, int] = {}
 
     @classmethod
-    def of(cls, world: World, scene: Scene) -> Self:
+    def of(cls, world: World, scene: Scene, biased: Mapping[BlockName, float]) -> Self:
         from benchmark.experiment.world import network_digest
 
         test, schema, network = scene.test, scene.test.schema, scene.network
@@ -242,6 +250,7 @@ class _DatasetFacts(BaseModel):
             test_rows=len(test),
             test_groups=GroupSizes.of(test),
             scored_favorable=_scored_favorable(world.experiment, scene),
+            biased_favorable=_biased_favorable(world.experiment, scene, biased),
             train_rows=scene.n_train,
             warning=scene.card.warning,
             notes=scene.notes,
@@ -257,7 +266,9 @@ class _DatasetFacts(BaseModel):
             **{role: getattr(schema, role) for role in _ROLES},
         )
 
-    def description(self, name: str, entry: _Entry, own: Mapping[str, str]) -> DatasetDescription:
+    def description(
+        self, name: str, entry: _Entry, own: Mapping[str, str], published: PublishedEntry | None = None
+    ) -> DatasetDescription:
         # Runs of earlier versions left title, roles and columns to the card.
         card = None if self.label and self.title else entry.find_card()
         roles = {role: getattr(self, role) for role in _ROLES}
@@ -276,6 +287,7 @@ class _DatasetFacts(BaseModel):
             embedded=self.embedded,
             warning=self.warning,
             baseline=entry.baseline,
+            baseline_reason=entry.baseline_reason or _OF_PAPER * bool(published and published.baseline),
             own_baselines=own if entry.baseline == OWN else {},
             entry=entry.name or entry.card,
             test_data=self.test_data,
@@ -286,6 +298,11 @@ class _DatasetFacts(BaseModel):
             group_sizes=self.test_groups,
             group_rows=tuple(self.group_rows.items()),
             scored_favorable={float(beta): own for beta, own in self.scored_favorable.items()},
+            biased_favorable={
+                (bias, float(beta)): tuple(math.nan if share is None else share for share in own)
+                for bias, levels in self.biased_favorable.items()
+                for beta, own in levels.items()
+            },
             columns=self.columns or tuple(dict.fromkeys([*(card.columns if card else ()), *nodes])),
             edges=edges,
             edited_edges=tuple(acting),
@@ -319,6 +336,24 @@ def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[str, tuple[f
     return {
         str(beta): tuple(share(beta if first is None else first, r) for r in range(experiment.repetitions))
         for beta in experiment.betas
+    }
+
+
+def _biased_favorable(
+    experiment: Experiment, scene: Scene, shares: Mapping[BlockName, float]
+) -> dict[str, dict[str, tuple[float | None, ...]]]:
+    """Return the share of favorable labels in the biased test rows of each repetition, by bias and level.
+
+    None where no cell of a repetition came to an end; empty where no such rows were tested on.
+    """
+    repetitions = range(experiment.repetitions)
+    return {
+        bias: {
+            str(beta): tuple(shares.get((scene.name, bias, beta, r)) for r in repetitions)
+            for beta in experiment.betas
+        }
+        for bias in scene.biases
+        if any(where[:2] == (scene.name, bias) for where in shares)
     }
 
 
@@ -406,7 +441,10 @@ class Manifest(BaseModel):
                 plugins=tuple(Path(plugin).name for plugin in world.plugins),
             ),
             real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
-            datasets={scene.name: _DatasetFacts.of(world, scene) for scene in world.scenes.values()},
+            datasets={
+                scene.name: _DatasetFacts.of(world, scene, {} if outcome is None else outcome.biased)
+                for scene in world.scenes.values()
+            },
             stages={name: configured.stage for (_, name), configured in techniques.items()},
             metrics=tuple(_metrics(world)),
             headline=run.headline_metrics(experiment),
@@ -475,7 +513,7 @@ class Manifest(BaseModel):
             metrics=tuple(MetricDescription(m.name, m.title, m.ideal) for m in self.metrics),
             # A manifest lists the datasets in the experiment's order.
             datasets=tuple(
-                facts.description(name, entry, self.own_baselines)
+                facts.description(name, entry, self.own_baselines, experiment.published)
                 for entry, (name, facts) in zip(experiment.datasets, self.datasets.items(), strict=True)
             ),
             versions=self.versions,

@@ -64,16 +64,15 @@ def with_baselines(statistics: RunStatistics, baselines: Baselines) -> RunStatis
     """Return statistics whose comparisons and answers are those with other baselines; all else stays."""
     run, alpha, rope = statistics.run, statistics.alpha, statistics.rope
     everything, resampling = statistics.everything, statistics.resampling
+    paired = run.protocol.paired_betas
     compared = compare_with(to_cells(statistics.results, resampling), baselines, statistics.goals, alpha)
     comparisons = in_order([compared], run, COMPARED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     if {DISCRIMINATION, ACCURACY} <= set(statistics.metrics):
-        answers = answer_table(
-            everything, decided, statistics.standing, baselines, rope=rope, resampling=resampling
-        )
+        standing, more = statistics.standing, (rope, resampling)
+        answers = answer_table(everything, decided, standing, baselines, *more, paired_levels=paired)
     else:
-        answers = results_answers(
-            everything, baselines, run.constant_answers, alpha=alpha, rope=rope, resampling=resampling
-        )
+        constants, settings = run.constant_answers, (alpha, rope, resampling)
+        answers = results_answers(everything, baselines, constants, *settings, paired_levels=paired)
     answers = with_frontier(in_order([answers], run, ANSWER_COLUMNS), statistics.frontier_gaps)
     return replace(statistics, baselines=baselines, comparisons=comparisons, judged=decided, answers=answers)

@@ -14,10 +14,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
-from benchmark.columns import BALANCED, ORIGINAL
+from benchmark.columns import BALANCED, BIASED, ORIGINAL, UNTREATED
 from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.choices import (
+    EQUAL,
+    REFERENCE_COLUMNS,
+    choose,
+    clean_distances,
+    references,
+)
 from benchmark.statistics.frames import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED
 from benchmark.statistics.intervals import cell_intervals
@@ -35,9 +43,6 @@ ACCEPTANCE = ("accepted", "accepted_deprived", "accepted_favored")
 NEARLY_ALL = 0.99
 """A classifier that gives more than this share of the rows the same answer counts as constant."""
 
-EQUAL = 1e-6
-"""Means of shares that differ by no more are held equal: by rounding, or by one row of a million."""
-
 EITHER_CONSTANT = "refusing or accepting everybody"
 """What the best constant answer does where both are as good."""
 
@@ -47,25 +52,25 @@ STANDING_COLUMNS = (
     *WHERE,
     *("constant_accuracy", "constant_answer"),
     *("n_degenerate", "degenerate", "mostly_constant", "below_constant", "one_group"),
+    *("favorable_deprived", "favorable_favored"),
 )
 """Columns of :func:`standings`."""
 
 VERDICTS = (
-    *("recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared", "unknown"),
-    *("one_group", "below_constant", "incomplete", "missing", "degenerate"),
+    *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
+    *("unknown", "too_few", "one_group", "below_constant", "incomplete", "missing", "degenerate"),
 )
 """What :func:`answer_table` concludes of a technique at one level of bias, in the order of tables."""
-
-LEAST, CHEAP = "least", "cheap"
-"""Choices between recommended techniques: the least discrimination, and the least at next to no cost."""
 
 ANSWER_COLUMNS = (
     *(*WHERE, "baseline", "n", "missing", "pairs", "metric"),
     *("value", "value_low", "value_high", "distance", "change", "change_low", "change_high"),
+    *("improvement", "improvement_low", "improvement_high", "splits"),
     *("tested", "better", "worse", "accuracy", "accuracy_low", "accuracy_high"),
     *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
-    *(*ACCEPTANCE, *STANDING_COLUMNS[len(WHERE) :], "baseline_degenerate"),
-    *("verdict", "outdone_by", "choice", "levels_down"),
+    *(*ACCEPTANCE, *STANDING_COLUMNS[len(WHERE) :], *REFERENCE_COLUMNS, "baseline_degenerate"),
+    *("baseline_accepted_deprived", "clean_distance"),
+    *("verdict", "outdone_by", "choice", "tied", "levels_down"),
 )
 """Columns of :func:`answer_table`."""
 
@@ -75,12 +80,16 @@ class ConstantAnswer:
     """The more accurate of the two classifiers that answer everybody the same, by the labels of test rows.
 
     ``favorable`` and ``unfavorable`` are numbers of rows, or shares of them. Where each repetition has test
-    rows of its own, ``scored`` are their shares of favorable labels, by level of bias and repetition.
+    rows of its own, ``scored`` are their shares of favorable labels, by level of bias and repetition;
+    ``biased`` are those of test rows with planted bias, by name of the bias and level, NaN where unknown.
+    ``groups`` are the shares of favorable labels in the deprived and in the favored group.
     """
 
     favorable: float
     unfavorable: float
     scored: Mapping[float, Sequence[float]] = field(default_factory=dict, compare=False)
+    biased: Mapping[tuple[str, float], Sequence[float]] = field(default_factory=dict, compare=False)
+    groups: tuple[float, float] | None = field(default=None, compare=False)
 
     @property
     def accuracy(self) -> float:
@@ -108,15 +117,44 @@ def random_accuracy(constant: float) -> float:
     return constant**2 + (1 - constant) ** 2
 
 
-def constant_on(answer: ConstantAnswer | None, test: str) -> ConstantAnswer | None:
-    """Return the best constant answer on a test, given that on the original test rows; None if unknown.
+def constant_on(
+    answer: ConstantAnswer | None, test: str, bias: str = "", beta: float | None = None
+) -> ConstantAnswer | None:
+    """Return the best constant answer on the rows that a test scored; None if nothing is known of it.
 
-    On balanced rows either is right about half of the weight. Labels with planted bias are other ones in each
-    repetition, so that nothing is known of a constant there.
+    ``answer`` is that on the original test rows of the dataset. Without a level of bias it is that of all
+    levels, which tests with planted bias have none for. Where nothing is planted, a biased test is the
+    original one; on balanced rows either answer is right about half of the weight.
     """
     if test == BALANCED:
-        return ConstantAnswer(favorable=1, unfavorable=1)
-    return answer if test == ORIGINAL else None
+        return ConstantAnswer(favorable=1, unfavorable=1, groups=(0.5, 0.5))
+    if answer is None:
+        return None
+    known = [share for share in _scored_shares(answer, test, bias, beta) if not math.isnan(share)]
+    if known:
+        share = math.fsum(known) / len(known)
+        return ConstantAnswer(share, 1 - share, groups=answer.groups)
+    return answer if test == ORIGINAL or (test == BIASED and beta == 0) else None
+
+
+def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | None) -> Sequence[float]:
+    """Return the shares of favorable labels in the rows that were scored in each repetition, if recorded."""
+    if test == BIASED and beta is not None and (bias, beta) in answer.biased:
+        return answer.biased[bias, beta]
+    if test == BIASED and beta != 0:
+        return ()
+    if beta is None:
+        return [share for shares in answer.scored.values() for share in shares]
+    return answer.scored.get(beta, ())
+
+
+def constant_in(answer: ConstantAnswer | None, test: str, bias: str, beta: float, repetition: int) -> float:
+    """Return the accuracy of the best constant answer on the test rows of one repetition; NaN if unknown."""
+    shares = () if answer is None or test == BALANCED else _scored_shares(answer, test, bias, beta)
+    if repetition < len(shares):
+        return max(shares[repetition], 1 - shares[repetition])
+    whole = constant_on(answer, test, bias, beta)
+    return math.nan if whole is None else whole.accuracy
 
 
 def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) -> pd.DataFrame:
@@ -156,32 +194,41 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
         }
     ).reset_index()
     shares = _favorable_where_scored(cells[ACCURACY], constants)
-    places = zip(found["dataset"], found["test"], shares, strict=True)
+    places = zip(*(found[name] for name in ("dataset", "test", "bias", "beta")), shares, strict=True)
     known = [
-        constant_on(constants.get(dataset), test) if np.isnan(share) else ConstantAnswer(share, 1 - share)
-        for dataset, test, share in places
+        constant_on(constants.get(dataset), *where) if np.isnan(share) else ConstantAnswer(share, 1 - share)
+        for dataset, *where, share in places
     ]
     found["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in known]
     found["constant_answer"] = [answer.words if answer else "" for answer in known]
+    labels = [
+        constant_on(constants.get(d), t, beta=0) for d, t in zip(found["dataset"], found["test"], strict=True)
+    ]
+    for i, name in enumerate(("favorable_deprived", "favorable_favored")):
+        found[name] = [answer.groups[i] if answer and answer.groups else math.nan for answer in labels]
     found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"] - _ROUNDING
     return found[list(STANDING_COLUMNS)]
 
 
 def _favorable_where_scored(accuracy: pd.Series, constants: Mapping[str, ConstantAnswer]) -> pd.Series:
-    """Return the mean share of favorable labels in the original test rows of repetitions with an accuracy.
+    """Return the mean share of favorable labels in the test rows of the repetitions with an accuracy.
 
-    One for each technique at each level of bias; NaN where all repetitions have the same rows.
+    One for each technique at each level of bias; NaN where all repetitions have the same rows, or unknown
+    ones.
     """
-    known = {
-        (dataset, beta, repetition, ORIGINAL): share
-        for dataset, answer in constants.items()
-        for beta, shares in answer.scored.items()
-        for repetition, share in enumerate(shares)
-    }
-    levels = (accuracy.index.get_level_values(name) for name in ("dataset", "beta", "repetition", "test"))
-    shares = [known.get(own, math.nan) for own in zip(*levels, strict=True)]
-    own = pd.Series(shares, index=accuracy.index, dtype=float).mask(accuracy.isna())
-    return own.groupby(level=list(WHERE), sort=False).mean()
+    names = ["dataset", "test", "bias", "beta"]
+    places = accuracy.index.to_frame(index=False)[[*names, "repetition"]]
+    known: dict[tuple[Any, ...], Sequence[float]] = {}
+    for dataset, *where in places[names].drop_duplicates().itertuples(index=False, name=None):
+        answer = constants.get(dataset)
+        on_rows = answer is not None and where[0] != BALANCED
+        known[dataset, *where] = _scored_shares(answer, *where) if answer and on_rows else ()
+    shares = [
+        own[repetition] if repetition < len(own := known[tuple(where)]) else math.nan
+        for *where, repetition in places.itertuples(index=False, name=None)
+    ]
+    of_cells = pd.Series(shares, index=accuracy.index, dtype=float).mask(accuracy.isna())
+    return of_cells.groupby(level=list(WHERE), sort=False).mean()
 
 
 def of_use(standing: pd.DataFrame) -> pd.DataFrame:
@@ -260,29 +307,37 @@ def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd
 
 
 def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
-    """Say in :func:`~benchmark.statistics.paired.paired_comparisons` which techniques differ.
+    r"""Say in :func:`~benchmark.statistics.paired.paired_comparisons` which techniques differ.
 
-    The new columns are ``tested``, ``better``, ``candidate`` and ``worse``. Better and worse are significant
-    where that is tested. In families of tests of which none can be significant, worse is a mean that is worse
-    by more than the region of practical equivalence, so that no cost is hidden; better is one that is better
-    by more than that and whose intervals, of difference and improvement, both leave out 0. A single pair has
-    no interval: it is a candidate at most.
+    There is one rule for any number of repetitions: better is an improvement of more than the margin,
+    ``rope``, in the whole of its simultaneous interval, and worse one of less than minus the margin. The
+    intervals of all m techniques that are compared at one level of bias of a scenario miss something with a
+    chance of ``alpha`` at most: each is Student's with a confidence of :math:`1 - \alpha / m` (Bonferroni).
+
+    The new columns are ``simultaneous_low`` and ``simultaneous_high``, the ends of the interval; ``splits``,
+    how many repetitions, or folds of them, it comes from; ``tested``,
+    whether there is one; ``better``, ``candidate`` and ``worse``. A single repetition without an interval
+    shows a candidate at most; there worse is what is worse by more than the margin, so that no cost is
+    hidden.
     """
-    out_of_reach = pd.MultiIndex.from_frame(underpowered_families(comparisons, alpha)[list(FAMILY)])
-    # One repetition of folds has several splits.
-    repeated = comparisons.groupby(list(FAMILY), sort=False)["df"].transform("max") > 0
-    tested = repeated & ~pd.MultiIndex.from_frame(comparisons[list(FAMILY)]).isin(out_of_reach)
-    significant = tested & (comparisons["p_permutation_holm"] <= alpha)
-    improvement = comparisons["improvement"]
-    gains = ~tested & (improvement > rope + EQUAL)
-    apart = (comparisons["improvement_low"] > 0) & (
-        (comparisons["difference_low"] > 0) | (comparisons["difference_high"] < 0)
+    improvement, error, df = (
+        comparisons[name].to_numpy(dtype=float) for name in ("improvement", "improvement_se", "df")
     )
+    known = np.isfinite(error) & (df > 0)
+    family = [comparisons[name] for name in (*FAMILY, "beta")]
+    together = pd.Series(known, index=comparisons.index).groupby(family, sort=False).transform("sum")
+    quantile = stdtrit(np.maximum(df, 1), 1 - alpha / (2 * np.maximum(together.to_numpy(dtype=float), 1)))
+    half = np.where(known, quantile * error, np.nan)
+    low, high = improvement - half, improvement + half
+    single = ~known & (comparisons["n"] == 1).to_numpy()
     return comparisons.assign(
-        tested=tested,
-        better=(significant & (improvement > 0)) | (gains & apart),
-        candidate=gains & (comparisons["n"] == 1) & (comparisons["df"] == 0),
-        worse=(significant & (improvement < 0)) | (~tested & (improvement < -rope - EQUAL)),
+        simultaneous_low=low,
+        simultaneous_high=high,
+        splits=df + 1,
+        tested=known,
+        better=low > rope + EQUAL,
+        candidate=single & (improvement > rope + EQUAL),
+        worse=(high < -rope - EQUAL) | (single & (improvement < -rope - EQUAL)),
     )
 
 
@@ -293,12 +348,15 @@ def answer_table(
     baselines: Baselines,
     rope: float = ROPE,
     resampling: Resampling | None = None,
+    *,
+    paired_levels: bool = False,
 ) -> pd.DataFrame:
     """Put together what a choice between techniques at one level of bias needs.
 
     Comparisons are :func:`judged`, ``standing`` comes from :func:`standings`, and ``rope`` is the accuracy
-    that the choice at next to no cost may lose; ``resampling`` says whether repetitions are
-    repeated splits of the same rows.
+    that the choice at next to no cost may lose, and the difference up to which techniques are tied;
+    ``resampling`` says whether repetitions are repeated splits of the same rows, and ``paired_levels``
+    whether one repetition has the same rows and random numbers at all levels of bias.
 
     Returns
     -------
@@ -314,31 +372,47 @@ def answer_table(
             sign differs from repetition to repetition.
         ``change``, ``accuracy_change``
             Mean differences to the baseline on the same samples; 0 for the baseline itself.
+        ``improvement``
+            By how much ``distance`` is less than the baseline's, in the mean, with its simultaneous interval:
+            all techniques at this level of the scenario are within theirs together. ``splits`` are the
+            repetitions, or their folds, that it comes from.
         ``better``, ``worse``, ``less_accurate``
             Whether discrimination is better or worse than the baseline's, and the accuracy worse, by
-            :func:`judged`; none of it where nothing is compared.
+            :func:`judged`; none of it where nothing is compared. ``tested`` is whether there is an interval.
+        ``reference``, ``reference_deprived``, ``reference_favored``, ``too_few``
+            See :func:`~benchmark.statistics.choices.references`.
         ``baseline_degenerate``
             Whether nothing is compared with the baseline there (:func:`incomparable`).
+        ``baseline_accepted_deprived``
+            The share of the deprived group that the baseline accepts at this level.
+        ``clean_distance``
+            Where levels are paired and 0 is among them, on the original test: how far the technique is from
+            its baseline without planted bias, in accuracy and in the shares of both groups accepted
+            (:func:`~benchmark.statistics.choices.clean_distances`). Else NaN, and so where that baseline is
+            degenerate.
         ``verdict``
-            One of :data:`VERDICTS`, the first that is true: ``baseline``; ``degenerate``; ``missing`` without
-            a value, ``incomplete`` without one, of the technique or of the baseline, in every repetition;
-            ``below_constant``, less accurate than the best constant answer; ``unknown`` where the shares
-            accepted are not recorded; ``not_compared`` where the baseline is mostly constant or without a
-            value; ``one_group``, better than the baseline, but one group is given nearly always the same
-            answer; ``outdone``, better than the baseline, but see ``outdone_by``; ``recommended``, better
-            than the baseline; ``candidate``, better in the one sample that there is; ``worse`` than the
-            baseline; ``no_less``, neither.
+            One of :data:`VERDICTS`, the first that is true: ``baseline``; ``untreated``, doing nothing where
+            something else is the baseline; ``degenerate``; ``missing`` without a value, ``incomplete``
+            without one, of the technique or of the baseline, in every repetition; ``below_constant``, less
+            accurate than the best constant answer; ``unknown`` where the shares accepted, or what a constant
+            answer would score, are not recorded; ``not_compared`` where the baseline is mostly constant or
+            without a value; ``one_group``, better than the baseline, but one group is given nearly always the
+            same answer; ``too_few``, better than the baseline, but see there; ``outdone``, better than the
+            baseline, but see ``outdone_by``; ``recommended``, better than the baseline; ``candidate``, better
+            in the one sample that there is; ``worse`` than the baseline; ``no_less``, neither is shown.
         ``outdone_by``
             A recommended technique or candidate that is no farther from 0 (``distance``) and no less accurate
-            than this one, in the means. Of two equal ones the later is outdone.
+            than this one, in the means, and by more than ``rope`` better in one of both.
         ``levels_down``
             Whether a recommended technique, candidate or outdone one accepts no greater share of the deprived
             group than the baseline, and a smaller one of the favored group: the favored group has lost, and
             the deprived one gained nothing.
-        ``choice``
-            ``least`` for the recommended technique or candidate that leaves the least; ``cheap`` for the one
-            that leaves the least among those whose mean accuracy is at most ``rope`` below the baseline's;
-            ``least cheap`` for one that is both; else empty.
+        ``choice``, ``tied``
+            What the technique is named for, and what others and it are tied for, with spaces between:
+            ``least`` for the most accurate of the recommended techniques or candidates that are within
+            ``rope`` of the least distance; ``cheap`` for the same among those whose mean accuracy is at most
+            ``rope`` below the baseline's; ``restores`` for the most accurate of all useful techniques that
+            are within ``rope`` of the least ``clean_distance``, unless the baseline is as near itself.
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
@@ -351,15 +425,26 @@ def answer_table(
     table["baseline_degenerate"] = incomparable(table, standing)
     for judgement in ("better", "candidate", "worse", "less_accurate"):
         table[judgement] &= ~table["baseline_degenerate"]
+    table = table.join(references(table))
+    table["clean_distance"] = _clean_distances(table, results, baselines) if paired_levels else np.nan
     table["verdict"] = _verdicts(table)
-    table[["outdone_by", "choice"]] = ""
-    chosen = table[table["verdict"].isin(("recommended", "candidate"))]
-    for _, rows in chosen.groupby([*SCENARIO, "beta"], sort=False):
-        for name, found in _choices(rows, rope).items():
-            table.loc[rows.index, name] = found
+    eligible = ("recommended", "candidate", "no_less", "worse", "not_compared")
+    useful = table["verdict"].isin(eligible) & ~table["one_group"] & ~table["too_few"]
+    spots = table.assign(of_use=useful).groupby([*SCENARIO, "beta"], sort=False)
+    chosen = [choose(rows, rope) for _, rows in spots]
+    table = table.join(pd.concat(chosen)) if chosen else table.assign(outdone_by="", choice="", tied="")
     table["verdict"] = table["verdict"].mask(table["outdone_by"] != "", "outdone")
-    table["levels_down"] = _levels_down(table, is_baseline)
-    return table[list(ANSWER_COLUMNS)]
+    return _with_losses(table, is_baseline)[list(ANSWER_COLUMNS)]
+
+
+def _clean_distances(table: pd.DataFrame, results: pd.DataFrame, baselines: Baselines) -> pd.Series:
+    """Return how far each row is from its baseline without planted bias, where that can be said."""
+    found = clean_distances(results[results["test"] == ORIGINAL], baselines, [ACCURACY, *ACCEPTANCE[1:]])
+    apart = found.reindex(pd.MultiIndex.from_frame(table[list(WHERE)])).to_numpy()
+    clean = table[(table["beta"] == 0) & (table["n_degenerate"] == 0)]
+    sound = pd.MultiIndex.from_frame(clean[[*SCENARIO, "technique"]])
+    keys = pd.MultiIndex.from_frame(table[[*SCENARIO, "baseline"]])
+    return pd.Series(apart, index=table.index).where(keys.isin(sound))
 
 
 def _joined(
@@ -380,20 +465,26 @@ def _joined(
         return {f"difference{end}": f"{name}{end}" for end in ("", "_low", "_high")}
 
     judgements = {name: name for name in ("tested", "better", "candidate", "worse")}
+    gain = {
+        "improvement": "improvement",
+        "simultaneous_low": "improvement_low",
+        "simultaneous_high": "improvement_high",
+        "splits": "splits",
+    }
     table = of(intervals, DISCRIMINATION, {"n": "n", "missing": "missing", **mean("value")})
     own = results[results["metric"] == DISCRIMINATION]
     for part in (
         own.assign(distance=own["value"].abs()).groupby(list(WHERE), sort=False)[["distance"]].mean(),
         of(intervals, ACCURACY, mean("accuracy")),
         *(of(intervals, name, {"mean": name}) for name in ACCEPTANCE),
-        of(comparisons, DISCRIMINATION, {"n": "pairs", **change("change"), **judgements}),
+        of(comparisons, DISCRIMINATION, {"n": "pairs", **change("change"), **gain, **judgements}),
         of(comparisons, ACCURACY, {**change("accuracy_change"), "worse": "less_accurate"}),
         standing.set_index(list(WHERE)),
     ):
         table = table.join(part)
     table = table.reset_index().assign(metric=DISCRIMINATION)
     # Joining leaves gaps, and columns of objects where there are no comparisons at all.
-    numbers = ["pairs", *change("change").values(), *change("accuracy_change").values()]
+    numbers = ["pairs", *change("change").values(), *change("accuracy_change").values(), *gain.values()]
     table[numbers] = table[numbers].astype(float)
     flags = [*judgements, "less_accurate", "mostly_constant", "below_constant", "one_group"]
     table[flags] = table[flags].eq(True)
@@ -408,13 +499,17 @@ def _verdicts(table: pd.DataFrame) -> Any:
     return first_true(
         {
             "baseline": table["technique"] == table["baseline"],
+            "untreated": table["technique"] == UNTREATED,
             "degenerate": table["n_degenerate"] > 0,
             "missing": table["value"].isna(),
             "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
             "below_constant": table["below_constant"],
-            "unknown": table["accepted"].isna() | table["accuracy"].isna(),
+            "unknown": table["accepted"].isna()
+            | table["accuracy"].isna()
+            | table["constant_accuracy"].isna(),
             "not_compared": table["baseline_degenerate"] | table["change"].isna(),
             "one_group": (table["better"] | table["candidate"]) & table["one_group"],
+            "too_few": (table["better"] | table["candidate"]) & table["too_few"],
             "recommended": table["better"],
             "candidate": table["candidate"],
             "worse": table["worse"],
@@ -423,29 +518,15 @@ def _verdicts(table: pd.DataFrame) -> Any:
     )
 
 
-def _levels_down(table: pd.DataFrame, is_baseline: pd.Series[bool]) -> pd.Series[bool]:
+def _with_losses(table: pd.DataFrame, is_baseline: pd.Series[bool]) -> pd.DataFrame:
+    """Add the baseline's share of the deprived group, and whether only the favored group has lost."""
     spot = [*SCENARIO, "beta"]
     shares = list(ACCEPTANCE[1:])
     known = table[is_baseline].set_index([*spot, "technique"])[shares]
     before = table[[*spot, "baseline"]].join(known, on=[*spot, "baseline"])
     deprived, favored = (table[name] - before[name] for name in shares)
     good = table["verdict"].isin(("recommended", "candidate", "outdone"))
-    return good & (deprived <= EQUAL) & (favored < -EQUAL)
-
-
-def _choices(rows: pd.DataFrame, rope: float) -> dict[str, list[str]]:
-    """Return of the recommended techniques at one level of bias what outdoes them, and which are choices."""
-    means = rows[["distance", "accuracy"]].round(6)  # as close as EQUAL
-    # The least first, of equal ones the most accurate: what outdoes a technique stands before it.
-    order = means.sort_values(["distance", "accuracy"], ascending=[True, False], kind="stable").index
-    outdone, best = dict.fromkeys(order, ""), order[0]
-    for i in order[1:]:
-        if means["accuracy"][best] >= means["accuracy"][i]:
-            outdone[i] = rows["technique"][best]
-        else:
-            best = i
-    kept = [i for i in order if not outdone[i] and rows["accuracy_change"][i] >= -rope - EQUAL]
-    cheap = kept[0] if kept else None
-    choice = {order[0]: LEAST, cheap: CHEAP} if cheap != order[0] else {cheap: f"{LEAST} {CHEAP}"}
-    found = {"outdone_by": outdone, "choice": choice}
-    return {name: [own.get(i, "") for i in rows.index] for name, own in found.items()}
+    return table.assign(
+        baseline_accepted_deprived=before[shares[0]],
+        levels_down=good & (deprived <= EQUAL) & (favored < -EQUAL),
+    )

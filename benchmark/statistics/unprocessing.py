@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import FRONTIER_COLUMNS, ORIGINAL
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, EQUAL, ConstantAnswer, constant_on
+from benchmark.columns import FRONTIER_COLUMNS
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, constant_in
+from benchmark.statistics.choices import EQUAL
 from benchmark.statistics.frames import SCENARIO, WHERE, Array, Resampling, ScenarioKey, first_true, to_cells
 from benchmark.statistics.intervals import cell_intervals
 
@@ -105,7 +106,12 @@ def frontier_gaps(
     accuracies, gaps = (
         paths[name].sort_index(axis=1, ascending=False).to_numpy() for name in (ACCURACY, DISCRIMINATION)
     )
-    constant = np.array([_constant(constants, *names) for names in where])
+    constant = np.array(
+        [
+            constant_in(constants.get(dataset), test, bias, beta, repetition)
+            for dataset, bias, test, beta, repetition in where
+        ]
+    )
     reached = accuracy_at(
         np.abs(found[DISCRIMINATION].to_numpy()),
         np.column_stack([gaps, np.zeros(len(gaps))]),
@@ -170,16 +176,3 @@ def accuracy_at(discrimination: Array, gaps: Array, accuracies: Array) -> Array:
     reached = (1 - share) * accuracies[rows, start]
     reached = reached + np.where(share > 0, share * accuracies[rows, end], 0.0)
     return np.where(np.isnan(discrimination) | np.isnan(gaps).any(axis=1), np.nan, reached)
-
-
-def _constant(
-    constants: Mapping[str, ConstantAnswer], dataset: str, _bias: str, test: str, beta: float, repetition: int
-) -> float:
-    """Return the accuracy of the best constant answer on the test rows of a repetition; NaN if unknown."""
-    answer = constant_on(constants.get(dataset), test)
-    if answer is None:
-        return np.nan
-    scored = answer.scored.get(beta, ()) if test == ORIGINAL else ()
-    if repetition < len(scored):
-        return max(scored[repetition], 1 - scored[repetition])
-    return answer.accuracy

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmark.columns import UNTREATED
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import (
@@ -21,24 +22,34 @@ from benchmark.runs.standing_marks import (
     ONE_GROUP,
     below_constant_words,
 )
-from benchmark.statistics.answers import (
-    CHEAP,
-    EITHER_CONSTANT,
-    LEAST,
-    NEARLY_ALL,
-    VERDICTS,
-    is_constant,
-    random_accuracy,
-)
-from benchmark.statistics.frames import SCENARIO, ScenarioKey
+from benchmark.statistics.answers import EITHER_CONSTANT, NEARLY_ALL, VERDICTS, random_accuracy
+from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, RESTORES
+from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey
 from benchmark.statistics.unprocessing import INSIDE
+from benchmark.tables.choice_words import (
+    CANDIDATE,
+    DOING_NOTHING,
+    better_in_both,
+    change_text,
+    changes,
+    changes_sign,
+    choice_title,
+    choice_words,
+    fall_words,
+    falls,
+    few_sentences,
+    gain_and_cost,
+    less_words,
+    listed,
+    one_group_words,
+    restored_sentences,
+    tie_sentences,
+    too_few_words,
+)
 from benchmark.text.words import beyond, number, share
 
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
 """What such techniques answer."""
-
-CANDIDATE = "one sample, no interval"
-"""Why a technique that would else be recommended is a candidate only."""
 
 INERT = "the bias has no effect on these data: one level stands for all"
 """Said where only one level of bias is shown."""
@@ -49,6 +60,13 @@ UNKNOWN_SHARES = (
     "trained again."
 )
 """Said of the results of earlier versions."""
+
+UNKNOWN_CONSTANT = "What a constant answer would score on these rows is not recorded."
+"""Said where it is unknown, so that nothing can be recommended."""
+
+_LACKING = {True: "the shares accepted", False: "what a constant answer would score"}
+UNRECORDED = {lacks: f"{words} not recorded" for lacks, words in _LACKING.items()}
+"""What is lacking of a technique that cannot be judged, by whether its shares accepted are."""
 
 LEVELS_DOWN = "↓"
 """Sign of a technique that helps nobody."""
@@ -83,8 +101,8 @@ ANSWER_HEADINGS = (
 # Verdicts on techniques that are not recommended, in the order of sentences.
 _REJECTED = (
     "outdone",
-    *("degenerate", "below_constant", "one_group", "incomplete", "missing", "unknown", "not_compared"),
-    *("no_less", "worse"),
+    *("degenerate", "below_constant", "one_group", "too_few", "incomplete", "missing", "unknown"),
+    *("not_compared", "no_less", "worse"),
 )
 _NEVERTHELESS = "techniques are compared with it nevertheless"
 _MOST_NAMED = 8
@@ -101,8 +119,9 @@ def reading(run: RunDescription) -> str:
         f"{tested} Accepts: the share that is predicted the favorable outcome. Changes are to the baseline, "
         "on the same samples. Where discrimination is of either sign in different samples, its mean distance "
         "from 0, by which techniques are compared, is given as well. "
-        f"{run.protocol.scope_text} Tests allow for how many comparisons there are, intervals do not: a "
-        "difference may be not significant although its interval leaves out 0."
+        f"{run.protocol.scope_text} A technique is recommended by an interval that allows for how many "
+        "techniques are compared, and so is wider than the intervals shown. What is not shown may still be "
+        "there."
     )
 
 
@@ -180,17 +199,6 @@ def spots(answers: pd.DataFrame) -> Iterator[tuple[ScenarioKey, float, pd.DataFr
         yield (dataset, bias, classifier, test), float(str(beta)), in_order(own)
 
 
-def one_group_words(row: Any) -> str:
-    """Say which group gets nearly always the same answer, and which; nothing if neither does."""
-    if not row.one_group:
-        return ""
-    for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
-        if is_constant(accepted):
-            verb = "accepts" if accepted > NEARLY_ALL else "refuses"
-            return f"{verb} more than {100 * NEARLY_ALL:.0f} % of the {group} group"
-    return ""
-
-
 def is_chosen(row: Any) -> bool:
     """Whether a row of answers is recommended, or a candidate."""
     return row.verdict in ("recommended", "candidate")
@@ -210,14 +218,7 @@ def in_order(rows: pd.DataFrame) -> pd.DataFrame:
 
 def choices(rows: Sequence[Any]) -> dict[str, Any]:
     """Return the rows that are choices at one level of bias by what they are: least, cheap, or both."""
-    return {name: row for name in (LEAST, CHEAP) for row in rows if name in row.choice.split()}
-
-
-def choice_title(name: str, rope: float) -> str:
-    """Return what a choice is called: ``"Least discrimination"``."""
-    if name == LEAST:
-        return "Least discrimination"
-    return f"Cheap: least discrimination at a cost of at most {rope:g} of accuracy"
+    return {name: row for name in CHOICES for row in rows if name in row.choice.split()}
 
 
 def choice_text(row: Any, titles: Mapping[str, str]) -> str:
@@ -227,48 +228,72 @@ def choice_text(row: Any, titles: Mapping[str, str]) -> str:
     return f"{signed_title(row, titles)}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
 
 
-def scenario_notes(scenario: Scenario) -> list[str]:
-    """Say who is deprived, what a constant answer scores, and whether the bias has an effect."""
+def scenario_notes(
+    scenario: Scenario, titles: Mapping[str, str] | None = None, baseline: Baseline | None = None
+) -> list[str]:
+    """Say who is deprived, where the bias is planted if not on them, and what a constant answer scores.
+
+    And say whether the bias has an effect and, given ``titles`` of techniques, which one is compared with if
+    it is not doing nothing: ``baseline``, by default the one that the experiment names.
+    """
     constant = scenario.best_constant
     notes = [
         scenario.dataset.roles,
+        planted_elsewhere(scenario),
+        _baseline_note(scenario, titles or {}, baseline),
         f"{constant.words}: accuracy {number(constant.accuracy)}" if constant else "",
         INERT if scenario.inert else "",
     ]
     return [note for note in notes if note]
 
 
-def choice_headings(rope: float) -> tuple[str, ...]:
+def planted_elsewhere(scenario: Scenario) -> str:
+    """Say where bias is planted that is not on the deprived group itself; nothing if it is."""
+    dataset = scenario.dataset
+    planted = next((own for own in dataset.biases if own.name == scenario.bias), None)
+    if planted is None or not planted.acting or not dataset.sensitive_feature:
+        return ""
+    if all(f"| {dataset.sensitive_feature} = " in edit for edit in planted.acting):
+        return ""
+    return f"the bias is planted on other groups: {', '.join(planted.acting)}"
+
+
+def _baseline_note(scenario: Scenario, titles: Mapping[str, str], baseline: Baseline | None) -> str:
+    used = scenario.baseline if baseline is None else baseline
+    if not isinstance(used, str) or used == UNTREATED or used not in titles:
+        return ""
+    reason = scenario.dataset.baseline_reason or "as the experiment says"
+    return f"baseline: {titles[used]}, {reason if used == scenario.baseline else 'as asked for'}"
+
+
+def choice_headings(rope: float, *, restores: bool = False) -> tuple[str, ...]:
     """Return the columns of :func:`choice_row`."""
-    return ("β", "Baseline", *(choice_title(name, rope) for name in (LEAST, CHEAP)))
+    names = CHOICES if restores else (LEAST, CHEAP)
+    return ("β", "Baseline", *(choice_title(name, rope) for name in names))
 
 
-def choice_row(beta: float, rows: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
-    """Return the baseline and the choices at one level of bias as text; ``rows`` are :func:`in_order`."""
+def choice_row(
+    beta: float, rows: pd.DataFrame, titles: Mapping[str, str], *, restores: bool = False
+) -> list[str]:
+    """Return the baseline and the choices at one level of bias as text; ``rows`` are :func:`in_order`.
+
+    Doing nothing comes before a baseline that is something else. ``restores`` is whether the technique
+    nearest to the model without bias has a column.
+    """
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = "; ".join(choice_text(row, titles) for row in found if row.verdict == "baseline") or "not run"
+    shown = [choice_text(row, titles) for row in found if row.verdict == "untreated"]
+    shown += [choice_text(row, titles) for row in found if row.verdict == "baseline"] or ["not run"]
     picked = choices(found)
-    if not picked:
-        return [f"{beta:g}", baseline, "none recommended", ""]
-    least, cheap = picked[LEAST], picked.get(CHEAP)
-    only = "candidate: " if least.verdict == "candidate" else ""
-    other = "none" if cheap is None else "the same" if cheap is least else only + choice_text(cheap, titles)
-    return [f"{beta:g}", baseline, only + choice_text(least, titles), other]
-
-
-def change_text(change: float, low: float, high: float) -> str:
-    """Return a change with its sign and its interval, as far as there are any."""
-    if math.isnan(change):
-        return "–"
-    return _signed(change) + ("" if math.isnan(low) else f" [{_signed(low)}, {_signed(high)}]")
-
-
-def _changes(row: Any) -> tuple[str, str]:
-    """Return the changes of discrimination and of accuracy to the baseline."""
-    return (
-        change_text(row.change, row.change_low, row.change_high),
-        change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
-    )
+    row = [f"{beta:g}", "; ".join(shown)]
+    if LEAST in picked:
+        least, cheap = picked[LEAST], picked.get(CHEAP)
+        only = "candidate: " if least.verdict == "candidate" else ""
+        other = "the same" if cheap is least else only + choice_text(cheap, titles) if cheap else "none"
+        row += [only + choice_text(least, titles), other]
+    else:
+        row += ["none recommended", ""]
+    best = picked.get(RESTORES)
+    return [*row, choice_text(best, titles) if best else ""] if restores else row
 
 
 def accepts(row: Any) -> str:
@@ -291,7 +316,8 @@ def remarks(row: Any, titles: Mapping[str, str], *, of_several: bool = False) ->
     found = {
         "baseline": own == "baseline",
         f"compared with {titles.get(row.baseline)}": of_several and own != "baseline",
-        "; ".join(row.choice.split()): bool(row.choice),
+        DOING_NOTHING: own == "untreated",
+        "; ".join(choice_words(row)): bool(row.choice or row.tied),
         f"candidate: {CANDIDATE}": own == "candidate",
         f"outdone by {titles.get(row.outdone_by)}": own == "outdone",
         str(row.degenerate): row.n_degenerate > 0,
@@ -299,12 +325,14 @@ def remarks(row: Any, titles: Mapping[str, str], *, of_several: bool = False) ->
         f"a value in {row.n} of {samples} samples": row.missing > 0,
         f"compared with the baseline on {row.pairs} of {samples} samples": 0 < row.pairs < row.n,
         f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
-        "shares accepted not recorded": own == "unknown",
+        UNRECORDED[math.isnan(row.accepted)]: own == "unknown",
+        too_few_words(row): own == "too_few",
+        fall_words(row): is_chosen(row) and falls(row),
         "not compared": own == "not_compared",
         one_group: bool(one_group),
         INSIDE_WORDS: is_inside(row),
-        "no significant difference" if row.tested else "no clear difference, untested": own == "no_less",
-        "significantly more discrimination" if row.tested else "more discrimination": own == "worse",
+        "not shown to be less" if row.tested else "no less in the one sample": own == "no_less",
+        "more discrimination": own == "worse",
     }
     return "; ".join(words for words, is_so in found.items() if is_so)
 
@@ -332,8 +360,9 @@ def answer_lines(
     several = rows["baseline"].nunique() > 1
     known = [row for row in found if row.constant_answer]
     baseline = [row for row in found if row.verdict == "baseline"]
-    chosen = [row for row in found if is_chosen(row)]
-    rest = [row for row in found if not is_chosen(row) and row.verdict != "baseline"]
+    untreated = [row for row in found if row.verdict == "untreated"]
+    chosen = [*untreated, *(row for row in found if is_chosen(row))]
+    rest = [row for row in found if not is_chosen(row) and row.verdict not in ("baseline", "untreated")]
     kinds = [_constant_row, *([_random_row] if "frontier" in rows.columns else [])]
     yardsticks = [(None, make(row)) for row in known[:1] for make in kinds]
     if most is not None and len(found) + len(yardsticks) > most:
@@ -352,7 +381,7 @@ RANDOM_REMARK = "in the mean, at the test data's rate of favorable labels"
 
 
 def _text_row(row: Any, titles: Mapping[str, str], of_several: bool) -> list[str]:
-    gain, cost = ("", "") if row.verdict == "baseline" else _changes(row)
+    gain, cost = ("", "") if row.verdict == "baseline" else changes(row)
     numbers = [number(row.value), gain, number(row.accuracy), cost]
     said = remarks(row, titles, of_several=of_several)
     return [signed_title(row, titles), *numbers, accepts(row), said]
@@ -373,7 +402,7 @@ def answer_counts(rows: pd.DataFrame) -> str:
     """Count the techniques of one level of bias by verdict, in one line."""
     found: list[Any] = list(rows.itertuples(index=False))
     baselines = [row for row in found if row.verdict == "baseline"]
-    counts = Counter(row.verdict for row in found if row.verdict != "baseline")
+    counts = Counter(row.verdict for row in found if row.verdict not in ("baseline", "untreated"))
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
@@ -386,15 +415,16 @@ def answer_counts(rows: pd.DataFrame) -> str:
     elif len(baselines) == 1 and baselines[0].baseline_degenerate:
         text += f", because the baseline {DEGENERATE} {baselines[0].degenerate}"
     verdicts = {
-        "without a record of the shares accepted": "unknown",
+        "that cannot be judged": "unknown",
         "outdone": "outdone",
         DEGENERATE: "degenerate",
         BELOW_CONSTANT: "below_constant",
         "with one answer for a group": "one_group",
+        "with too few of a group accepted or refused": "too_few",
         "not compared in every sample": "incomplete",
         "without any value": "missing",
         "not compared": "not_compared",
-        "without clearly less discrimination": "no_less",
+        "not shown to be less": "no_less",
         "with more discrimination": "worse",
     }
     parts = (f"{counts[name]} {words}" for words, name in verdicts.items() if counts[name])
@@ -410,10 +440,11 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     """
     found: list[Any] = list(rows.itertuples(index=False))
     baselines = [row for row in found if row.verdict == "baseline"]
-    others = [row for row in found if row.verdict != "baseline"]
+    untreated = [row for row in found if row.verdict == "untreated"]
+    others = [row for row in found if row.verdict not in ("baseline", "untreated")]
     if not baselines:
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
-    sentences = []
+    sentences = [_of_doing_nothing(row, titles[row.technique]) for row in untreated]
     for baseline in baselines:
         own = [titles[row.technique] for row in others if row.baseline == baseline.technique]
         of = f" of {' and '.join(own)}" if len(baselines) > 1 else ""
@@ -430,52 +461,86 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
         return [*sentences, "No other technique was run."]
     if all(math.isnan(row.accepted) for row in found):
         return [*sentences, UNKNOWN_SHARES, "No technique is recommended."]
+    if all(math.isnan(row.constant_accuracy) for row in others):
+        sentences.append(UNKNOWN_CONSTANT)
     less, nor = less_words(found, rope)
     chosen = [row for row in others if is_chosen(row)]
     rest = _of_the_rest([row for row in others if not is_chosen(row)], titles, nor)
     if not chosen:
         if not all(row.baseline_degenerate or math.isnan(row.value) for row in baselines):
             sentences.append("No technique is recommended.")
-        return [*sentences, *rest]
-    sentences += _of_the_chosen(chosen, len(others), titles, less, rope)
-    return [*sentences, *rest]
+    else:
+        sentences += _of_the_chosen(chosen, len(others), titles, less, rope)
+    picked = _recommended_choices(chosen)
+    sentences += better_in_both(picked, others, titles)
+    gain = next((gain_and_cost(row) for row in others if RESTORES in row.choice.split()), "")
+    sentences += restored_sentences(found, titles, list(picked.values()), gain)
+    return [*sentences, *rest, *few_sentences(others)]
 
 
 def _of_the_chosen(
     chosen: list[Any], n_others: int, titles: Mapping[str, str], less: str, rope: float
 ) -> Iterator[str]:
     """Name the choices, what they leave and cost, and count the techniques to choose from."""
-    picked, one = choices(chosen), len(chosen) == 1
+    picked, one = _recommended_choices(chosen), len(chosen) == 1
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
             yield f"It costs at most {rope:g} of accuracy, so that it is the cheap choice as well."
         else:
             only = f", a candidate ({CANDIDATE})" if row.verdict == "candidate" else ""
-            left = f"is left by {titles[row.technique]}{only}: {_gain_and_cost(row)}."
+            left = f"is left by {titles[row.technique]}{only}: {gain_and_cost(row)}."
             yield f"{choice_title(name, rope)} {left}"
     if CHEAP not in picked:
         cost = max(row.accuracy_change for row in chosen)
-        yield f"Every one of them loses more than {rope:g} of accuracy, {beyond(-cost, rope)} or more."
+        least = next(row for row in chosen if row.accuracy_change == cost)
+        yield (
+            f"Every one of them loses more than {rope:g} of accuracy; {titles[least.technique]} loses the "
+            f"least, {beyond(-cost, rope)}."
+        )
+    yield from tie_sentences(picked, chosen, titles, rope)
     kind = "recommended"
     if chosen[0].verdict == "candidate":
         kind = f"{'a candidate' if one else 'candidates'}, and none is recommended"
     answer = str(chosen[0].constant_answer)
-    useful = f", {'is' if one else 'are'} at least as accurate as {answer}" if answer else ""
     yield (
         f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}: "
-        f"{'it leaves' if one else 'they leave'} {less}{useful}, and no other such technique is as good or "
-        "better in both."
+        f"{'it leaves' if one else 'they leave'} {less}, and {'is' if one else 'are'} at least as accurate "
+        f"as {answer}."
     )
-    if not answer:
-        yield "What a constant answer would score is not recorded."
+    named = {name for row in picked.values() for name in (row.technique, *_tied_with(row, chosen))}
+    if more := [row for row in chosen if row.technique not in named]:
+        yield f"Recommended as well: {listed(more, titles)}."
+
+
+def _recommended_choices(chosen: Sequence[Any]) -> dict[str, Any]:
+    return {name: row for name, row in choices(chosen).items() if name != RESTORES}
+
+
+def _tied_with(row: Any, rows: Sequence[Any]) -> list[str]:
+    """Return the techniques that are tied with a row for what it is chosen for."""
+    of = {name for name in row.choice.split() if name != RESTORES}
+    return [own.technique for own in rows if of & set(own.tied.split())]
 
 
 def _of_baseline(row: Any, name: str, of: str = "") -> str:
     if math.isnan(row.value):
         return f"The baseline{of}, {name}, has no value here: nothing is compared with it."
-    better = " (the deprived group is better off)" if number(row.value).startswith("-") else ""
-    hidden = f" (of either sign, on average {number(row.distance)} from 0)" if changes_sign(row) else ""
-    sentence = f"The baseline{of}, {name}, leaves a discrimination of {number(row.value)}{hidden}{better}"
+    return _left_by(f"The baseline{of}, {name},", row)
+
+
+def _of_doing_nothing(row: Any, name: str) -> str:
+    if math.isnan(row.value):
+        return f"Doing nothing ({name}) has no value here."
+    return _left_by(f"Doing nothing ({name})", row)
+
+
+def _left_by(what: str, row: Any) -> str:
+    aside = [
+        *([f"of either sign, on average {number(row.distance)} from 0"] if changes_sign(row) else []),
+        *(["the deprived group is better off"] if number(row.value).startswith("-") else []),
+    ]
+    hidden = f" ({'; '.join(aside)})" if aside else ""
+    sentence = f"{what} leaves a discrimination of {number(row.value)}{hidden}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:
@@ -483,39 +548,6 @@ def _of_baseline(row: Any, name: str, of: str = "") -> str:
     if words := one_group_words(row):
         sentence += f"; it {words}"
     return sentence + "."
-
-
-def less_words(rows: Sequence[Any], rope: float) -> tuple[str, str]:
-    """Return what techniques to choose leave, and what the others do not, at one level of bias."""
-    if any(row.tested for row in rows):
-        return "significantly less discrimination", "without significantly less discrimination"
-    if max((row.n for row in rows), default=0) > 1:
-        return (
-            f"less discrimination, by more than {rope:g} on average and with an interval without 0 "
-            "(untested for want of repetitions)",
-            f"without less discrimination by more than {rope:g} and an interval without 0",
-        )
-    return (
-        f"less discrimination by more than {rope:g} ({CANDIDATE})",
-        f"without less discrimination by more than {rope:g}",
-    )
-
-
-def _gain_and_cost(row: Any) -> str:
-    """Say how much discrimination is left, at what cost, and whom the technique accepts."""
-    hidden = f" (of either sign, on average {number(row.distance)} from 0)" if changes_sign(row) else ""
-    gain, cost = _changes(row)
-    return (
-        f"{number(row.value)}{hidden} (change {gain}) at accuracy {number(row.accuracy)} (change {cost}); "
-        f"it accepts {share(row.accepted_deprived)} of the deprived and "
-        f"{share(row.accepted_favored)} of the favored"
-        + (", and so no more of the deprived than the baseline" if row.levels_down else "")
-    )
-
-
-def changes_sign(row: Any) -> bool:
-    """Whether discrimination is of either sign to such an extent that its mean, as shown, hides it."""
-    return number(row.distance) != number(abs(row.value))
 
 
 def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[str]:
@@ -531,14 +563,17 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             "degenerate": f"that {'answers' if one else 'answer'} {SAME_ANSWER}",
             "below_constant": f"that {'is' if one else 'are'} {below_constant_words(own[0].constant_answer)}",
             "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",
+            "too_few": f"that {'accepts or refuses' if one else 'accept or refuse'} too few of a group",
             "incomplete": "not compared in every sample",
             "missing": "without any value",
-            "unknown": "without a record of the shares accepted",
+            "unknown": f"without a record of {_LACKING[math.isnan(own[0].accepted)]}",
             "not_compared": "not compared with the baseline",
             "no_less": nor,
-            "worse": f"with {'significantly ' if own[0].tested else ''}more discrimination",
+            "worse": "with more discrimination",
         }[verdict]
         named = "" if verdict in ("not_compared", "no_less") else f" ({_names(own, titles)})"
+        if verdict == "too_few":
+            named = f" ({'; '.join(f'{titles[row.technique]}: {too_few_words(row)}' for row in own)})"
         parts.append(f"{len(own)} {words}{named}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
 
@@ -552,8 +587,3 @@ def _names(rows: list[Any], titles: Mapping[str, str]) -> str:
 
 def _techniques(n: int) -> str:
     return f"{n} technique" + "s" * (n != 1)
-
-
-def _signed(value: float) -> str:
-    text = number(value)
-    return text if text.startswith("-") or float(text) == 0 else f"+{text}"

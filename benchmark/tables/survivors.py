@@ -15,9 +15,9 @@ from benchmark.runs.ranks import repeated_levels
 from benchmark.statistics.answers import ACCURACY, of_use
 from benchmark.statistics.frames import WHERE
 from benchmark.statistics.paired import FAMILY
-from benchmark.tables.answers import change_text
+from benchmark.tables.choice_words import change_text
 
-SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "tested", "keeps_accuracy")
+SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "keeps_accuracy")
 """Columns of :func:`survivors`."""
 
 
@@ -28,9 +28,9 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     -------
     DataFrame
         Columns :data:`SURVIVOR_COLUMNS`, one row for each family of tests and technique that is better than
-        the baseline at some level, by :func:`~benchmark.statistics.answers.judged` (significantly where that
-        is ``tested``), and of use there: never degenerate, at least as accurate as the best constant answer,
-        and without one answer for nearly all of a group
+        the baseline at some level, by :func:`~benchmark.statistics.answers.judged`, and of use there: never
+        degenerate, at least as accurate as the best constant answer, and without one answer for nearly all of
+        a group
         (:func:`~benchmark.statistics.answers.standings`). ``up_to`` is the greatest such level up to which
         technique and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it
         is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
@@ -48,22 +48,22 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, incomplete = [], []
     table = table[~repeated_levels(statistics.run, table)]
     # A loop over thousands of groups: plain lists are many times as fast as frames of a few rows.
-    own_rows: dict[tuple[str, ...], list[tuple[float, int, bool, bool]]] = {}
-    fields = table[[*FAMILY, "technique", "beta", "missing", "better", "tested"]]
-    for *key, beta, missing, better, tested in fields.itertuples(index=False, name=None):
-        own_rows.setdefault(tuple(key), []).append((beta, missing, better, tested))
+    own_rows: dict[tuple[str, ...], list[tuple[float, int, bool]]] = {}
+    fields = table[[*FAMILY, "technique", "beta", "missing", "better"]]
+    for *key, beta, missing, better in fields.itertuples(index=False, name=None):
+        own_rows.setdefault(tuple(key), []).append((beta, missing, better))
     for names, own in own_rows.items():
         first_gap = min((beta for beta, missing, *_ in own if missing > 0), default=math.inf)
-        whole = [(beta, better) for beta, _, better, _ in own if beta < first_gap]
+        whole = [(beta, better) for beta, _, better in own if beta < first_gap]
         levels = [beta for beta, better in whole if better]
-        if sum(better for *_, better, _ in own) > len(levels):
+        if sum(better for *_, better in own) > len(levels):
             incomplete.append(names)
         if levels:
             *scenario, _metric, technique = names
             missed = [beta for beta, _ in whole if beta < max(levels) and beta not in levels]
             keeps = not any((*scenario, beta, technique) in less_accurate for beta in levels)
             not_at = " ".join(f"{beta:g}" for beta in missed)
-            rows.append((*names, max(levels), not_at, own[0][-1], keeps))
+            rows.append((*names, max(levels), not_at, keeps))
     found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
     return (
         found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True),
@@ -151,16 +151,8 @@ def rule_text(statistics: RunStatistics, scenario: Scenario, metric: str, baseli
     """Say what is better and worse than a baseline, given by its title, in a metric of a scenario."""
     if statistics.metrics[metric].direction == "none":
         return "No value is better than another."
-    rule = f"▲ better, and of use, and ▼ worse than {baseline}, "
     judged = scenario.rows(statistics.judged)
-    judged = judged[judged["metric"] == metric]
-    if judged["tested"].any():
-        return f"{rule}where the corrected p is at most {statistics.alpha:g}."
-    rule += f"by more than {statistics.rope:g} on average, better with an interval without 0: "
-    short = scenario.rows(statistics.out_of_reach)
-    for row in short[short["metric"] == metric].to_dict("records"):
-        return (
-            f"{rule}with {row['n']} pairs and {row['n_tests']} tests, no corrected p can be at most "
-            f"{statistics.alpha:g}; it takes {row['needed']} repetitions."
-        )
-    return f"{rule}there is no test."
+    rule = f"▲ better, and of use, and ▼ worse than {baseline}, by more than {statistics.rope:g}"
+    if judged.loc[judged["metric"] == metric, "tested"].any():
+        return f"{rule}, in an interval that holds for all techniques at a β together."
+    return f"{rule} in the one sample that there is."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +214,10 @@ def test_words_name_the_right_one(statistics: RunStatistics) -> None:
     rows = next(rows for (_, _, learner, _), _, rows in spots(statistics.answers) if learner == OWN)
     said = " ".join(answer_sentences(rows, statistics.run.titles, rope=0.01))
     assert "The baseline of Prejudice remover, Prejudice remover unconstrained, leaves" in said
-    assert "The baseline of Zafar 2015 and Accurate, Zafar 2015 unconstrained, leaves" in said
+    assert re.search(
+        "The baseline of (Zafar 2015 and Accurate|Accurate and Zafar 2015), Zafar 2015 unconstrained, leaves",
+        said,
+    )
     scenario = next(own for own in statistics.scenarios if own.own)
     assert scenario.heading == "COMPAS (embedded), own learners"
     figure = draw_forest(statistics, scenario, "discrimination")
@@ -247,7 +251,7 @@ def test_a_run_says_when_learners_differ() -> None:
     assert list(other_learners(experiment())) == []
     assert list(other_learners(experiment(datasets=["compas"], techniques=["none", "massaging"]))) == []
     sentences = list(too_few_repetitions(with_own_baselines(experiment())))
-    assert ["takes 2 tests" in sentences[0], "takes 6 tests" in sentences[1]] == [True, True]
+    assert ["at least 7 rep" in sentences[0], "at least 10 rep" in sentences[1]] == [True, True]
 
 
 @pytest.mark.parametrize("name", [n for n, t in list_techniques().items() if t.unconstrained is not None])

@@ -28,8 +28,9 @@ from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.experiment.world import World, build_world, cell_key
 from benchmark.metrics import evaluate
 from benchmark.runs.frames import described_scenarios
-from benchmark.runs.manifest import describe_run
+from benchmark.runs.manifest import Manifest, describe_run
 from benchmark.runs.reasons import explain
+from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
 from tests.experiment.test_merge import InProcess
 
@@ -108,6 +109,37 @@ def test_the_best_constant_answer_is_that_of_the_rows_that_were_scored(split_by:
     (dataset,) = describe_run(world()).datasets
     assert dataset.best_constant is not None
     assert not dataset.best_constant.scored
+
+
+@pytest.mark.parametrize("split_by", [{}, {"holdout": 0.3}, {"folds": 3}])
+def test_the_best_constant_answer_to_biased_tests_is_counted(split_by: Any, tmp_path: Path) -> None:
+    train = {"train": "data"} if split_by else {"train_rows": 800}
+    made = world(repetitions=2, tests=["original", "biased"], paired_betas=True, **train, **split_by)
+    with Store(tmp_path / "results.sqlite") as store:
+        outcome = compute(made, store, engine=InProcess(1))
+    (dataset,) = describe_run(made, outcome).datasets
+    assert dataset.best_constant is not None
+    own = dataset.best_constant.biased
+    assert set(own) == {("label", 0.0), ("label", 0.5)}
+    for (_, beta), shares in own.items():
+        labels = [
+            np.mean([fold.tests["biased"].truth.y.mean() for fold in folds(made, beta, repetition)])
+            for repetition in range(2)
+        ]
+        assert shares == pytest.approx(labels, abs=1e-15)
+    assert np.mean(own["label", 0.5]) < np.mean(own["label", 0.0]) - 0.05
+    # Where nothing is planted, the rows are the original ones.
+    original = constant_on(dataset.best_constant, "original", "label", 0.0)
+    biased = constant_on(dataset.best_constant, "biased", "label", 0.0)
+    assert original is not None
+    assert biased is not None
+    assert biased.accuracy == pytest.approx(original.accuracy, abs=1e-15)
+    written = Manifest.of(made, outcome).text
+    (tmp_path / "manifest.json").write_text(written, encoding="utf-8")
+    assert Manifest.read(tmp_path / "manifest.json").description.datasets[0].biased_favorable == own
+    (before,) = describe_run(made).datasets
+    assert before.best_constant is not None
+    assert constant_on(before.best_constant, "biased", "label", 0.5) is None
 
 
 def test_a_holdout_has_the_share_that_was_asked_for() -> None:

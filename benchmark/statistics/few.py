@@ -1,0 +1,45 @@
+"""How little a few repetitions can show, and how many would do."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import stdtrit
+
+from benchmark.statistics.across import ALPHA
+
+FEW = 5
+"""Repetitions, or folds of them, below which hardly any difference can be shown."""
+
+
+def half_width_in_deviations(n: int, n_techniques: int, alpha: float = ALPHA) -> float:
+    """Return half the width of the interval that decides on each of some techniques.
+
+    In standard deviations of the improvements over ``n`` independent repetitions, at least 2: a difference
+    is shown only if it is larger than that by the margin (:func:`~benchmark.statistics.answers.judged`).
+    Repetitions that overlap have wider ones.
+    """
+    return float(stdtrit(n - 1, 1 - alpha / (2 * max(n_techniques, 1))) / math.sqrt(n))
+
+
+def repetitions_for(n_techniques: int, alpha: float = ALPHA) -> int:
+    """Return how many repetitions show a difference as large as its standard deviation over them."""
+    n = 2
+    while half_width_in_deviations(n, n_techniques, alpha) > 1:
+        n += 1
+    return n
+
+
+def few_words(n: int, n_techniques: int) -> str:
+    """Say of a number of repetitions that hardly any difference can be shown, and how many would do."""
+    needed = repetitions_for(n_techniques)
+    if n < 2:
+        return (
+            "One repetition shows no difference: there are candidates at most. It takes at least "
+            f"{needed} repetitions to show a difference as large as its standard deviation over them."
+        )
+    return (
+        f"With {n} repetitions hardly any difference can be shown: only one that is "
+        f"{half_width_in_deviations(n, n_techniques):.0f} times its standard deviation over repetitions. It "
+        f"takes at least {needed} repetitions to show one as large as that."
+    )

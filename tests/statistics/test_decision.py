@@ -1,0 +1,453 @@
+"""The decision rule on frames made by hand: which technique is better, and which is chosen for what."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+from benchmark.columns import RESULT_COLUMNS
+from benchmark.runs.analysis import results_answers
+from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on
+from benchmark.statistics.few import repetitions_for
+from benchmark.statistics.frames import Baselines, Resampling
+from benchmark.tables.answers import answer_rows, answer_sentences, choice_headings, choice_row, in_order
+
+TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
+REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
+
+# Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored.
+Values = tuple[float, float, float, float, float]
+BASELINE: Values = (0.4, 0.8, 0.4, 0.2, 0.6)
+METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
+
+Cell = Values | Sequence[Values] | Callable[[int], Values]
+
+
+def results_of(
+    levels: Mapping[float, Mapping[str, Cell]], repetitions: int, test: str = "original"
+) -> pd.DataFrame:
+    rows: list[tuple[object, ...]] = []
+    for (beta, cells), repetition in itertools.product(levels.items(), range(repetitions)):
+        for technique, own in cells.items():
+            if callable(own):
+                values = own(repetition)
+            else:
+                values = own[repetition % len(own)] if isinstance(own, list) else own
+            rows += [
+                ("set", "cpt", beta, technique, "c45", repetition, test, metric, float(value))
+                for metric, value in zip(METRICS, values, strict=True)
+            ]
+    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+
+
+def answers_at(
+    levels: Mapping[float, Mapping[str, Cell]],
+    *,
+    repetitions: int = 10,
+    baseline: str = "none",
+    constant: ConstantAnswer | None = REFUSING,
+    test: str = "original",
+    paired: bool = True,
+    resampling: Resampling | None = None,
+) -> pd.DataFrame:
+    found = results_answers(
+        results_of(levels, repetitions, test),
+        Baselines({("set", "c45"): baseline}),
+        {"set": constant} if constant else {},
+        paired_levels=paired,
+        resampling=resampling,
+    )
+    return found.set_index(["technique", "beta"], drop=False)
+
+
+def said(answers: pd.DataFrame, beta: float = 0.5) -> str:
+    rows = in_order(answers[answers["beta"] == beta].reset_index(drop=True))
+    return " ".join(answer_sentences(rows, TITLES, rope=0.01))
+
+
+def noisy(values: Values, size: float = 0.02, tie: int | None = None, as_in: Values = BASELINE) -> Cell:
+    """Return values with regular noise; in one repetition the discrimination is that of another cell."""
+
+    def at(repetition: int) -> Values:
+        if repetition == tie:
+            return (as_in[0], *values[1:])
+        return (values[0] + size * (-1) ** repetition, *values[1:])
+
+    return at
+
+
+# The rule.
+
+
+@pytest.mark.parametrize("repetitions", [9, 10, 11, 30])
+def test_a_tie_in_one_repetition_changes_no_verdict(repetitions: int) -> None:
+    """With ten sign flips, one tie of ten took any significance away."""
+    cells: dict[str, Cell] = {"none": BASELINE, "a": noisy((0.1, 0.8, 0.3, 0.25, 0.35), tie=0)}
+    cells |= dict.fromkeys(("b", "c", "d"), (0.4, 0.8, 0.4, 0.2, 0.6))
+    found = answers_at({0.5: cells}, repetitions=repetitions)
+    assert found["verdict"].to_dict() == {
+        ("none", 0.5): "baseline",
+        ("a", 0.5): "recommended",
+        **{(name, 0.5): "no_less" for name in ("b", "c", "d")},
+    }
+    assert found["tested"]["a", 0.5]
+
+
+def test_the_interval_is_bonferronis_over_all_techniques_of_the_level() -> None:
+    rng = np.random.default_rng(1)
+    noise = rng.normal(0, 0.03, (3, 8))
+    cells: dict[str, Cell] = {"none": BASELINE}
+    for i, name in enumerate("abc"):
+        cells[name] = lambda r, i=i: (0.2 + noise[i, r], 0.8, 0.3, 0.25, 0.35)
+    levels = {0.5: cells, 0.8: {"none": BASELINE, "a": cells["a"]}}
+    found = answers_at(levels, repetitions=8)
+    for name, beta, m in (("a", 0.5, 3), ("b", 0.5, 3), ("a", 0.8, 1)):
+        improvements = 0.4 - (0.2 + noise["abc".index(name)])
+        half = student.ppf(1 - 0.05 / (2 * m), 7) * improvements.std(ddof=1) / math.sqrt(8)
+        row = found.loc[(name, beta)]
+        assert row["improvement"] == pytest.approx(improvements.mean(), abs=1e-12)
+        assert row["improvement_low"] == pytest.approx(improvements.mean() - half, abs=1e-12)
+        assert row["improvement_high"] == pytest.approx(improvements.mean() + half, abs=1e-12)
+        assert row["splits"] == 8
+
+
+def test_overlapping_splits_widen_the_interval() -> None:
+    cells: dict[str, Cell] = {"none": BASELINE, "a": noisy((0.3, 0.8, 0.3, 0.25, 0.35), 0.04)}
+    alone = answers_at({0.5: cells}).loc[("a", 0.5)]
+    split = answers_at({0.5: cells}, resampling=Resampling({"set": 3 / 7})).loc[("a", 0.5)]
+    widths = [row["improvement_high"] - row["improvement_low"] for row in (alone, split)]
+    assert widths[1] / widths[0] == pytest.approx(math.sqrt((1 / 10 + 3 / 7) * 10), rel=1e-9)
+
+
+def test_better_and_worse_are_beyond_the_margin_and_everything_else_is_not_shown() -> None:
+    cells: dict[str, Cell] = {
+        "none": BASELINE,
+        "a": noisy((0.385, 0.8, 0.4, 0.2, 0.6), 0.001),
+        "b": noisy((0.392, 0.8, 0.4, 0.2, 0.6), 0.001),  # surely less, and by less than the margin
+        "c": noisy((0.42, 0.8, 0.4, 0.2, 0.6), 0.001),
+        "d": noisy((0.41, 0.8, 0.4, 0.2, 0.6), 0.05),
+    }
+    found = answers_at({0.5: cells})["verdict"].droplevel("beta").to_dict()
+    assert found == {"none": "baseline", "a": "recommended", "b": "no_less", "c": "worse", "d": "no_less"}
+
+
+def test_folds_of_one_repetition_decide_as_repetitions_do() -> None:
+    cells: dict[str, Cell] = {"none": BASELINE, "a": (0.1, 0.8, 0.3, 0.25, 0.35)}
+    results = results_of({0.5: cells}, 1)
+    folds = pd.concat([results.assign(fold=fold) for fold in range(10)])
+    folds["value"] += np.where(folds["technique"] == "a", 0.01, 0.0) * (-1.0) ** folds["fold"]
+    resampling = Resampling({"set": 1 / 9}, {"set": 10}, folds)
+    found = answers_at({0.5: cells}, repetitions=1, resampling=resampling)
+    assert found.loc[("a", 0.5), ["verdict", "splits", "tested"]].tolist() == ["recommended", 10, True]
+    assert answers_at({0.5: cells}, repetitions=1)["verdict"]["a", 0.5] == "candidate"
+
+
+def test_how_many_repetitions_would_do_is_found() -> None:
+    for m in (1, 7, 20):
+        n = repetitions_for(m)
+        widths = [student.ppf(1 - 0.05 / (2 * m), k - 1) / math.sqrt(k) for k in (n - 1, n)]
+        assert widths[0] > 1 >= widths[1]
+
+
+# Constants.
+
+
+def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
+    cells: dict[str, Cell] = {"none": BASELINE, "a": (0.05, 0.577, 0.3, 0.28, 0.33)}
+    known = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.42, 0.416] * 5})
+    found = answers_at({0.5: cells}, test="biased", constant=known).loc[("a", 0.5)]
+    assert found["verdict"] == "below_constant"
+    assert found["constant_accuracy"] == pytest.approx(0.582)
+    enough = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.43] * 10})
+    found = answers_at({0.5: cells}, test="biased", constant=enough).loc[("a", 0.5)]
+    assert found["verdict"] == "recommended"
+    # Of another bias, or of none, is not of this one.
+    for unknown in (ConstantAnswer(47, 53), ConstantAnswer(47, 53, biased={("label", 0.5): [0.43] * 10})):
+        found = answers_at({0.5: cells}, test="biased", constant=unknown)
+        assert found["verdict"]["a", 0.5] == "unknown"
+        assert "What a constant answer would score on these rows is not recorded." in said(found)
+
+
+def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_original() -> None:
+    cells: dict[str, Cell] = {
+        "none": BASELINE,
+        "a": (0.05, 0.69, 0.3, 0.28, 0.33),
+        "b": (0.1, 0.75, 0.3, 0.25, 0.3),
+    }
+    for constant in (REFUSING, ConstantAnswer(50, 50, scored={0.0: [0.29, 0.31] * 5})):
+        found = [answers_at({0.0: cells}, test=test, constant=constant) for test in ("original", "biased")]
+        pd.testing.assert_frame_equal(found[0].drop(columns="test"), found[1].drop(columns="test"))
+        assert found[1]["verdict"]["a", 0.0] == "below_constant"
+        assert found[1]["verdict"]["b", 0.0] == "recommended"
+
+
+def test_one_function_knows_the_constant_of_a_scenario_and_level() -> None:
+    answer = ConstantAnswer(30, 70, scored={0.0: [0.28], 0.5: [0.26]}, biased={("cpt", 0.5): [0.1, math.nan]})
+
+    def accuracy(*where: object) -> float | None:
+        found = constant_on(answer, *where)  # type: ignore[arg-type]
+        return None if found is None else round(found.accuracy, 12)
+
+    assert accuracy("original", "cpt", 0.0) == 0.72
+    assert accuracy("original", "cpt", 0.5) == 0.74
+    assert accuracy("original", "cpt", 0.8) == 0.7
+    assert accuracy("original", "cpt") == 0.73
+    assert accuracy("biased", "cpt", 0.0) == 0.72
+    assert accuracy("biased", "cpt", 0.5) == 0.9
+    assert accuracy("biased", "cpt", 0.8) is None
+    assert accuracy("biased", "cpt") is None
+    assert accuracy("balanced", "cpt", 0.5) == 0.5
+
+
+# The guard.
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((0.095, 0.30), ("accepts", "deprived", "10 % for 20 %")),
+        ((0.11, 0.14), ("accepts", "favored", "14 % for 30 %")),
+        ((0.7, 0.66), ("refuses", "deprived", "30 % for 80 %")),
+        ((0.10, 0.15), None),
+        ((0.60, 0.65), None),
+    ],
+)
+def test_no_choice_accepts_or_refuses_less_than_half_of_what_was_without_bias(
+    shares: tuple[float, float], words: tuple[str, str, str] | None
+) -> None:
+    clean: Values = (0.1, 0.8, 0.25, 0.2, 0.3)
+    own: Values = (0.05, 0.8, 0.2, *shares)
+    found = answers_at({0.0: {"none": clean}, 0.5: {"none": BASELINE, "a": own}})
+    row = found.loc[("a", 0.5)]
+    assert row["reference"] == "baseline"
+    assert row[["reference_deprived", "reference_favored"]].tolist() == pytest.approx([0.2, 0.3])
+    assert row["verdict"] == ("too_few" if words else "recommended")
+    assert bool(row["choice"]) == (not words)
+    if words:
+        verb, group, numbers = words
+        assert (
+            f"Alpha: {verb} less than half as many of the {group} group as doing nothing did without planted "
+            f"bias: {numbers}"
+        ) in said(found)
+
+
+def test_without_a_clean_baseline_the_labels_are_the_reference() -> None:
+    own: Values = (0.05, 0.8, 0.2, 0.09, 0.3)
+    constant: Values = (0.0, 0.7, 0.0, 0.0, 0.0)
+    for levels in (
+        {0.5: {"none": BASELINE, "a": own}},
+        {0.0: {"none": constant}, 0.5: {"none": BASELINE, "a": own}},
+    ):
+        row = answers_at(levels).loc[("a", 0.5)]
+        assert row["reference"] == "labels"
+        assert row[["reference_deprived", "reference_favored"]].tolist() == [0.2, 0.4]
+        assert row["verdict"] == "too_few"
+        assert (
+            "accepts less than half as many of the deprived group as have the favorable outcome in the test "
+            "rows: 9 % for 20 %"
+        ) in said(answers_at(levels))
+    found = answers_at({0.5: {"none": BASELINE, "a": own}}, constant=ConstantAnswer(30, 70))
+    assert found.loc[("a", 0.5), ["reference", "verdict"]].tolist() == ["", "recommended"]
+
+
+# Ties.
+
+
+def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
+    cells: dict[str, Cell] = {
+        "none": BASELINE,
+        "a": (0.017, 0.698, 0.3, 0.25, 0.35),
+        "b": (0.018, 0.757, 0.3, 0.25, 0.35),
+        "c": (0.027, 0.790, 0.3, 0.25, 0.35),
+        "d": (0.060, 0.809, 0.3, 0.25, 0.35),
+    }
+    constant = ConstantAnswer(40, 60, groups=(0.2, 0.4))
+    found = answers_at({0.5: cells}, constant=constant)
+    assert found["choice"].droplevel("beta").to_dict() == {
+        **{"none": "", "a": "", "b": ""},
+        **{"c": "least cheap", "d": ""},
+    }
+    # The second and third are as near, and less accurate by more than the margin: the third is not outdone.
+    assert found["tied"].droplevel("beta").to_dict() == {
+        **{"none": "", "d": ""},
+        **{"a": "least", "b": "least", "c": "least"},
+    }
+    text = said(found)
+    assert (
+        "Tied within 0.01: Gamma; Alpha (0.017 from 0, accuracy 0.698); Beta (0.018 from 0, accuracy 0.757). "
+        "The most accurate is named."
+    ) in text
+    assert "Recommended as well: Delta (0.060 from 0, accuracy 0.809)." in text
+
+
+@pytest.mark.parametrize("change", [-0.002, 0.0, 0.002])
+def test_the_third_decimal_decides_nothing(change: float) -> None:
+    cells: dict[str, Cell] = {
+        "none": BASELINE,
+        "a": (0.019 + change, 0.791, 0.3, 0.25, 0.35),
+        "b": (0.020, 0.801, 0.3, 0.25, 0.35),
+    }
+    found = answers_at({0.5: cells})
+    assert found["choice"]["b", 0.5] == "least cheap"
+    assert (found["verdict"].drop(("none", 0.5)) == "recommended").all()
+
+
+def test_what_is_better_in_both_but_not_shown_to_be_less_is_named() -> None:
+    cells: dict[str, Cell] = {
+        "none": BASELINE,
+        "a": (0.3, 0.80, 0.3, 0.25, 0.35),
+        "b": [(0.0, 0.83, 0.3, 0.25, 0.35), (0.55, 0.83, 0.3, 0.25, 0.35)],
+    }
+    found = answers_at({0.5: cells})
+    assert found["verdict"]["b", 0.5] == "no_less"
+    assert (
+        "In the mean these are nearer to 0 and more accurate than Alpha, but not shown to leave less than "
+        "the baseline: Beta (0.275 from 0, accuracy 0.830)."
+    ) in said(found)
+
+
+# Back to where the model was.
+
+CLEAN: Values = (0.10, 0.82, 0.35, 0.30, 0.40)
+
+
+def restoring(**more: Cell) -> dict[float, dict[str, Cell]]:
+    return {
+        0.0: {"none": CLEAN},
+        0.5: {
+            "none": BASELINE,
+            "a": (0.00, 0.72, 0.20, 0.20, 0.20),  # no difference, at a cost
+            "b": (0.12, 0.815, 0.34, 0.29, 0.41),  # as it was
+            **more,
+        },
+    }
+
+
+def test_the_technique_that_brings_the_model_back_is_named() -> None:
+    found = answers_at(restoring())
+    distances = found["clean_distance"].xs(0.5, level="beta").to_dict()
+    assert distances == pytest.approx({"none": 0.32 / 3, "a": 0.4 / 3, "b": 0.025 / 3})
+    assert found["choice"].xs(0.5, level="beta").to_dict() == {
+        "none": "",
+        "a": "least",
+        "b": "cheap restores",
+    }
+    assert (
+        "Nearest to the model without planted bias is Beta as well: accuracy and acceptance of both groups "
+        "differ from it by 0.008 on average (doing nothing: 0.107)."
+    ) in said(found)
+    rows = in_order(found[found["beta"] == 0.5].reset_index(drop=True))
+    assert len(choice_headings(0.01, restores=True)) == 5
+    assert choice_row(0.5, rows, TITLES, restores=True)[-1] == "Beta: 0.120, accuracy 0.815 (+0.015)"
+
+
+def test_it_need_not_be_recommended_and_then_that_is_said() -> None:
+    found = answers_at(restoring(c=(0.395, 0.82, 0.35, 0.30, 0.40)))
+    assert found.loc[("c", 0.5), ["verdict", "choice", "tied"]].tolist() == [
+        "no_less",
+        "restores",
+        "restores",
+    ]
+    assert "It is not recommended: its discrimination is not shown to be less." in said(found)
+
+
+def test_values_are_paired_by_repetition() -> None:
+    def clean(repetition: int) -> Values:
+        return (0.1, 0.8 + 0.01 * repetition, 0.35, 0.3, 0.4)
+
+    levels: dict[float, dict[str, Cell]] = {0.0: {"none": clean}, 0.5: {"none": BASELINE, "a": clean}}
+    assert answers_at(levels)["clean_distance"]["a", 0.5] == pytest.approx(0, abs=1e-12)
+
+
+def test_where_bias_hardly_moves_the_model_nothing_is_brought_back() -> None:
+    near: Values = (0.11, 0.815, 0.35, 0.29, 0.40)
+    levels = {0.0: {"none": CLEAN}, 0.5: {"none": near, "a": (0.02, 0.82, 0.3, 0.3, 0.32), "b": CLEAN}}
+    found = answers_at(levels)
+    assert not found["choice"].str.contains("restores").any()
+    assert "The bias hardly moves the model: nothing to bring back." in said(found)
+
+
+def test_what_is_no_nearer_than_doing_nothing_does_not_bring_it_back() -> None:
+    levels = restoring()
+    del levels[0.5]["b"]
+    text = said(answers_at(levels))
+    assert (
+        "No technique is seen to bring the model nearer to where it was without planted bias than doing "
+        "nothing."
+    ) in text
+
+
+def test_nothing_brings_back_a_model_that_is_not_known() -> None:
+    degenerate: Values = (0.0, 0.8, 0.0, 0.0, 0.0)
+    unpaired = answers_at(restoring(), paired=False)
+    elsewhere = answers_at(restoring(), test="balanced")
+    without = answers_at({0.5: restoring()[0.5]})
+    useless = answers_at({0.0: {"none": degenerate}, 0.5: restoring()[0.5]})
+    for found in (unpaired, elsewhere, without, useless):
+        assert found["clean_distance"].isna().all()
+        assert "without planted bias is" not in said(found)
+        assert "bring" not in said(found)
+
+
+def test_what_accepts_too_few_does_not_restore() -> None:
+    few: Values = (0.0, 0.82, 0.15, 0.29, 0.19)
+    found = answers_at(restoring(c=few) | {0.0: {"none": CLEAN}})
+    assert found["too_few"]["c", 0.5]
+    assert found["choice"]["c", 0.5] == ""
+
+
+# Whom it costs.
+
+
+def test_any_fall_of_the_deprived_group_is_said_with_both_shares() -> None:
+    cells: dict[str, Cell] = {"none": (-0.179, 0.8, 0.4, 0.50, 0.32), "a": (-0.02, 0.8, 0.4, 0.43, 0.41)}
+    found = answers_at({0.5: cells})
+    assert not found["levels_down"].any(), "the favored group has gained"
+    assert "it accepts 43 % of the deprived group (doing nothing: 50 %) and 41 % of the favored." in said(
+        found
+    )
+    rows = in_order(found.reset_index(drop=True))
+    assert "accepts 43 % of the deprived group (doing nothing: 50 %)" in answer_rows(rows, TITLES)[0][-1]
+
+
+def test_a_fall_that_rounding_hides_is_not_said() -> None:
+    cells: dict[str, Cell] = {"none": (0.3, 0.8, 0.4, 0.204, 0.504), "a": (0.1, 0.8, 0.4, 0.203, 0.55)}
+    assert "(doing nothing" not in said(answers_at({0.5: cells}))
+
+
+# Doing nothing is no technique.
+
+
+def test_doing_nothing_has_a_row_of_its_own_before_another_baseline() -> None:
+    cells: dict[str, Cell] = {
+        "none": (0.05, 0.85, 0.4, 0.3, 0.35),  # it would win
+        "drop": BASELINE,
+        "a": (0.1, 0.75, 0.3, 0.25, 0.35),
+    }
+    found = answers_at({0.5: cells}, baseline="drop")
+    assert found["verdict"].droplevel("beta").to_dict() == {
+        **{"none": "untreated", "drop": "baseline"},
+        **{"a": "recommended"},
+    }
+    text = said(found)
+    assert text.startswith(
+        "Doing nothing (None) leaves a discrimination of 0.050 at accuracy 0.850. The baseline, Drop, leaves"
+    )
+    assert "1 of 1 technique is recommended" in text
+    assert "is left by None" not in text
+    rows = in_order(found.reset_index(drop=True))
+    assert [row[0] for row in answer_rows(rows, TITLES)][:3] == ["None", "Alpha", "Drop"]
+    assert answer_rows(rows, TITLES)[0][-1] == "doing nothing"
+    assert choice_row(0.5, rows, TITLES)[1] == (
+        "None: 0.050, accuracy 0.850 (+0.050); Drop: 0.400, accuracy 0.800"
+    )
+
+
+def test_the_columns_are_those_that_are_documented() -> None:
+    assert tuple(answers_at(restoring()).columns) == ANSWER_COLUMNS
