@@ -11,11 +11,18 @@ from benchmark.columns import UNTREATED
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, Protocol
 from benchmark.runs.small_groups import small_groups
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import DISCRIMINATION
-from benchmark.statistics.choices import LEAST
+from benchmark.statistics.choices import CHEAP, LEAST, RESTORES
 from benchmark.statistics.levels import level_changes
-from benchmark.tables.answers import answer_counts, answer_sentences, choices, spots
-from benchmark.tables.choice_words import change_text
+from benchmark.tables.answers import answer_counts, choices, spots
+from benchmark.tables.choice_words import (
+    change_text,
+    choice_title,
+    gain_and_cost,
+    restored_sentences,
+    tie_sentences,
+)
 from benchmark.text.words import number, share, with_interval
 
 _PLANTED = {
@@ -29,7 +36,13 @@ _PLANTED = {
 """What a level of a kind of bias is, in words."""
 
 
-_CHOICES = (LEAST,)  # in the order of sentences
+_CHOICES = (RESTORES, LEAST)  # in the order of sentences
+_SIGNS = {
+    DEGENERATE: "with the same answer for nearly everybody, or for each group, in at least one sample",
+    BELOW_CONSTANT: "less accurate than the best constant answer",
+}
+"""What signs of tables mean, where no legend explains them."""
+
 _TOO_GOOD = 0.99  # accuracy
 
 
@@ -93,12 +106,35 @@ def _what_bias_does(
 
 
 def _what_undoes_it(statistics: RunStatistics, levels: list[tuple[float, pd.DataFrame]]) -> Iterator[str]:
-    titles = statistics.run.titles
-    *less, (beta, rows) = levels
+    """Say what brings the model back at the highest level of bias, what is nearest to 0, and at what cost."""
+    titles, rope = statistics.run.titles, statistics.rope
+    *less, (beta, found) = levels
+    rows: list[Any] = list(found.itertuples(index=False))
+    picked = choices(rows)
+    back, least, cheap = (picked.get(name) for name in (RESTORES, LEAST, CHEAP))
     yield f"What undoes it at β = {beta:g}:"
-    yield from (f"- {sentence}" for sentence in answer_sentences(rows, titles, rope=statistics.rope))
-    for beta, rows in less:
-        yield f"At β = {beta:g}: {answer_counts(rows)}."
+    gain = "" if back is None else gain_and_cost(back)
+    yield from (f"- {sentence}" for sentence in restored_sentences(rows, titles, (), gain))
+    if least is None:
+        yield (
+            "- Nearest to 0: none can be told. No technique is shown to leave less discrimination by more "
+            f"than {rope:g}."
+        )
+    elif least is back:
+        yield "- It leaves the least discrimination as well."
+    else:
+        yield f"- Least discrimination is left by {titles[least.technique]}: {gain_and_cost(least)}."
+    if least is not None and cheap is None:
+        yield f"- Every recommended technique loses more than {rope:g} of accuracy."
+    elif cheap is not None and cheap is not least:
+        yield f"- {choice_title(CHEAP, rope)} is left by {titles[cheap.technique]}: {gain_and_cost(cheap)}."
+    others = [row for row in rows if row.verdict not in ("baseline", "untreated")]
+    yield from (f"- {sentence}" for sentence in tie_sentences(picked, others, titles, rope))
+    for level, there in ((beta, found), *less[::-1]):
+        counts = answer_counts(there)
+        for sign, words in _SIGNS.items():
+            counts = counts.replace(sign, words)
+        yield f"At β = {level:g}: {counts}."
 
 
 def planted(dataset: DatasetDescription, beta: float) -> str:

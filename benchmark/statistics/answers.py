@@ -411,8 +411,8 @@ def answer_table(
             What the technique is named for, and what others and it are tied for, with spaces between:
             ``least`` for the most accurate of the recommended techniques or candidates that are within
             ``rope`` of the least distance; ``cheap`` for the same among those whose mean accuracy is at most
-            ``rope`` below the baseline's; ``restores`` for the most accurate of all useful techniques that
-            are within ``rope`` of the least ``clean_distance``, unless the baseline is as near itself.
+            ``rope`` below the baseline's; ``restores`` for the one of all useful techniques with
+            the least ``clean_distance``, unless the baseline is as near itself.
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """

@@ -122,6 +122,18 @@ def tied(rows: pd.DataFrame, column: str, margin: float) -> tuple[int, list[int]
     return order[0], order
 
 
+def nearest(rows: pd.DataFrame, column: str, margin: float) -> tuple[int, list[int]]:
+    """Return the row with the least, of equal ones the most accurate, and all within a margin of it.
+
+    Which row this is hangs less on chance than which one :func:`tied` names: there a row that comes in or
+    drops out at the margin changes the answer.
+    """
+    means = rows[[column, "accuracy"]].round(6)
+    near = means[means[column] <= means[column].min() + margin + EQUAL]
+    order = list(near.sort_values([column, "accuracy"], ascending=[True, False], kind="stable").index)
+    return order[0], order
+
+
 def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
     """Return what each technique at one level of bias is chosen for, and what it is tied for.
 
@@ -151,7 +163,7 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
             named[CHEAP] = tied(cheap, "distance", margin)
     near = rows[rows["of_use"] & rows["clean_distance"].notna() & rows["accuracy"].notna()]
     if len(near):
-        best, equals = tied(near, "clean_distance", margin)
+        best, equals = nearest(near, "clean_distance", margin)
         if not is_near_already(rows, best, margin):
             named[RESTORES] = best, equals
     choice, ties = (

@@ -123,10 +123,11 @@ def tie_sentences(
         if not tied or names in said:
             continue
         said.add(names)
-        axis = "" if name != RESTORES else " in nearness to the model without bias"
+        back = name == RESTORES
+        axis = " in nearness to the model without bias" if back else ""
         yield (
-            f"Tied within {rope:g}{axis}: {titles[row.technique]}; {listed(tied, titles)}. The most accurate "
-            "is named."
+            f"Tied within {rope:g}{axis}: {titles[row.technique]}; {listed(tied, titles)}. The "
+            f"{'nearest' if back else 'most accurate'} is named."
         )
 
 
@@ -190,7 +191,7 @@ def restored_sentences(
 
 _NOT_RECOMMENDED = {
     "outdone": "a recommended one is no farther from 0 and as accurate or more",
-    "no_less": "its discrimination is not shown to be less",
+    "no_less": "the interval for all techniques together does not show less discrimination",
     "worse": "it leaves more discrimination",
     "not_compared": "nothing is compared with the baseline here",
 }
