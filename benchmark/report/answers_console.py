@@ -34,6 +34,7 @@ from benchmark.tables.choice_words import (
     fall_words,
     few_sentences,
     less_words,
+    recommended_as_well,
     restored_sentences,
     tie_sentences,
 )
@@ -122,6 +123,7 @@ def _print_answers(
         of_recommended = {name: row for name, row in picked.items() if name != RESTORES}
         for sentence in (
             *tie_sentences(of_recommended, found, titles, rope),
+            *recommended_as_well(of_recommended, found, titles),
             *better_in_both(of_recommended, found, titles),
             *restored_sentences(found, titles, list(of_recommended.values())),
         ):
@@ -208,7 +210,7 @@ def _print_reading(
         + ". accepts: all/deprived/favored.",
         *([run.tests_note] if run.tests_note else []),
         *([_recommended_line(rows, rope)] if recommended else []),
-        *few_sentences(rows),
+        *_fewest(answers),
         *(
             ["|.050|: of either sign in different samples, .050 from 0 on average."]
             if any(map(changes_sign, shown))
@@ -218,6 +220,13 @@ def _print_reading(
     ]
     for line in lines:
         console.print(escape(line), style="dim", highlight=False)
+
+
+def _fewest(answers: pd.DataFrame) -> list[str]:
+    """Say how little so few repetitions show, where most techniques are compared at a level of bias."""
+    levels = [list(rows.itertuples(index=False)) for _, _, rows in spots(answers)]
+    most = max(levels, key=lambda rows: sum(bool(row.tested) for row in rows))
+    return list(few_sentences(most))
 
 
 def _recommended_line(rows: Sequence[Any], rope: float) -> str:

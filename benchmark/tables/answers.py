@@ -40,8 +40,8 @@ from benchmark.tables.choice_words import (
     few_sentences,
     gain_and_cost,
     less_words,
-    listed,
     one_group_words,
+    recommended_as_well,
     restored_sentences,
     tie_sentences,
     too_few_words,
@@ -507,19 +507,11 @@ def _of_the_chosen(
         f"{'it leaves' if one else 'they leave'} {less}, and {'is' if one else 'are'} at least as accurate "
         f"as {answer}."
     )
-    named = {name for row in picked.values() for name in (row.technique, *_tied_with(row, chosen))}
-    if more := [row for row in chosen if row.technique not in named]:
-        yield f"Recommended as well: {listed(more, titles)}."
+    yield from recommended_as_well(picked, chosen, titles)
 
 
 def _recommended_choices(chosen: Sequence[Any]) -> dict[str, Any]:
     return {name: row for name, row in choices(chosen).items() if name != RESTORES}
-
-
-def _tied_with(row: Any, rows: Sequence[Any]) -> list[str]:
-    """Return the techniques that are tied with a row for what it is chosen for."""
-    of = {name for name in row.choice.split() if name != RESTORES}
-    return [own.technique for own in rows if of & set(own.tied.split())]
 
 
 def _of_baseline(row: Any, name: str, of: str = "") -> str:

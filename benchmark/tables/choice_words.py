@@ -131,6 +131,20 @@ def tie_sentences(
         )
 
 
+def recommended_as_well(
+    picked: Mapping[str, Any], rows: Sequence[Any], titles: Mapping[str, str]
+) -> Iterator[str]:
+    """Name the recommended techniques and candidates that are neither chosen nor tied with a choice."""
+    chosen = [row for row in rows if row.verdict in ("recommended", "candidate")]
+    named = {row.technique for name, row in picked.items() if name != RESTORES}
+    more = [
+        row for row in chosen if row.technique not in named and not {LEAST, CHEAP} & set(row.tied.split())
+    ]
+    if more:
+        kind = "Recommended" if more[0].verdict == "recommended" else "Candidates"
+        yield f"{kind} as well: {listed(more, titles)}."
+
+
 def better_in_both(
     picked: Mapping[str, Any], rows: Sequence[Any], titles: Mapping[str, str]
 ) -> Iterator[str]:

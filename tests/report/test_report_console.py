@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from benchmark.report.console import print_report
+from benchmark.statistics.few import few_words
 from tests.report.made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
 
 
@@ -54,6 +55,14 @@ def test_extreme_values_are_written_out() -> None:
     results = run.results.assign(value=[-1e-9, 1.0])
     assert ".000/1.000" in printed(Run(results, run.failures, run.description))
     assert "-.250/" in printed(Run(run.results.assign(value=[-0.25, 1.0]), run.failures, run.description))
+
+
+def test_the_legend_says_how_little_few_repetitions_show_at_one_level() -> None:
+    run = sample_run(datasets=(ADULT,), repetitions=2, shares=True)
+    text = " ".join(printed(run).split())
+    # Seven techniques and doing nothing are compared at each level of bias.
+    assert few_words(2, 8) in text
+    assert text.count("hardly any difference can be shown") == 1
 
 
 def test_gaps_and_failures_are_counted(text: str) -> None:
