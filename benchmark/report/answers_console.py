@@ -125,7 +125,7 @@ def _print_answers(
             *tie_sentences(of_recommended, found, titles, rope),
             *recommended_as_well(of_recommended, found, titles),
             *better_in_both(of_recommended, found, titles),
-            *restored_sentences(found, titles, list(of_recommended.values())),
+            *restored_sentences(found, titles, list(of_recommended.values()), rope),
         ):
             _print_note(console, sentence)
 

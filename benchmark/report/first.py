@@ -21,6 +21,7 @@ from benchmark.tables.choice_words import (
     choice_title,
     gain_and_cost,
     restored_sentences,
+    ruled_out,
     tie_sentences,
 )
 from benchmark.text.words import number, share, with_interval
@@ -114,8 +115,14 @@ def _what_undoes_it(statistics: RunStatistics, levels: list[tuple[float, pd.Data
     back, least, cheap = (picked.get(name) for name in (RESTORES, LEAST, CHEAP))
     yield f"What undoes it at β = {beta:g}:"
     gain = "" if back is None else gain_and_cost(back)
-    yield from (f"- {sentence}" for sentence in restored_sentences(rows, titles, (), gain))
-    if least is None:
+    yield from (f"- {sentence}" for sentence in restored_sentences(rows, titles, (), rope, gain))
+    shown = sorted((row for row in rows if row.better), key=lambda row: row.distance)
+    if least is None and shown:
+        yield (
+            "- Nearest to 0: none is named. Only techniques that are ruled out are shown to leave less "
+            f"discrimination by more than {rope:g}: {ruled_out(shown, titles, 'distance')}"
+        )
+    elif least is None:
         yield (
             "- Nearest to 0: none can be told. No technique is shown to leave less discrimination by more "
             f"than {rope:g}."

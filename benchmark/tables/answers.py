@@ -474,7 +474,7 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     picked = _recommended_choices(chosen)
     sentences += better_in_both(picked, others, titles)
     gain = next((gain_and_cost(row) for row in others if RESTORES in row.choice.split()), "")
-    sentences += restored_sentences(found, titles, list(picked.values()), gain)
+    sentences += restored_sentences(found, titles, list(picked.values()), rope, gain)
     return [*sentences, *rest, *few_sentences(others)]
 
 

@@ -169,20 +169,29 @@ def better_in_both(
 
 
 def restored_sentences(
-    rows: Sequence[Any], titles: Mapping[str, str], named: Sequence[Any], gain: str = ""
+    rows: Sequence[Any], titles: Mapping[str, str], named: Sequence[Any], rope: float, gain: str = ""
 ) -> Iterator[str]:
     """Say which technique brings the model back to where it was without bias, or why none is named.
 
-    ``named`` are the choices that were described before, and ``gain`` is what the technique leaves and costs,
-    if that is to be said.
+    ``named`` are the choices that were described before, ``rope`` is the difference up to which a technique
+    is as near as doing nothing, and ``gain`` is what the technique leaves and costs, if that is to be said.
     """
     best = next((row for row in rows if RESTORES in row.choice.split()), None)
     if best is None:
         before = [row for row in rows if row.verdict == "baseline" and not math.isnan(row.clean_distance)]
         if not before:
             return
-        if max(row.clean_distance for row in before) <= HARDLY_MOVED + EQUAL:
+        untouched = max(row.clean_distance for row in before)
+        nearer = [row for row in rows if row.clean_distance < untouched - max(rope, 0.0) - EQUAL]
+        if untouched <= HARDLY_MOVED + EQUAL:
             yield "The bias hardly moves the model: nothing to bring back."
+        elif nearer := [row for row in nearer if row.verdict not in ("baseline", "untreated")]:
+            nearer.sort(key=lambda row: row.clean_distance)
+            yield (
+                f"Nearer to the model without planted bias than {baseline_name(before[0])} "
+                f"({number(untouched)}) are only techniques that are ruled out: "
+                + ruled_out(nearer, titles, "clean_distance")
+            )
         else:
             yield (
                 "No technique is seen to bring the model nearer to where it was without planted bias than "
@@ -209,6 +218,14 @@ _NOT_RECOMMENDED = {
     "worse": "it leaves more discrimination",
     "not_compared": "nothing is compared with the baseline here",
 }
+
+
+def ruled_out(rows: Sequence[Any], titles: Mapping[str, str], column: str) -> str:
+    """Name techniques that no answer names, each with its number of a column, and end the sentence."""
+    shown = [f"{titles[row.technique]} ({number(getattr(row, column))})" for row in rows[:_MOST_NAMED]]
+    more = len(rows) - len(shown)
+    # Titles may hold commas.
+    return "; ".join(shown) + (f"; and {more} more" if more else "") + "."
 
 
 def few_sentences(rows: Sequence[Any]) -> Iterator[str]:

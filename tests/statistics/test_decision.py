@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from scipy.stats import t as student
 
 from benchmark.columns import RESULT_COLUMNS
+from benchmark.report.first import _what_undoes_it
 from benchmark.runs.analysis import results_answers
 from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on
 from benchmark.statistics.few import repetitions_for
@@ -392,6 +394,30 @@ def test_what_is_no_nearer_than_doing_nothing_does_not_bring_it_back() -> None:
         "No technique is seen to bring the model nearer to where it was without planted bias than doing "
         "nothing."
     ) in text
+
+
+def test_techniques_that_are_ruled_out_are_not_said_to_do_nothing() -> None:
+    levels = restoring()
+    del levels[0.5]["a"]
+    always = ConstantAnswer(favorable=9, unfavorable=1)  # more accurate than any
+    text = said(answers_at(levels, constant=always))
+    assert (
+        "Nearer to the model without planted bias than doing nothing (0.107) are only techniques that are "
+        "ruled out: Beta (0.008)."
+    ) in text
+    assert "is seen to bring" not in text
+
+
+def test_quick_does_not_say_of_techniques_that_are_ruled_out_that_nothing_is_shown() -> None:
+    found = answers_at(restoring(), constant=ConstantAnswer(favorable=9, unfavorable=1))
+    statistics = SimpleNamespace(run=SimpleNamespace(titles=TITLES), rope=0.01)
+    level = in_order(found[found["beta"] == 0.5].reset_index(drop=True))
+    text = " ".join(_what_undoes_it(statistics, [(0.5, level)]))  # type: ignore[arg-type]
+    assert (
+        "Nearest to 0: none is named. Only techniques that are ruled out are shown to leave less "
+        "discrimination by more than 0.01: Alpha (0.000); Beta (0.120)."
+    ) in text
+    assert "No technique is shown" not in text
 
 
 def test_nothing_brings_back_a_model_that_is_not_known() -> None:
