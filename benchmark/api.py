@@ -47,11 +47,12 @@ from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
-from benchmark.runs.analysis import RunStatistics, folder_statistics, results_answers
+from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, read_folds, read_frontier, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
+from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.frames import SCENARIO
 from benchmark.techniques import list_techniques
 from benchmark.text.console import say as print_line
@@ -320,6 +321,7 @@ class Run:
             baselines,
             self.finished.constant_answers,
             resampling=self.finished.resampling(read_folds(self.folder)),
+            paired_levels=self.finished.protocol.paired_betas,
         )
         if not short:
             return found

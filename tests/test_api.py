@@ -86,6 +86,15 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     assert len(made.compare("massaging", short=True)) == len(short)
 
 
+def test_a_comparison_names_what_the_report_names(here: Path) -> None:
+    experiment = benchmark.Experiment.model_validate({**MADE, "paired_betas": True})
+    made = benchmark.run(experiment, output="out", offline=True, progress=False)
+    compared, reported = made.compare(), made.statistics().answers
+    assert compared["clean_distance"].notna().any()
+    shown = ["technique", "beta", "clean_distance", "verdict", "choice", "tied"]
+    pd.testing.assert_frame_equal(compared[shown], reported[shown])
+
+
 def test_a_dry_run_estimates_and_keeps_what_it_computed(here: Path) -> None:
     found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
     assert found is not None

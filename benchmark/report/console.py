@@ -14,7 +14,6 @@ from rich.table import Table
 
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.report.answers_console import print_all_answers, short
-from benchmark.runs.analysis import results_answers
 from benchmark.runs.descriptions import MetricDescription, RunDescription
 from benchmark.runs.frames import (
     STATUSES,
@@ -27,6 +26,7 @@ from benchmark.runs.frames import (
     with_failed_cells,
 )
 from benchmark.runs.summary import summarise
+from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier

@@ -26,11 +26,12 @@ from benchmark.runs.finished import (
     read_run,
     read_tuning,
 )
-from benchmark.runs.frames import Scenario, described_scenarios, joined
+from benchmark.runs.frames import Scenario, described_scenarios, joined, joined_in_order
 from benchmark.runs.groups import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
+from benchmark.runs.verdicts import verdicts
 from benchmark.statistics import (
     Goal,
     cell_intervals,
@@ -38,7 +39,6 @@ from benchmark.statistics import (
     distance,
     fairea_regions,
     hypervolumes,
-    paired_comparisons,
     pareto_fronts,
     slopes_and_areas,
     stopping_points,
@@ -50,11 +50,8 @@ from benchmark.statistics.answers import (
     ACCURACY,
     ANSWER_COLUMNS,
     DISCRIMINATION,
-    ConstantAnswer,
-    answer_table,
     constant_on,
     incomparable,
-    judged,
     standings,
     underpowered_families,
     without_degenerate,
@@ -67,11 +64,10 @@ from benchmark.statistics.frames import (
     Cells,
     Resampling,
     baseline_names,
-    baseline_of,
     to_cells,
 )
 from benchmark.statistics.hypothesis_tests import flips_needed
-from benchmark.statistics.paired import COMPARED_COLUMNS, FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
@@ -81,7 +77,6 @@ from benchmark.statistics.unprocessing import (
     best_frontiers,
     frontier_gaps,
     mean_frontiers,
-    with_frontier,
 )
 from benchmark.text.words import distinct_file_names, file_name
 
@@ -394,17 +389,6 @@ def run_statistics(
         )
     )
     parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
-    say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
-    comparisons = in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
-    decided = judged(comparisons, alpha=alpha, rope=rope)
-    paired = run.protocol.paired_betas
-    answers = (
-        answer_table(everything, decided, standing, baselines, rope, resampling, paired_levels=paired)
-        if {DISCRIMINATION, ACCURACY} <= set(compared)
-        else results_answers(
-            everything, baselines, run.constant_answers, alpha, rope, resampling, paired_levels=paired
-        )
-    )
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
     regret = (
@@ -419,11 +403,24 @@ def run_statistics(
         best = best_frontiers(frontier)
         curves = mean_frontiers(best)
         inside = frontier_gaps(everything, best, run.constant_answers, resampling)
+    say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
+    concluded = verdicts(
+        run,
+        everything,
+        cells,
+        baselines,
+        goals=goals,
+        standing=standing,
+        frontier_gaps=inside,
+        alpha=alpha,
+        rope=rope,
+        resampling=resampling,
+    )
     say("ranking techniques and comparing pairs of them")
     ranks, pairs = ranks_and_pairs(useful, goals, run, alpha=alpha, rope=rope)
     say("weighing each metric against accuracy")
     worst = _trade_offs(declared)
-    fronts = in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
+    fronts = joined_in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
     areas = [hypervolumes(useful, pair, goals, reference=reference) for pair, reference in worst.items()]
     in_ranks = standing.assign(repeated=repeated_levels(run, standing))
     stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
@@ -437,25 +434,27 @@ def run_statistics(
         alpha=alpha,
         rope=rope,
         standing=standing,
-        judged=decided,
-        answers=with_frontier(in_order([answers], run, ANSWER_COLUMNS), inside),
+        judged=concluded.judged,
+        answers=concluded.answers,
         intervals=_with_test_rows(cell_intervals(cells), row_noise, run.protocol),
-        comparisons=comparisons,
-        recovery=in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
+        comparisons=concluded.comparisons,
+        recovery=joined_in_order(
+            [recovery_table(parts, concluded.comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS
+        ),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
         pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),
-        hypervolume=in_order(areas, run, HYPERVOLUME_COLUMNS),
-        fairea=in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
+        hypervolume=joined_in_order(areas, run, HYPERVOLUME_COLUMNS),
+        fairea=joined_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
-        groups=in_order(gaps, run, GAP_COLUMNS),
-        agreement=_agreement(useful, comparisons, goals, run),
+        groups=joined_in_order(gaps, run, GAP_COLUMNS),
+        agreement=_agreement(useful, concluded.comparisons, goals, run),
         regret=joined(regret, REGRET_COLUMNS),
         tuning=tuning,
         frontier=curves,
         unconstrained=unconstrained,
         unscored=unscored,
-        frontier_gaps=in_order([inside], run, FRONTIER_GAP_COLUMNS),
+        frontier_gaps=joined_in_order([inside], run, FRONTIER_GAP_COLUMNS),
     )
 
 
@@ -489,55 +488,6 @@ def _require_testable(
         )
 
 
-def results_answers(
-    results: pd.DataFrame,
-    baselines: Baselines,
-    constants: Mapping[str, ConstantAnswer],
-    alpha: float = ALPHA,
-    rope: float = ROPE,
-    resampling: Resampling | None = None,
-    *,
-    paired_levels: bool = False,
-) -> pd.DataFrame:
-    """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
-
-    It is empty where discrimination was not measured.
-
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    baselines : Baselines
-        What techniques are compared with; nothing is where it has no results.
-    constants : mapping of str to ConstantAnswer
-        As for :func:`~benchmark.statistics.answers.standings`.
-    alpha, rope : float
-        As for :func:`run_statistics`.
-    resampling : Resampling, optional
-        How repetitions overlap, where they are repeated splits of the same rows.
-    paired_levels : bool, default False
-        Whether one repetition has the same rows and random numbers at all levels of bias.
-    """
-    own = results[results["metric"].isin((DISCRIMINATION, ACCURACY))]
-    if not (own["metric"] == DISCRIMINATION).any():
-        return pd.DataFrame(columns=list(ANSWER_COLUMNS))
-    comparisons = compare_with(to_cells(own, resampling), baselines, list_metrics(), alpha)
-    standing = standings(results, constants)
-    decided = judged(comparisons, alpha=alpha, rope=rope)
-    more = (rope, resampling)
-    return answer_table(results, decided, standing, baselines, *more, paired_levels=paired_levels)
-
-
-def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
-    """Compare the techniques of each dataset with its baseline, where that has results."""
-    compared = [
-        paired_comparisons(cells.take(rows), baseline, goals, alpha=alpha)
-        for rows, baseline in baselines.parts(cells.keys)
-        if (cells.keys["technique"] == baseline_of(baseline, cells.keys["technique"]))[rows].any()
-    ]
-    return joined(compared, COMPARED_COLUMNS)
-
-
 def _agreement(
     cells: Cells, comparisons: pd.DataFrame, goals: Mapping[str, Goal], run: FinishedRun
 ) -> pd.DataFrame:
@@ -554,13 +504,6 @@ def _agreement(
 def _declared(name: str) -> Metric | Undeclared:
     base = name.partition("[")[0]
     return list_metrics().get(base) or Undeclared(base, base)
-
-
-def in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequence[str]) -> pd.DataFrame:
-    """Join frames, the datasets in the run's order."""
-    place = {dataset.name: i for i, dataset in enumerate(run.datasets)}
-    whole = joined(frames, columns)
-    return whole.sort_values("dataset", key=lambda own: own.map(place), kind="stable", ignore_index=True)
 
 
 def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> dict[tuple[str, str], tuple[float, float]]:

@@ -148,6 +148,15 @@ def joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFra
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
 
 
+def joined_in_order(
+    frames: Sequence[pd.DataFrame], run: RunDescription, columns: Sequence[str]
+) -> pd.DataFrame:
+    """Join frames, the datasets in the run's order."""
+    place = {dataset.name: i for i, dataset in enumerate(run.datasets)}
+    whole = joined(frames, columns)
+    return whole.sort_values("dataset", key=lambda own: own.map(place), kind="stable", ignore_index=True)
+
+
 def only_described_metrics(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
     """Return the rows whose metric is described, or that are about whole cells."""
     named = ["", *(metric.name for metric in description.metrics)]

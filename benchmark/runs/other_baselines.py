@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from benchmark.columns import UNTREATED
 from benchmark.errors import ReportError, UnknownNameError
-from benchmark.runs.analysis import RunStatistics, compare_with, in_order, results_answers
+from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.baselines import baselines_of
-from benchmark.statistics.answers import ACCURACY, ANSWER_COLUMNS, DISCRIMINATION, answer_table, judged
+from benchmark.runs.verdicts import verdicts
 from benchmark.statistics.frames import Baselines, to_cells
-from benchmark.statistics.paired import COMPARED_COLUMNS
-from benchmark.statistics.unprocessing import with_frontier
 
 MOST_NAMED = 5
 """How many baselines can be named besides those that every run offers."""
@@ -62,17 +60,16 @@ def require_choosable(statistics: RunStatistics, named: Sequence[str]) -> None:
 
 def with_baselines(statistics: RunStatistics, baselines: Baselines) -> RunStatistics:
     """Return statistics whose comparisons and answers are those with other baselines; all else stays."""
-    run, alpha, rope = statistics.run, statistics.alpha, statistics.rope
-    everything, resampling = statistics.everything, statistics.resampling
-    paired = run.protocol.paired_betas
-    compared = compare_with(to_cells(statistics.results, resampling), baselines, statistics.goals, alpha)
-    comparisons = in_order([compared], run, COMPARED_COLUMNS)
-    decided = judged(comparisons, alpha=alpha, rope=rope)
-    if {DISCRIMINATION, ACCURACY} <= set(statistics.metrics):
-        standing, more = statistics.standing, (rope, resampling)
-        answers = answer_table(everything, decided, standing, baselines, *more, paired_levels=paired)
-    else:
-        constants, settings = run.constant_answers, (alpha, rope, resampling)
-        answers = results_answers(everything, baselines, constants, *settings, paired_levels=paired)
-    answers = with_frontier(in_order([answers], run, ANSWER_COLUMNS), statistics.frontier_gaps)
-    return replace(statistics, baselines=baselines, comparisons=comparisons, judged=decided, answers=answers)
+    concluded = verdicts(
+        statistics.run,
+        statistics.everything,
+        to_cells(statistics.results, statistics.resampling),
+        baselines,
+        goals=statistics.goals,
+        standing=statistics.standing,
+        frontier_gaps=statistics.frontier_gaps,
+        alpha=statistics.alpha,
+        rope=statistics.rope,
+        resampling=statistics.resampling,
+    )
+    return replace(statistics, baselines=baselines, **concluded._asdict())

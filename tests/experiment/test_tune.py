@@ -28,8 +28,9 @@ from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
 from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
-from benchmark.runs.analysis import baselines_of, results_answers
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_results, read_run, read_tuning
+from benchmark.runs.verdicts import results_answers
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.experiment.test_merge import InProcess
@@ -455,7 +456,8 @@ def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> Non
     results = read_results(folder, run)
     assert run.unchoosable <= set(results["technique"])
     others = run.choosable(results)
-    compared = results_answers(others, baselines_of(run, others, None), run.constant_answers)
+    baselines, constants = baselines_of(run, others, None), run.constant_answers
+    compared = results_answers(others, baselines, constants, paired_levels=False)
     assert not run.unchoosable & set(compared["technique"])
     assert not run.unchoosable & set(run.of_choices.titles)
     compared = len(run.of_choices.titles) - 1

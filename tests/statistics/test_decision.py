@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.report.first import _what_undoes_it
-from benchmark.runs.analysis import results_answers
+from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on
 from benchmark.statistics.few import repetitions_for
 from benchmark.statistics.frames import Baselines, Resampling

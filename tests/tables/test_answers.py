@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import RESULT_COLUMNS
-from benchmark.runs.analysis import results_answers
+from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Baselines
 from benchmark.tables.answers import (
@@ -53,7 +53,8 @@ def answers_of(
             rows.append(("set", "cpt", 0.5, technique, "c45", repetition, "original", metric, value))
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     constants = {"set": constant} if constant else {}
-    return in_order(results_answers(results, Baselines({("set", "c45"): baseline}), constants))
+    baselines = Baselines({("set", "c45"): baseline})
+    return in_order(results_answers(results, baselines, constants, paired_levels=False))
 
 
 def said(answers: pd.DataFrame) -> str:

@@ -1,0 +1,130 @@
+"""The techniques of a run compared with their baselines, and what is concluded of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from benchmark.metrics import list_metrics
+from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.frames import joined, joined_in_order
+from benchmark.statistics import Goal, paired_comparisons
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answers import (
+    ACCURACY,
+    ANSWER_COLUMNS,
+    DISCRIMINATION,
+    ConstantAnswer,
+    answer_table,
+    judged,
+    standings,
+)
+from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.frames import Baselines, Cells, Resampling, baseline_of, to_cells
+from benchmark.statistics.paired import COMPARED_COLUMNS
+from benchmark.statistics.unprocessing import with_frontier
+
+
+class Verdicts(NamedTuple):
+    """What comparisons with baselines give: the frames of that name of a run's statistics."""
+
+    comparisons: pd.DataFrame
+    judged: pd.DataFrame
+    answers: pd.DataFrame
+
+
+def verdicts(
+    run: RunDescription,
+    results: pd.DataFrame,
+    cells: Cells,
+    baselines: Baselines,
+    *,
+    goals: Mapping[str, Goal],
+    standing: pd.DataFrame,
+    frontier_gaps: pd.DataFrame,
+    alpha: float,
+    rope: float,
+    resampling: Resampling | None,
+) -> Verdicts:
+    """Compare the techniques of a run with baselines, and conclude which of them to choose.
+
+    Parameters
+    ----------
+    run : RunDescription
+        What the results are of.
+    results : DataFrame
+        All values.
+    cells : Cells
+        Those of the metrics that techniques are compared by.
+    baselines : Baselines
+        What they are compared with.
+    goals : mapping of str to Goal
+        Which values of each metric are good.
+    standing : DataFrame
+        From :func:`~benchmark.statistics.answers.standings`.
+    frontier_gaps : DataFrame
+        From :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where no frontier is known.
+    alpha, rope, resampling
+        As for :func:`results_answers`.
+    """
+    comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
+    decided = judged(comparisons, alpha=alpha, rope=rope)
+    paired = run.protocol.paired_betas
+    if {DISCRIMINATION, ACCURACY} <= set(cells.keys["metric"]):
+        answers = answer_table(results, decided, standing, baselines, rope, resampling, paired_levels=paired)
+    else:
+        answers = results_answers(
+            results, baselines, run.constant_answers, alpha, rope, resampling, paired_levels=paired
+        )
+    answers = with_frontier(joined_in_order([answers], run, ANSWER_COLUMNS), frontier_gaps)
+    return Verdicts(comparisons, decided, answers)
+
+
+def results_answers(
+    results: pd.DataFrame,
+    baselines: Baselines,
+    constants: Mapping[str, ConstantAnswer],
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+    resampling: Resampling | None = None,
+    *,
+    paired_levels: bool,
+) -> pd.DataFrame:
+    """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
+
+    It is empty where discrimination was not measured.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
+    baselines : Baselines
+        What techniques are compared with; nothing is where it has no results.
+    constants : mapping of str to ConstantAnswer
+        As for :func:`~benchmark.statistics.answers.standings`.
+    alpha, rope : float
+        As for :func:`~benchmark.runs.analysis.run_statistics`.
+    resampling : Resampling, optional
+        How repetitions overlap, where they are repeated splits of the same rows.
+    paired_levels : bool
+        Whether one repetition has the same rows and random numbers at all levels of bias.
+    """
+    own = results[results["metric"].isin((DISCRIMINATION, ACCURACY))]
+    if not (own["metric"] == DISCRIMINATION).any():
+        return pd.DataFrame(columns=list(ANSWER_COLUMNS))
+    comparisons = compare_with(to_cells(own, resampling), baselines, list_metrics(), alpha)
+    standing = standings(results, constants)
+    decided = judged(comparisons, alpha=alpha, rope=rope)
+    return answer_table(results, decided, standing, baselines, rope, resampling, paired_levels=paired_levels)
+
+
+def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
+    """Compare the techniques of each dataset with its baseline, where that has results."""
+    compared = [
+        paired_comparisons(cells.take(rows), baseline, goals, alpha=alpha)
+        for rows, baseline in baselines.parts(cells.keys)
+        if (cells.keys["technique"] == baseline_of(baseline, cells.keys["technique"]))[rows].any()
+    ]
+    return joined(compared, COMPARED_COLUMNS)
