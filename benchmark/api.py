@@ -55,7 +55,7 @@ from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.frames import SCENARIO
 from benchmark.techniques import list_techniques
-from benchmark.text.console import say as print_line
+from benchmark.text.console import tell
 from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
 from benchmark.text.progress import show_progress
@@ -167,7 +167,7 @@ def run(
     console = console or Console(quiet=not progress, emoji=False)
 
     def say(line: str) -> None:
-        print_line(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
+        tell(console, line)
 
     began = time.monotonic()
     # Everything that can be wrong with the input is found before a store is made or set aside.

@@ -23,6 +23,7 @@ from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, 
 from benchmark.experiment.first_file import first_experiment
 from benchmark.report.first import first_choice, first_lines
 from benchmark.text.console import say as print_line
+from benchmark.text.console import tell
 from benchmark.text.files import FORMATS_WRITTEN, require_writable, write_atomically
 from benchmark.text.words import as_parameters
 
@@ -168,7 +169,7 @@ def first_look(
     from benchmark.report.statistics_files import write_statistics
 
     def say(line: str) -> None:
-        print_line(console, words(line), "yellow" if line.startswith(("Note", "Warning")) else "")
+        tell(console, words(line))
 
     own = isinstance(data, pd.DataFrame)
     name = "data" if own else slug(Path(str(data)).name.partition(".")[0])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchmark.cli.common import EXIT_OK, EXIT_USAGE, command
 from benchmark.cli.quick import roles
-from benchmark.text.console import say
+from benchmark.text.console import say, tell
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +48,7 @@ def require_roles(options: argparse.Namespace, console: Console) -> bool:
     from benchmark.data.proposals import missing_roles, proposals
     from benchmark.data.sniff import MOST_MB, sniff
 
-    asked = {name: getattr(options, name) for name in ("label", "favorable", "sensitive")}
+    asked = {name: getattr(options, name) for name in _NEEDED}
     if all(asked.values()):
         return True
     table = sniff(options.file, Path(), most_mb=options.max_mb or MOST_MB)
@@ -124,7 +124,7 @@ def _new_dataset(options: argparse.Namespace) -> int:
     drafted = asking(options, console, lambda: draft(options.file, wish_of(options), out.parent))
     write_atomically(out, card_text(drafted, options.file, options.min_count))
     for line in summary_lines(drafted):
-        say(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
+        tell(console, line)
     say(console, f"written: {out}. Read its comments, and correct what is wrong.")
     say(console, f"look at it: betabench learn --dataset {out}")
     return EXIT_OK

@@ -20,6 +20,8 @@ from pydantic import (
     model_validator,
 )
 
+from benchmark.data.number_form import Thousands, Unit
+
 AlgorithmName = Literal["tabu", "hill_climbing", "exact"]
 ScoreName = Literal["bic", "bdeu"]
 Names = TypeVar("Names", list[str], tuple[str, ...])
@@ -258,8 +260,8 @@ class NumericColumn(CardTable):
     values: Values = {}
     others: Others = None
     decimal: Literal[".", ","] | None = None
-    thousands: Literal[".", ",", " ", "'"] | None = None
-    unit: Literal["$", "€", "£", "¥", "%"] | None = None
+    thousands: Thousands | None = None
+    unit: Unit | None = None
     numbers: bool = False
     source: Text | None = None
     description: str = ""

@@ -25,7 +25,7 @@ from benchmark.data.doubts import (
 from benchmark.data.load import Coder
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
-from benchmark.data.sides import Side, as_list, counted, shown, side
+from benchmark.data.sides import Side, as_list, counted, least_favored, shown, side
 from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
 from benchmark.data.states import (
     MISSING,
@@ -43,7 +43,7 @@ from benchmark.data.states import (
     useless,
 )
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, listed, number, share
+from benchmark.text.words import as_number, few, number, share, values_in_list
 
 MIN_COUNT = 5
 """Fewest rows with which a value has a state of its own."""
@@ -128,7 +128,7 @@ def draft(path: Path, wish: Wish, folder: Path) -> Draft:
     """
     table = sniff(path, folder, thousands=wish.thousands, decimals=wish.decimals, most_mb=wish.max_mb)
     for option in ("thousands", "decimals"):
-        for name in listed(getattr(wish, option) or "", table.columns):
+        for name in values_in_list(getattr(wish, option) or "", table.columns):
             require_column(name, option, table)
     for name, option in ((wish.label, "label"), (wish.sensitive, "sensitive")):
         require_column(name, option, table)
@@ -389,9 +389,7 @@ class _Drafting:
         rates = np.bincount(sensitive.codes, weights=y, minlength=len(states)) / np.maximum(counts, 1)
         picked = ""
         if deprived is None:
-            # A handful of people has any rate.
-            large = counts >= min(max(30, 0.02 * len(y)), np.sort(counts)[-2])
-            code = int(np.argmin(np.where(large, rates, np.inf)))
+            code = least_favored(sensitive.codes, y, len(states))
             picked = "Nobody named it: it is the group that has the favorable label least often. "
             which = f"{sensitive.name} = {states[code]!r}, the one that has the favorable label least often"
             made.warnings.append(f"The deprived group was not named: it is {which}.")
@@ -511,7 +509,7 @@ class _Drafting:
 def _without_codes(columns: Mapping[str, RawColumn], wish: Wish) -> dict[str, RawColumn]:
     """Return the columns, and which values stand for none; a DataError says that there is no such value."""
     found: dict[str, set[str]] = {}
-    for part in listed(wish.missing, ()) if wish.missing is not None else ():
+    for part in values_in_list(wish.missing, ()) if wish.missing is not None else ():
         named = [name for name in columns if part.startswith(f"{name}=")]
         own = max(named, key=len, default=None)
         value = part if own is None else part[len(own) + 1 :].strip()

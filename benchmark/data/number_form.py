@@ -7,11 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, get_args
 
 MARKS = {".": "point", ",": "comma"}
 """What may stand before decimals, and what it is called."""
 
-UNITS = ("$", "€", "£", "¥", "%")
+Thousands = Literal[".", ",", " ", "'"]
+"""What may separate thousands."""
+
+Unit = Literal["$", "€", "£", "¥", "%"]
+UNITS: tuple[str, ...] = get_args(Unit)
 """Signs that may stand beside a number."""
 
 _SPACES = ("\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")

@@ -6,15 +6,19 @@ import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from benchmark.data.reading import FEW_ROWS
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_LEVELS, MOST_STATES, Mask, bin_names, cut_of
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, listed
+from benchmark.text.words import as_number, few, values_in_list
 
 _CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
+_SMALLEST_SHARE = 0.02  # of the rows, below which a group is not taken to be deprived unless it is named
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
@@ -50,7 +54,7 @@ def side(column: RawColumn, asked: str, option: str) -> Side:
         values = frozenset(column.values[i] for i in np.flatnonzero(chosen))
         opposite = f"{_OPPOSITE[found[1]]} {found[2]}"
         return Side(values, bin_names([at], numbers[~column.missing])[0 if low else 1], at, opposite)
-    parts = listed(asked, there)
+    parts = values_in_list(asked, there)
     named, matched = set[str](), set[str]()
     for value, own in zip(column.values, numbers, strict=True):
         same = [part for part in parts if value in there and (part == value or as_number(part) == own)]
@@ -66,6 +70,15 @@ def side(column: RawColumn, asked: str, option: str) -> Side:
         )
     name = " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and {len(parts) - 1} more"
     return Side(frozenset(named), name)
+
+
+def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: int) -> int:
+    """Return the group that has the favorable label least often, of those that are no handful of rows."""
+    counts = np.bincount(codes, minlength=n_groups)
+    rates = np.bincount(codes, weights=favorable, minlength=n_groups) / np.maximum(counts, 1)
+    # A handful of people has any rate.
+    enough = min(max(FEW_ROWS, _SMALLEST_SHARE * len(codes)), np.sort(counts)[-2])
+    return int(np.argmin(np.where(counts >= enough, rates, np.inf)))
 
 
 def as_list(values: Sequence[str]) -> str:

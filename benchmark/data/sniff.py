@@ -23,7 +23,7 @@ from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_
 from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
 from benchmark.data.source import LARGEST, read_file
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, listed
+from benchmark.text.words import as_number, values_in_list
 
 MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
 """Values that are taken for none in a file that nobody has described."""
@@ -137,8 +137,8 @@ def sniff(
         found += ("Some values are in quotes.",)
     if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
         found += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
-    asked = dict.fromkeys(listed(thousands or "", columns), True)
-    asked |= dict.fromkeys(listed(decimals or "", columns), False)
+    asked = dict.fromkeys(values_in_list(thousands or "", columns), True)
+    asked |= dict.fromkeys(values_in_list(decimals or "", columns), False)
     decimal, forms, unclear, said = _forms(columns.values(), delimiter, asked)
     if decimal == ",":
         source = source.model_copy(update={"decimal": ","})
@@ -323,12 +323,12 @@ def _forms(
 
 def _said(name: str, example: str, form: NumberForm) -> str:
     """Return how a column's numbers are read, in a sentence."""
-    names = {**MARKS, " ": "blank", "'": "apostrophe"}
+    names = {" ": "a blank", "'": "an apostrophe", **{mark: f"a {name}" for mark, name in MARKS.items()}}
     parts = []
     if form.thousands is not None:
-        parts.append(f"a {names[form.thousands]} separates thousands".replace("a apo", "an apo"))
+        parts.append(f"{names[form.thousands]} separates thousands")
     elif example:
-        parts.append(f"a {names[form.decimal]} stands before decimals")
+        parts.append(f"{names[form.decimal]} stands before decimals")
     if form.unit is not None:
         parts.append(f"the sign {form.unit} is passed over")
     shown = f", so that {example!r} is {as_number(form.plain(example)):.12g}" if example else ""

@@ -61,8 +61,6 @@ _REMEDY: dict[type[DataError], str] = {
     DataError: f"delete the file or put the right one there; {_OWN_CARD}",
     DownloadError: f"try again later; {_OWN_CARD}",
 }
-
-
 _RAISE = "if it is as large as that, raise the limit with --max-mb, in megabytes of text when unpacked"
 _SAY_SIZE = "if it is as large as that, write in the card, beside the file, how many bytes it has: size = ..."
 

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.classifiers.factories import OneHotClassifier
+from benchmark.data.sides import least_favored
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BetabenchError, TechniqueError
 from benchmark.estimator.frames import LearnedColumn, RowsError, learn_feature, learn_groups
@@ -33,7 +34,6 @@ T = TypeVar("T")
 
 _LABELS = ("unfavorable", "favorable")
 _MADE = ("predictor_", "prepared_")  # attributes that hold functions of a technique
-_SMALLEST_GROUP, _SMALLEST_SHARE = 30, 0.02  # of a deprived group that nobody named
 
 
 class UseError(RowsError, TechniqueError):
@@ -410,15 +410,12 @@ def _schema(columns: Sequence[LearnedColumn], place: int, deprived: tuple[str, .
 
 
 def _least_favored(states: Sequence[str], codes: NDArray[np.int16], favorable: NDArray[np.bool_]) -> str:
-    """Return the group that has the favorable label least often, of those that are no handful of rows."""
-    counts = np.bincount(codes, minlength=len(states))
-    if np.count_nonzero(counts) < 2:
+    """Return the group that counts as deprived where nobody named it."""
+    if len(np.unique(codes)) < 2:
         raise RowsError(
             "The sensitive column has one group",
             expected="two groups or more among the training rows",
             got=few(list(map(repr, states))),
             remedy="name another 'sensitive'",
         )
-    rates = np.bincount(codes, weights=favorable, minlength=len(states)) / np.maximum(counts, 1)
-    enough = min(max(_SMALLEST_GROUP, _SMALLEST_SHARE * len(codes)), np.sort(counts)[-2])
-    return states[int(np.argmin(np.where(counts >= enough, rates, np.inf)))]
+    return states[least_favored(codes, favorable, len(states))]

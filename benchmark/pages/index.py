@@ -31,8 +31,8 @@ class RunEntry:
 
     ``name`` is its folder in the one that was searched, and its title where the manifest has none. ``facts``
     are those of the manifest, for readers; ``finished`` is ISO 8601, and empty where it does not say it.
-    ``has_report`` says whether the page was written, ``missing`` names the files that it needs
-    and does not find. ``documents`` are pages in Markdown, relative to the run's folder.
+    ``has_report`` says whether the page was written, and ``missing`` names the files that are not there to
+    write it from. ``documents`` are pages in Markdown, relative to the run's folder.
     """
 
     name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,11 @@ REFERENCE_COLUMNS = ("reference", "reference_deprived", "reference_favored", "to
 """Columns of :func:`references`."""
 
 _LEAST_SHARE = 0.5  # of the reference's acceptance, and of its refusal, in each group
+
+
+def falls_short(share: Any, reference: Any) -> Any:
+    """Return whether a share, or each of some, is less than half of its reference."""
+    return share < _LEAST_SHARE * reference - EQUAL
 
 
 def references(table: pd.DataFrame) -> pd.DataFrame:
@@ -64,8 +70,7 @@ def references(table: pd.DataFrame) -> pd.DataFrame:
         shares = found[f"reference_{group}"].where(known, table[f"favorable_{group}"].astype(float))
         found[f"reference_{group}"] = shares
         accepted = table[f"accepted_{group}"]
-        few |= (accepted < _LEAST_SHARE * shares - EQUAL).to_numpy()
-        few |= (1 - accepted < _LEAST_SHARE * (1 - shares) - EQUAL).to_numpy()
+        few |= (falls_short(accepted, shares) | falls_short(1 - accepted, 1 - shares)).to_numpy()
     of_labels = ~known & found["reference_deprived"].notna() & found["reference_favored"].notna()
     found["reference"] = np.select([known, of_labels], [OF_BASELINE, OF_LABELS], "")
     return found.assign(too_few=few)[list(REFERENCE_COLUMNS)]

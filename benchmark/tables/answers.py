@@ -43,6 +43,7 @@ from benchmark.tables.choice_words import (
     one_group_words,
     recommended_as_well,
     restored_sentences,
+    several,
     tie_sentences,
     too_few_words,
 )
@@ -105,7 +106,6 @@ _REJECTED = (
     *("not_compared", "no_less", "worse"),
 )
 _NEVERTHELESS = "techniques are compared with it nevertheless"
-_MOST_NAMED = 8
 
 
 def reading(run: RunDescription) -> str:
@@ -563,18 +563,12 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             "no_less": nor,
             "worse": "with more discrimination",
         }[verdict]
-        named = "" if verdict in ("not_compared", "no_less") else f" ({_names(own, titles)})"
+        names = [titles[row.technique] for row in own]
         if verdict == "too_few":
-            named = f" ({'; '.join(f'{titles[row.technique]}: {too_few_words(row)}' for row in own)})"
+            names = [f"{titles[row.technique]}: {too_few_words(row)}" for row in own]
+        named = "" if verdict in ("not_compared", "no_less") else f" ({several(names)})"
         parts.append(f"{len(own)} {words}{named}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
-
-
-def _names(rows: list[Any], titles: Mapping[str, str]) -> str:
-    shown = [titles[row.technique] for row in rows[:_MOST_NAMED]]
-    more = len(rows) - len(shown)
-    # Titles may hold commas.
-    return "; ".join(shown) + (f"; and {more} more" if more else "")
 
 
 def _techniques(n: int) -> str:

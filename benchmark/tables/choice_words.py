@@ -21,6 +21,7 @@ from benchmark.statistics.choices import (
     LEAST,
     OF_BASELINE,
     RESTORES,
+    falls_short,
 )
 from benchmark.statistics.few import FEW, few_words
 from benchmark.text.words import number, share
@@ -100,7 +101,7 @@ def too_few_words(row: Any) -> str:
             ("accepts", accepted, reference),
             ("refuses", 1 - accepted, 1 - reference),
         ):
-            if own < whole / 2 - EQUAL:
+            if falls_short(own, whole):
                 compared = f"{baseline_name(row)} did without planted bias"
                 if not of_baseline:
                     outcome = "favorable" if verb == "accepts" else "unfavorable"
@@ -240,11 +241,15 @@ def listed(rows: Sequence[Any], titles: Mapping[str, str]) -> str:
     """Name techniques with what they leave and their accuracy."""
     shown = [
         f"{titles[row.technique]} ({number(row.distance)} from 0, accuracy {number(row.accuracy)})"
-        for row in rows[:_MOST_NAMED]
+        for row in rows
     ]
-    more = len(rows) - len(shown)
-    # Titles may hold commas.
-    return "; ".join(shown) + (f"; and {more} more" if more else "")
+    return several(shown)
+
+
+def several(names: Sequence[str]) -> str:
+    """Return the first of some names, which may hold commas, and how many others there are."""
+    more = len(names) - _MOST_NAMED
+    return "; ".join(names[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def one_group_words(row: Any) -> str:

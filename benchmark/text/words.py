@@ -101,7 +101,7 @@ def few(names: Sequence[str], most: int = 6, others: str = "more") -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} {others}" if len(names) > most else "")
 
 
-def listed(asked: str, there: Collection[str]) -> list[str]:
+def values_in_list(asked: str, there: Collection[str]) -> list[str]:
     """Return the values of a list "A,B"; those that hold commas themselves are found if they are there."""
     pieces, known, parts = asked.split(","), set(there), list[str]()
     longest = 1 + max((own.count(",") for own in known), default=0)

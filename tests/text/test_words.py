@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.text.words import distinct_file_names, listed
+from benchmark.text.words import distinct_file_names, values_in_list
 
 
 def test_the_first_of_names_that_are_alike_keeps_its_plain_form() -> None:
@@ -26,6 +26,6 @@ def test_no_two_names_share_a_file(names: list[str]) -> None:
 
 
 def test_values_with_commas_are_found_in_a_list() -> None:
-    assert listed("a, b,c", ["b,c", "a"]) == ["a", "b,c"]
-    assert listed("a,b,a,", ["x"]) == ["a", "b"]
-    assert listed("no, never,no", ["no", "no, never"]) == ["no, never", "no"]
+    assert values_in_list("a, b,c", ["b,c", "a"]) == ["a", "b,c"]
+    assert values_in_list("a,b,a,", ["x"]) == ["a", "b"]
+    assert values_in_list("no, never,no", ["no", "no, never"]) == ["no, never", "no"]

@@ -301,7 +301,7 @@ function drawHolding(view) {
         return cell;
       });
       const own = cells[0].isBaseline;
-      const far = up_to ? up_to + (not_at.length ? ` (not at ${not_at.join(", ")})` : "") : "–";
+      const far = up_to ? up_to + exceptions(not_at) : "–";
       const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : far)];
       if (traded) last.push(make("td", { class: less_accurate ? "word worse" : "word" }, cost));
       return make("tr", rowClass(run.techniques[technique]), make("th", { scope: "row" }, picker(run.techniques[technique])), ...means, ...last);
