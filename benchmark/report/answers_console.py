@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
 from benchmark.statistics.answers import NEARLY_ALL
-from benchmark.statistics.choices import CHEAP, LEAST, RESTORES
+from benchmark.statistics.choices import CHEAP, COMPARED_WITH, LEAST, RESTORES
 from benchmark.statistics.frames import ScenarioKey
 from benchmark.tables.answers import (
     accepts,
@@ -251,7 +251,7 @@ def _only_shown(answers: pd.DataFrame, marked: bool) -> pd.DataFrame:
     What is degenerate or below the constant answer is counted by its sign, and so has that one; with
     ``marked`` a table above has the signs of all techniques.
     """
-    shown = answers["choice"].ne("") | answers["verdict"].isin(("baseline", "untreated"))
+    shown = answers["choice"].ne("") | answers["verdict"].isin(COMPARED_WITH)
     own = answers.assign(
         levels_down=answers["levels_down"] & shown, one_group=answers["one_group"] & (shown | marked)
     )

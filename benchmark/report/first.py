@@ -13,7 +13,7 @@ from benchmark.runs.descriptions import DatasetDescription, Protocol
 from benchmark.runs.small_groups import small_groups
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import DISCRIMINATION
-from benchmark.statistics.choices import CHEAP, LEAST, RESTORES
+from benchmark.statistics.choices import CHEAP, COMPARED_WITH, LEAST, RESTORES
 from benchmark.statistics.levels import level_changes
 from benchmark.tables.answers import answer_counts, choices, spots
 from benchmark.tables.choice_words import (
@@ -135,7 +135,7 @@ def _what_undoes_it(statistics: RunStatistics, levels: list[tuple[float, pd.Data
         yield f"- Every recommended technique loses more than {rope:g} of accuracy."
     elif cheap is not None and cheap is not least:
         yield f"- {choice_title(CHEAP, rope)} is left by {titles[cheap.technique]}: {gain_and_cost(cheap)}."
-    others = [row for row in rows if row.verdict not in ("baseline", "untreated")]
+    others = [row for row in rows if row.verdict not in COMPARED_WITH]
     yield from (f"- {sentence}" for sentence in tie_sentences(picked, others, titles, rope))
     for level, there in ((beta, found), *less[::-1]):
         counts = answer_counts(there)

@@ -18,6 +18,12 @@ LEAST, CHEAP, RESTORES = "least", "cheap", "restores"
 """Choices between techniques: the least discrimination of the recommended ones, the least of those at next to
 no cost, and the technique nearest to the model without planted bias."""
 
+TO_CHOOSE = ("recommended", "candidate")
+"""Verdicts on techniques to choose from."""
+
+COMPARED_WITH = ("baseline", "untreated")
+"""Verdicts on what the others are compared with."""
+
 CHOICES = (LEAST, CHEAP, RESTORES)
 """What a technique can be chosen for, in the order of sentences."""
 
@@ -121,10 +127,7 @@ def tied(rows: pd.DataFrame, column: str, margin: float) -> tuple[int, list[int]
     Both are given by their index, and the latter the most accurate first; of equally accurate ones the one
     with the least comes first.
     """
-    means = rows[[column, "accuracy"]].round(6)
-    near = means[means[column] <= means[column].min() + margin + EQUAL]
-    order = list(near.sort_values(["accuracy", column], ascending=[False, True], kind="stable").index)
-    return order[0], order
+    return _first_within(rows, column, margin, ["accuracy", column])
 
 
 def nearest(rows: pd.DataFrame, column: str, margin: float) -> tuple[int, list[int]]:
@@ -133,9 +136,15 @@ def nearest(rows: pd.DataFrame, column: str, margin: float) -> tuple[int, list[i
     Which row this is hangs less on chance than which one :func:`tied` names: there a row that comes in or
     drops out at the margin changes the answer.
     """
+    return _first_within(rows, column, margin, [column, "accuracy"])
+
+
+def _first_within(rows: pd.DataFrame, column: str, margin: float, by: Sequence[str]) -> tuple[int, list[int]]:
+    """Return the first of the rows within a margin of the least, and all of these, sorted."""
     means = rows[[column, "accuracy"]].round(6)
     near = means[means[column] <= means[column].min() + margin + EQUAL]
-    order = list(near.sort_values([column, "accuracy"], ascending=[True, False], kind="stable").index)
+    ascending = [name != "accuracy" for name in by]
+    order = list(near.sort_values([*by], ascending=ascending, kind="stable").index)
     return order[0], order
 
 
@@ -158,7 +167,7 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
     outdone: dict[int, str] = {}
     named: dict[str, tuple[int, list[int]]] = {}
     margin = max(margin, 0.0)
-    good = rows[rows["verdict"].isin(("recommended", "candidate"))]
+    good = rows[rows["verdict"].isin(TO_CHOOSE)]
     if len(good):
         outdone = {i: str(rows["technique"][better]) for i, better in outdone_by(good, margin).items()}
         kept = good[~good.index.isin(list(outdone))]

@@ -23,7 +23,7 @@ from benchmark.runs.standing_marks import (
     below_constant_words,
 )
 from benchmark.statistics.answers import EITHER_CONSTANT, NEARLY_ALL, VERDICTS, random_accuracy
-from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, RESTORES
+from benchmark.statistics.choices import CHEAP, CHOICES, COMPARED_WITH, LEAST, RESTORES, TO_CHOOSE
 from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.tables.choice_words import (
@@ -201,7 +201,7 @@ def spots(answers: pd.DataFrame) -> Iterator[tuple[ScenarioKey, float, pd.DataFr
 
 def is_chosen(row: Any) -> bool:
     """Whether a row of answers is recommended, or a candidate."""
-    return row.verdict in ("recommended", "candidate")
+    return row.verdict in TO_CHOOSE
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
@@ -362,7 +362,7 @@ def answer_lines(
     baseline = [row for row in found if row.verdict == "baseline"]
     untreated = [row for row in found if row.verdict == "untreated"]
     chosen = [*untreated, *(row for row in found if is_chosen(row))]
-    rest = [row for row in found if not is_chosen(row) and row.verdict not in ("baseline", "untreated")]
+    rest = [row for row in found if not is_chosen(row) and row.verdict not in COMPARED_WITH]
     kinds = [_constant_row, *([_random_row] if "frontier" in rows.columns else [])]
     yardsticks = [(None, make(row)) for row in known[:1] for make in kinds]
     if most is not None and len(found) + len(yardsticks) > most:
@@ -402,7 +402,7 @@ def answer_counts(rows: pd.DataFrame) -> str:
     """Count the techniques of one level of bias by verdict, in one line."""
     found: list[Any] = list(rows.itertuples(index=False))
     baselines = [row for row in found if row.verdict == "baseline"]
-    counts = Counter(row.verdict for row in found if row.verdict not in ("baseline", "untreated"))
+    counts = Counter(row.verdict for row in found if row.verdict not in COMPARED_WITH)
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
@@ -441,7 +441,7 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     found: list[Any] = list(rows.itertuples(index=False))
     baselines = [row for row in found if row.verdict == "baseline"]
     untreated = [row for row in found if row.verdict == "untreated"]
-    others = [row for row in found if row.verdict not in ("baseline", "untreated")]
+    others = [row for row in found if row.verdict not in COMPARED_WITH]
     if not baselines:
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
     sentences = [_of_doing_nothing(row, titles[row.technique]) for row in untreated]

@@ -16,11 +16,13 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.choices import (
     CHEAP,
+    COMPARED_WITH,
     EQUAL,
     HARDLY_MOVED,
     LEAST,
     OF_BASELINE,
     RESTORES,
+    TO_CHOOSE,
     falls_short,
 )
 from benchmark.statistics.few import FEW, few_words
@@ -136,7 +138,7 @@ def recommended_as_well(
     picked: Mapping[str, Any], rows: Sequence[Any], titles: Mapping[str, str]
 ) -> Iterator[str]:
     """Name the recommended techniques and candidates that are neither chosen nor tied with a choice."""
-    chosen = [row for row in rows if row.verdict in ("recommended", "candidate")]
+    chosen = [row for row in rows if row.verdict in TO_CHOOSE]
     named = {row.technique for name, row in picked.items() if name != RESTORES}
     more = [
         row for row in chosen if row.technique not in named and not {LEAST, CHEAP} & set(row.tied.split())
@@ -186,7 +188,7 @@ def restored_sentences(
         nearer = [row for row in rows if row.clean_distance < untouched - max(rope, 0.0) - EQUAL]
         if untouched <= HARDLY_MOVED + EQUAL:
             yield "The bias hardly moves the model: nothing to bring back."
-        elif nearer := [row for row in nearer if row.verdict not in ("baseline", "untreated")]:
+        elif nearer := [row for row in nearer if row.verdict not in COMPARED_WITH]:
             nearer.sort(key=lambda row: row.clean_distance)
             yield (
                 f"Nearer to the model without planted bias than {baseline_name(before[0])} "
@@ -223,10 +225,7 @@ _NOT_RECOMMENDED = {
 
 def ruled_out(rows: Sequence[Any], titles: Mapping[str, str], column: str) -> str:
     """Name techniques that no answer names, each with its number of a column, and end the sentence."""
-    shown = [f"{titles[row.technique]} ({number(getattr(row, column))})" for row in rows[:_MOST_NAMED]]
-    more = len(rows) - len(shown)
-    # Titles may hold commas.
-    return "; ".join(shown) + (f"; and {more} more" if more else "") + "."
+    return several([f"{titles[row.technique]} ({number(getattr(row, column))})" for row in rows]) + "."
 
 
 def few_sentences(rows: Sequence[Any]) -> Iterator[str]:
