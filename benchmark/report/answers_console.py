@@ -192,9 +192,10 @@ def _print_reading(
     rows: list[Any] = list(answers.itertuples(index=False))
     shown = [*(row for row in rows if row.choice), *(row for row in rows if row.verdict == "baseline")]
     chosen = {name for row in rows for name in row.choice.split()}
+    tie = f"within {rope:g} of it, the most accurate"
     kinds = [
-        *([f"least: {choice_title(LEAST, rope).lower()}, the nearest to 0"] if LEAST in chosen else []),
-        *([choice_title(CHEAP, rope).replace("Cheap", "cheap")] if CHEAP in chosen else []),
+        *([f"least: of the recommended, the nearest to 0; {tie}"] if LEAST in chosen else []),
+        *([f"cheap: the same at a cost of at most {rope:g} of accuracy"] if CHEAP in chosen else []),
         *(["both: least and cheap"] if any(_is_both(row) for row in rows) else []),
         *([f"restores: {choice_title(RESTORES, rope).lower()}"] if RESTORES in chosen else []),
         *(["nothing: doing nothing"] if any(row.verdict == "untreated" for row in rows) else []),
@@ -236,8 +237,14 @@ def _recommended_line(rows: Sequence[Any], rope: float) -> str:
     return (
         f"{named}: {less_words(rows, rope)[0]}; as accurate as the best constant answer or more; a value in "
         f"every repetition; never the same answer to more than {100 * NEARLY_ALL:.0f} % of all or of a "
-        "group; in each group at least half as many accepted, and refused, as without planted bias."
-        + (" Outdone: a recommended one is no farther from 0 and as accurate or more." if outdone else "")
+        "group; in each group at least half as many accepted, and refused, as by the baseline at β = 0, or "
+        "as labels say where that is not known."
+        + (
+            " Outdone: in the mean a recommended one is better in discrimination or accuracy, and no worse "
+            "in the other."
+            if outdone
+            else ""
+        )
     )
 
 

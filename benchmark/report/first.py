@@ -18,7 +18,7 @@ from benchmark.statistics.levels import level_changes
 from benchmark.tables.answers import answer_counts, choices, spots
 from benchmark.tables.choice_words import (
     change_text,
-    choice_title,
+    choice_sentence,
     gain_and_cost,
     restored_sentences,
     ruled_out,
@@ -48,7 +48,7 @@ _TOO_GOOD = 0.99  # accuracy
 
 
 def first_lines(statistics: RunStatistics) -> Iterator[str]:
-    """Say what planted bias does to a model on the only dataset of a run, and what undoes it at what cost."""
+    """Say what planted bias does to a model on the only dataset of a run, and what techniques change."""
     run = statistics.run
     (dataset,) = run.datasets
     found: dict[str, list[tuple[float, pd.DataFrame]]] = {}
@@ -56,7 +56,7 @@ def first_lines(statistics: RunStatistics) -> Iterator[str]:
         found.setdefault(classifier, []).append((beta, rows))
     for classifier, levels in found.items():
         yield from _what_bias_does(statistics, dataset, classifier, levels)
-        yield from _what_undoes_it(statistics, levels)
+        yield from _what_techniques_change(statistics, levels)
     yield from small_groups(dataset)
     yield f"In brackets: {scope(run.protocol)}"
 
@@ -95,7 +95,7 @@ def _what_bias_does(
     first: Any = next(row for row in levels[0][1].itertuples(index=False) if row.technique == UNTREATED)
     if first.mostly_constant or first.accuracy <= first.constant_accuracy:
         yield (
-            f"This model is no better than {first.constant_answer}, which is right about "
+            f"This model is no more accurate than {first.constant_answer}, which is right about "
             f"{number(first.constant_accuracy)} of all people: find a better model first. What techniques do "
             "to this one says little."
         )
@@ -106,14 +106,16 @@ def _what_bias_does(
         )
 
 
-def _what_undoes_it(statistics: RunStatistics, levels: list[tuple[float, pd.DataFrame]]) -> Iterator[str]:
+def _what_techniques_change(
+    statistics: RunStatistics, levels: list[tuple[float, pd.DataFrame]]
+) -> Iterator[str]:
     """Say what brings the model back at the highest level of bias, what is nearest to 0, and at what cost."""
     titles, rope = statistics.run.titles, statistics.rope
     *less, (beta, found) = levels
     rows: list[Any] = list(found.itertuples(index=False))
     picked = choices(rows)
     back, least, cheap = (picked.get(name) for name in (RESTORES, LEAST, CHEAP))
-    yield f"What undoes it at β = {beta:g}:"
+    yield f"What techniques change at β = {beta:g}:"
     gain = "" if back is None else gain_and_cost(back)
     yield from (f"- {sentence}" for sentence in restored_sentences(rows, titles, (), rope, gain))
     shown = sorted((row for row in rows if row.better), key=lambda row: row.distance)
@@ -124,17 +126,17 @@ def _what_undoes_it(statistics: RunStatistics, levels: list[tuple[float, pd.Data
         )
     elif least is None:
         yield (
-            "- Nearest to 0: none can be told. No technique is shown to leave less discrimination by more "
+            "- Nearest to 0: none is named. No technique is shown to leave less discrimination by more "
             f"than {rope:g}."
         )
     elif least is back:
-        yield "- It leaves the least discrimination as well."
+        yield "- It is recommended for least discrimination as well."
     else:
-        yield f"- Least discrimination is left by {titles[least.technique]}: {gain_and_cost(least)}."
+        yield f"- {choice_sentence(LEAST, least, titles, rope)}"
     if least is not None and cheap is None:
         yield f"- Every recommended technique loses more than {rope:g} of accuracy."
     elif cheap is not None and cheap is not least:
-        yield f"- {choice_title(CHEAP, rope)} is left by {titles[cheap.technique]}: {gain_and_cost(cheap)}."
+        yield f"- {choice_sentence(CHEAP, cheap, titles, rope)}"
     others = [row for row in rows if row.verdict not in COMPARED_WITH]
     yield from (f"- {sentence}" for sentence in tie_sentences(picked, others, titles, rope))
     for level, there in ((beta, found), *less[::-1]):

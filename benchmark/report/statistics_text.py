@@ -255,7 +255,7 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
     found, incomplete = survivors(statistics)
     yield (
         f"Techniques that are better than the baseline by more than {statistics.rope:g} and of use, by the "
-        "greatest β at which that is shown. In brackets: smaller β at which it is not. Shown is what "
+        "greatest β at which that is shown. In brackets: smaller β at which it is not shown. Shown is what "
         "intervals say that hold for all techniques at a β together."
     )
     if ACCURACY in statistics.metrics:
@@ -289,7 +289,12 @@ def _survivor_rows(
         traded = ACCURACY in statistics.metrics and metric != ACCURACY
         head = [markdown.plain(scenario.heading), markdown.plain(statistics.title(metric))]
         if own.empty:
-            yield [*head, "–", "none" if is_compared(statistics, scenario, metric) else NOT_COMPARED, last]
+            yield [
+                *head,
+                "–",
+                "none shown" if is_compared(statistics, scenario, metric) else NOT_COMPARED,
+                last,
+            ]
         for level, rows in own.groupby("up_to", sort=False):
             names = [
                 _survivor_text(titles[technique], not_at, traded and keeps_accuracy)

@@ -33,6 +33,7 @@ from benchmark.tables.choice_words import (
     change_text,
     changes,
     changes_sign,
+    choice_sentence,
     choice_title,
     choice_words,
     fall_words,
@@ -115,7 +116,7 @@ def reading(run: RunDescription) -> str:
         tested = f"All numbers are those on the test data that a heading names. {note}"
     return (
         "Discrimination: the share of the favored group that is predicted the favorable outcome minus that "
-        "of the deprived group; 0 is ideal, and below it the deprived group is ahead. "
+        "of the deprived group; 0 is equal acceptance, and below it the deprived group is ahead. "
         f"{tested} Accepts: the share that is predicted the favorable outcome. Changes are to the baseline, "
         "on the same samples. Where discrimination is of either sign in different samples, its mean distance "
         "from 0, by which techniques are compared, is given as well. "
@@ -487,9 +488,7 @@ def _of_the_chosen(
         if name == CHEAP and row is picked[LEAST]:
             yield f"It costs at most {rope:g} of accuracy, so that it is the cheap choice as well."
         else:
-            only = f", a candidate ({CANDIDATE})" if row.verdict == "candidate" else ""
-            left = f"is left by {titles[row.technique]}{only}: {gain_and_cost(row)}."
-            yield f"{choice_title(name, rope)} {left}"
+            yield choice_sentence(name, row, titles, rope)
     if CHEAP not in picked:
         cost = max(row.accuracy_change for row in chosen)
         least = next(row for row in chosen if row.accuracy_change == cost)
@@ -550,8 +549,8 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             continue
         one = len(own) == 1
         words = {
-            "outdone": f"{'is' if one else 'are'} outdone by a recommended one, which is no farther from 0 "
-            "and as accurate or more",
+            "outdone": f"{'is' if one else 'are'} outdone by a recommended one, which in the mean is better "
+            "in discrimination or accuracy, and no worse in the other",
             "degenerate": f"that {'answers' if one else 'answer'} {SAME_ANSWER}",
             "below_constant": f"that {'is' if one else 'are'} {below_constant_words(own[0].constant_answer)}",
             "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",

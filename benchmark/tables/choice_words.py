@@ -65,10 +65,24 @@ def choice_words(row: Any) -> list[str]:
     ]
 
 
+def choice_sentence(name: str, row: Any, titles: Mapping[str, str], rope: float) -> str:
+    """Say which technique is the least or the cheap choice, what it leaves and costs, and whom it accepts."""
+    of = {LEAST: "for least discrimination", CHEAP: f"at a cost of at most {rope:g} of accuracy (cheap)"}[
+        name
+    ]
+    only = row.verdict == "candidate"
+    kind, aside = ("Candidate", f" ({CANDIDATE})") if only else ("Recommended", "")
+    return f"{kind} {of} is {titles[row.technique]}{aside}: {gain_and_cost(row)}."
+
+
 def whom_it_accepts(row: Any) -> str:
     """Say which shares of both groups are accepted, and what the deprived group loses."""
     deprived, favored = share(row.accepted_deprived), share(row.accepted_favored)
-    before = f" ({baseline_name(row)}: {share(row.baseline_accepted_deprived)})" if falls(row) else ""
+    before = ""
+    if falls(row):
+        own = share(row.baseline_accepted_deprived)
+        name = baseline_name(row)
+        before = f" (no more than {name})" if own == deprived else f" ({name}: {own})"
     return f"it accepts {deprived} of the deprived group{before} and {favored} of the favored"
 
 
@@ -83,11 +97,17 @@ def falls(row: Any) -> bool:
 
 
 def fall_words(row: Any) -> str:
-    """Say that a technique accepts fewer of the deprived group, with both shares; nothing if it does not."""
+    """Say that a technique accepts fewer of the deprived group, or no more; nothing if it accepts more.
+
+    Shares that are equal as shown stand there once.
+    """
     if not falls(row):
         return ""
     own, before = share(row.accepted_deprived), share(row.baseline_accepted_deprived)
-    return f"accepts {own} of the deprived group ({baseline_name(row)}: {before})"
+    name = baseline_name(row)
+    if own == before:
+        return f"accepts no more of the deprived group than {name} ({own}), and fewer of the favored"
+    return f"accepts {own} of the deprived group ({name}: {before})"
 
 
 def too_few_words(row: Any) -> str:
@@ -127,9 +147,9 @@ def tie_sentences(
             continue
         said.add(names)
         back = name == RESTORES
-        axis = " in nearness to the model without bias" if back else ""
+        axis = " in nearness to the model without bias" if back else f" for {name}"
         yield (
-            f"Tied within {rope:g}{axis}: {titles[row.technique]}; {listed(tied, titles)}. The "
+            f"Tied{axis} within {rope:g}: {titles[row.technique]}; {listed(tied, titles)}. The "
             f"{'nearest' if back else 'most accurate'} is named."
         )
 
@@ -187,7 +207,10 @@ def restored_sentences(
         untouched = max(row.clean_distance for row in before)
         nearer = [row for row in rows if row.clean_distance < untouched - max(rope, 0.0) - EQUAL]
         if untouched <= HARDLY_MOVED + EQUAL:
-            yield "The bias hardly moves the model: nothing to bring back."
+            yield (
+                f"On average the bias moves the model's accuracy and acceptance by at most {HARDLY_MOVED:g}: "
+                "too little to bring back."
+            )
         elif nearer := [row for row in nearer if row.verdict not in COMPARED_WITH]:
             nearer.sort(key=lambda row: row.clean_distance)
             yield (
@@ -197,8 +220,8 @@ def restored_sentences(
             )
         else:
             yield (
-                "No technique is seen to bring the model nearer to where it was without planted bias than "
-                f"{baseline_name(before[0])}."
+                "On average no technique is nearer to the model without planted bias than "
+                f"{baseline_name(before[0])} by more than {rope:g}."
             )
         return
     before = [row for row in rows if row.technique == best.baseline]
@@ -216,7 +239,7 @@ def restored_sentences(
 
 
 _NOT_RECOMMENDED = {
-    "outdone": "a recommended one is no farther from 0 and as accurate or more",
+    "outdone": "a recommended one is better in discrimination or accuracy, and no worse in the other",
     "no_less": "the interval for all techniques together does not show less discrimination",
     "worse": "it leaves more discrimination",
     "not_compared": "nothing is compared with the baseline here",

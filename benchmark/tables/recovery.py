@@ -15,11 +15,12 @@ from benchmark.runs.recovery import COSTS
 from benchmark.text.words import with_interval
 
 HOW_TO_READ = (
-    "With planted bias the ideal is known: the same learner on samples without it. Recovery is the share of "
-    "what the bias changes for the baseline that a technique takes back, on the original test. 1: the metric "
-    "is where it was before the bias was planted; above, it is over-corrected. 0: what the baseline does; "
-    "below, it is made worse. A recovery of 1 does not mean no discrimination, but as much as there was "
-    "before. It speaks of one metric, not of who is accepted: both groups may have lost."
+    "The reference is the baseline on samples without planted bias. Recovery is how far a technique moves a "
+    "metric back, as a share of what the bias changes for the baseline, on the original test. 1: the metric "
+    "is where it was before the bias was planted; above, it went farther. 0: what the baseline does; below, "
+    "it is made worse. What a technique would change without planted bias is counted as well. A recovery of "
+    "1 does not mean no discrimination, but as much as there was before. It speaks of one metric, not of who "
+    "is accepted: both groups may have lost."
 )
 """What a recovery is, and which of its values are good."""
 

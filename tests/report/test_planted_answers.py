@@ -224,7 +224,7 @@ def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -
             assert "; 1 that is less accurate than refusing everybody (PLANTED worse)" in rest
     assert page.count("Not recommended: ") == 2
     assert page.count("1 of 5 techniques is recommended: it leaves less discrimination than the") == 2
-    assert page.count("discrimination is left by Drop sensitive: ") == 2
+    assert page.count("for least discrimination is Drop sensitive: ") == 2
     assert "3 techniques on Loans at β = 0.4; 3 techniques on Loans at β = 0.6" in page
     assert "| Loans | Discrimination | 3 of 6 | 3 |" in page
     whole = (run[0] / "statistics" / "answers.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import t as student
 
 from benchmark.columns import RESULT_COLUMNS
-from benchmark.report.first import _what_undoes_it
+from benchmark.report.first import _what_techniques_change
 from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on
 from benchmark.statistics.few import repetitions_for
@@ -282,7 +282,8 @@ def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
     }
     text = said(found)
     assert (
-        "Tied within 0.01: Gamma; Alpha (0.017 from 0, accuracy 0.698); Beta (0.018 from 0, accuracy 0.757). "
+        "Tied for least within 0.01: Gamma; Alpha (0.017 from 0, accuracy 0.698); Beta (0.018 from 0, "
+        "accuracy 0.757). "
         "The most accurate is named."
     ) in text
     assert "Recommended as well: Delta (0.060 from 0, accuracy 0.809)." in text
@@ -383,7 +384,7 @@ def test_where_bias_hardly_moves_the_model_nothing_is_brought_back() -> None:
     levels = {0.0: {"none": CLEAN}, 0.5: {"none": near, "a": (0.02, 0.82, 0.3, 0.3, 0.32), "b": CLEAN}}
     found = answers_at(levels)
     assert not found["choice"].str.contains("restores").any()
-    assert "The bias hardly moves the model: nothing to bring back." in said(found)
+    assert "accuracy and acceptance by at most 0.02: too little to bring back." in said(found)
 
 
 def test_what_is_no_nearer_than_doing_nothing_does_not_bring_it_back() -> None:
@@ -391,8 +392,8 @@ def test_what_is_no_nearer_than_doing_nothing_does_not_bring_it_back() -> None:
     del levels[0.5]["b"]
     text = said(answers_at(levels))
     assert (
-        "No technique is seen to bring the model nearer to where it was without planted bias than doing "
-        "nothing."
+        "On average no technique is nearer to the model without planted bias than doing nothing by more than "
+        "0.01."
     ) in text
 
 
@@ -405,14 +406,14 @@ def test_techniques_that_are_ruled_out_are_not_said_to_do_nothing() -> None:
         "Nearer to the model without planted bias than doing nothing (0.107) are only techniques that are "
         "ruled out: Beta (0.008)."
     ) in text
-    assert "is seen to bring" not in text
+    assert "no technique is nearer" not in text
 
 
 def test_quick_does_not_say_of_techniques_that_are_ruled_out_that_nothing_is_shown() -> None:
     found = answers_at(restoring(), constant=ConstantAnswer(favorable=9, unfavorable=1))
     statistics = SimpleNamespace(run=SimpleNamespace(titles=TITLES), rope=0.01)
     level = in_order(found[found["beta"] == 0.5].reset_index(drop=True))
-    text = " ".join(_what_undoes_it(statistics, [(0.5, level)]))  # type: ignore[arg-type]
+    text = " ".join(_what_techniques_change(statistics, [(0.5, level)]))  # type: ignore[arg-type]
     assert (
         "Nearest to 0: none is named. Only techniques that are ruled out are shown to leave less "
         "discrimination by more than 0.01: Alpha (0.000); Beta (0.120)."

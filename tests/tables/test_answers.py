@@ -85,12 +85,12 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
         "refusing everybody."
     ) in text
     assert (
-        "Least discrimination is left by Alpha: 0.100 (change -0.300 [-0.300, -0.300]) at accuracy 0.750 "
-        "(change -0.050 ["
+        "Recommended for least discrimination is Alpha: 0.100 (change -0.300 [-0.300, -0.300]) at accuracy "
+        "0.750 (change -0.050 ["
     ) in text
     assert "it accepts 25 % of the deprived group and 35 % of the favored." in text
     assert (
-        "Cheap: least discrimination at a cost of at most 0.01 of accuracy is left by Beta, with a comma: "
+        "Recommended at a cost of at most 0.01 of accuracy (cheap) is Beta, with a comma: "
         "0.200 (change -0.200 ["
     ) in text
     assert "at accuracy 0.820 (change +0.020 [" in text
@@ -102,7 +102,7 @@ def test_a_technique_that_costs_too_much_is_not_cheap() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)})
     text = said(found)
     assert "1 of 1 technique is recommended: it leaves less discrimination than the baseline by" in text
-    assert "left by Alpha: 0.100" in text
+    assert "for least discrimination is Alpha: 0.100" in text
     assert "Every one of them loses more than 0.01 of accuracy; Alpha loses the least, 0.050." in text
     text = said(answers_of({"none": BASELINE, "a": (0.1, 0.7896, 0.3, 0.25, 0.35)}))
     assert "more than 0.01 of accuracy; Alpha loses the least, 0.0104." in text
@@ -134,10 +134,10 @@ def test_techniques_that_others_outdo_come_after_them_and_say_so() -> None:
     }
     assert "3 of 4 techniques are recommended" in said(found)
     assert (
-        "Not recommended: 1 is outdone by a recommended one, which is no farther from 0 and as accurate or "
-        "more (Alpha)."
+        "Not recommended: 1 is outdone by a recommended one, which in the mean is better in discrimination "
+        "or accuracy, and no worse in the other (Alpha)."
     ) in said(found)
-    assert "Tied within 0.01: Gamma; Delta (0.110 from 0, accuracy 0.760)." in said(found)
+    assert "Tied for least within 0.01: Gamma; Delta (0.110 from 0, accuracy 0.760)." in said(found)
     assert answer_counts(found) == "3 of 4 techniques recommended; 1 outdone"
     assert [row[-1] for row in answer_rows(found, TITLES)][:5] == [
         *("least", "tied for least", "cheap", "baseline", "the best constant answer")
@@ -213,7 +213,7 @@ def test_a_baseline_that_is_not_mostly_constant_is_compared_with_and_marked(
     found = answers_of({"none": values, "a": (0.1, 0.9, 0.3, 0.25, 0.35)})
     text = said(found)
     assert f"‡ It {words}; techniques are compared with it nevertheless." in text
-    assert "left by Alpha: 0.100" in text
+    assert "for least discrimination is Alpha: 0.100" in text
     assert answer_counts(found) == "1 of 1 technique recommended"
     baseline = next(row for row in found.itertuples(index=False) if row.technique == "none")
     assert remarks(baseline, TITLES) == f"baseline; {words}"
@@ -244,12 +244,12 @@ def test_notes_on_baselines_say_what_is_true_of_each_level() -> None:
 def test_a_baseline_below_the_constant_answer_is_said_to_be() -> None:
     text = said(answers_of({"none": (0.4, 0.65, 0.4, 0.2, 0.6), "a": (0.1, 0.71, 0.3, 0.25, 0.35)}))
     assert "at accuracy 0.650, less accurate than refusing everybody (0.700)." in text
-    assert "left by Alpha" in text
+    assert "discrimination is Alpha" in text
 
 
 def test_a_deprived_group_that_is_better_off_is_said_to_be() -> None:
     text = said(answers_of({"none": BASELINE, "a": (-0.1, 0.75, 0.3, 0.35, 0.25)}))
-    assert "left by Alpha: -0.100 (change -0.500 [-0.500, -0.500]) at" in text
+    assert "is Alpha: -0.100 (change -0.500 [-0.500, -0.500]) at" in text
     better = said(answers_of({"none": (-0.03, 0.8, 0.4, 0.5, 0.47), "a": (0.01, 0.8, 0.4, 0.4, 0.4)}))
     assert "leaves a discrimination of -0.030 (the deprived group is better off) at accuracy" in better
     assert "0.010 (change +0.040 [" in better
@@ -259,8 +259,8 @@ def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
     either = [(0.15, 0.8, 0.3, 0.2, 0.35), (-0.15, 0.8, 0.3, 0.35, 0.2)]
     found = answers_of({"none": BASELINE, "a": either, "b": (0.1, 0.75, 0.3, 0.25, 0.35)})
     text = said(found)
-    assert "Least discrimination is left by Beta, with a comma: 0.100 (" in text
-    assert "left by Alpha: 0.000 (of either sign, on average 0.150 from 0; change -0.400 [" in text
+    assert "Recommended for least discrimination is Beta, with a comma: 0.100 (" in text
+    assert "is Alpha: 0.000 (of either sign, on average 0.150 from 0; change -0.400 [" in text
     assert choice_row(0.5, found, TITLES)[-1] == "Alpha: 0.000 (0.150 from 0), accuracy 0.800 (0.000)"
     rows = {row.technique: row for row in found.itertuples(index=False)}
     assert remarks(rows["a"], TITLES) == "cheap; of either sign, on average 0.150 from 0"
@@ -303,7 +303,7 @@ def test_one_repetition_has_no_interval() -> None:
     ) in text
     assert "[" not in text
     assert (
-        "Least discrimination is left by Alpha, a candidate (one sample, no interval): 0.100 (change -0.300) "
+        "Candidate for least discrimination is Alpha (one sample, no interval): 0.100 (change -0.300) "
         "at accuracy 0.750 (change -0.050); it accepts"
     ) in text
     found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": BASELINE}, repetitions=1)
@@ -399,7 +399,10 @@ def test_who_helps_nobody_is_marked() -> None:
     }
     assert answer_rows(found, TITLES)[0][0] == "Alpha ↓"
     assert choice_row(0.5, found, TITLES)[2].startswith("Alpha ↓: 0.100")
-    assert "it accepts 20 % of the deprived group (doing nothing: 20 %) and 30 % of the" in said(found)
+    assert "it accepts 20 % of the deprived group (no more than doing nothing) and 30 % of the" in said(found)
+    assert "accepts no more of the deprived group than doing nothing (20 %), and fewer of the favored" in str(
+        answer_rows(found, TITLES)
+    )
     assert mark_notes(found)[0].startswith("↓ accepts no more of the deprived group than the baseline")
 
 
