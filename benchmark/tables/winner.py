@@ -13,7 +13,7 @@ from benchmark.runs.frames import Scenario
 from benchmark.tables.answers import choices, spots
 from benchmark.techniques import find_technique, get_technique
 
-HEADING = "Use the winner"
+HEADING = "Use a recommended technique"
 """Heading of the section."""
 
 NO_LINES = (
