@@ -140,6 +140,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     -----
     A pickled model can hold training rows: some techniques keep them.
 
+    Techniques that decide by lot, such as equalized odds, draw it by a row's place in the table. Ask for all
+    rows in one table: the first row of every call has the same lot.
+
     Examples
     --------
     >>> model = FairClassifier("reweighing", sensitive="sex", deprived="f")

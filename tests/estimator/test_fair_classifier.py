@@ -316,3 +316,21 @@ def test_so_it_is_with_other_techniques(estimator: FairClassifier, check: Callab
 
 def test_the_package_offers_it() -> None:
     assert benchmark.FairClassifier is FairClassifier
+
+
+def test_lots_belong_to_places_in_a_table_as_docs_say() -> None:
+    rng = np.random.default_rng(1)
+    rows = pd.DataFrame({"sex": np.repeat(["f", "m"], 300), "score": rng.integers(0, 6, 600)})
+    labels = rng.random(600) < np.where(rows["sex"] == "f", 0.1, 0.4) + rows["score"] / 10
+    model = FairClassifier(
+        "equalized_odds", sensitive="sex", deprived="f", classifier="logistic_regression"
+    ).fit(rows, labels)
+    kinds = rows.drop_duplicates()
+    tables = [kinds.iloc[[i] * 200] for i in range(len(kinds))]
+    same = next(table for table in tables if 0 < model.predict(table).mean() < 1)
+    together = model.predict(same)
+    np.testing.assert_array_equal(model.predict(same.iloc[:50]), together[:50])
+    assert {model.predict(same.iloc[[i]])[0] for i in range(200)} == {together[0]}
+    written = Path(benchmark.__file__).parents[1] / "docs" / "use.md"
+    for text in (FairClassifier.__doc__ or "", written.read_text(encoding="utf-8")):
+        assert "the first row of every call has the same lot" in " ".join(text.split())
