@@ -494,9 +494,7 @@ class _Drafting:
             )
         if proxies:
             shown = few([text for _, text in sorted(proxies)], 8)
-            hidden = (
-                "Columns stand in for the sensitive one, so that hiding it alone hides little (Cramér's V)"
-            )
+            hidden = "Columns go with the sensitive one, so that hiding it alone may not hide it (Cramér's V)"
             self.made.problems.append(f"{hidden}: {shown}.")
 
     def _repeated_rows(self) -> None:

@@ -53,7 +53,7 @@ from benchmark.text.words import beyond, number, share
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
 """What such techniques answer."""
 
-INERT = "the bias has no effect on these data: one level stands for all"
+INERT = "bias as it is planted here has no effect: one level stands for all"
 """Said where only one level of bias is shown."""
 
 UNKNOWN_SHARES = (
