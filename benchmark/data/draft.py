@@ -231,7 +231,7 @@ class _Drafting:
             column = self.raw[name]
             missing: Mask = column.missing
             left, why = missing.copy(), f"no {name!r}"
-            if column.none and (codes := [own for own in column.values if own in column.none]):
+            if codes := [own for own, out in zip(column.values, missing, strict=True) if own and out]:
                 why += (
                     f" ({few(list(map(repr, codes)))} {'counts' if len(codes) == 1 else 'count'} as missing)"
                 )
@@ -302,7 +302,7 @@ class _Drafting:
         rest = [value for value, _ in parts[1].values]
         if wish.unfavorable is None and favorable.cut is None and len(rest) > 1:
             merged = (
-                f"All {len(rest)} count as unfavorable. To leave some of them out, name the others: "
+                "All values that are not favorable count as unfavorable. To leave some out, name the others: "
                 f"--unfavorable {json.dumps(as_list(rest[:1]), ensure_ascii=False)}"
             )
         made.problems += map(str, gone)
@@ -423,7 +423,7 @@ class _Drafting:
             if name in (label.name, sensitive.name):
                 made.columns[name] = label if name == label.name else sensitive
                 continue
-            if reason := useless(column):
+            if reason := useless(column, made.table.n_rows):
                 made.dropped[name] = reason
             elif (same := first.setdefault(content(column), name)) != name:
                 made.dropped[name] = f"says the same as {same!r}, value by value"

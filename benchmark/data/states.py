@@ -44,8 +44,8 @@ def mask(positions: Sequence[int], length: int) -> Mask:
     return found
 
 
-def useless(column: RawColumn) -> str:
-    """Return why a column is no feature, if it is none."""
+def useless(column: RawColumn, n_file: int = 0) -> str:
+    """Return why a column is no feature, if it is none; of ``n_file`` rows some may have been left out."""
     there = np.flatnonzero(~column.missing)
     n, n_rows = len(there), int(column.counts[there].sum())
     if not n:
@@ -57,10 +57,10 @@ def useless(column: RawColumn) -> str:
         return "holds dates or times, which have no states"
     named = _ID.fullmatch(column.name) or _CAMEL_ID.fullmatch(column.name)
     if named and n > max(MOST_STATES, 0.05 * n_rows):
-        return f"is called as identifiers are, and has {n:,} different values"
+        return f"has the name of an identifier, and {n:,} different values"
     if not np.isnan(numbers).any():
         steps = np.diff(column.numbers[column.rows])
-        counting = (steps > 0).all() or (steps < 0).all() or np.ptp(numbers) == n - 1
+        counting = (steps > 0).all() or (steps < 0).all() or np.ptp(numbers) < max(n, n_file)
         whole = n == n_rows == len(column.rows) >= 20 and (numbers == np.round(numbers)).all()
         return "numbers the rows" if whole and counting else ""
     if np.isnan(numbers).mean() < 0.1:

@@ -250,6 +250,16 @@ def test_rows_without_group_or_label_are_left_out_and_rare_values_are_not_listed
     assert "village" not in (tmp_path / "card.toml").read_text(encoding="utf-8")
 
 
+def test_a_number_of_each_row_is_no_feature_where_rows_are_left_out(tmp_path: Path) -> None:
+    header, cells = rows(patient=lambda i: i * 37 % 200 + 1)  # in no order
+    for own in cells[::11]:
+        own[0] = "?"
+    made, _ = drafted(tmp_path, text((header, cells)))
+    assert made.dropped == {"patient": "numbers the rows"}
+    (line,) = [own for own in summary_lines(made) if "are left out" in own]
+    assert line.startswith("- 19 rows with no 'sex' ('?' counts as missing) are left out")
+
+
 def test_a_category_keeps_the_order_that_is_known(tmp_path: Path) -> None:
     """As that of a data frame is; one with states that nobody ordered stays without."""
     level, odd = ["low", "mid", "high"], ["a", "b", "c"]
