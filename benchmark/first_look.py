@@ -218,10 +218,11 @@ def first_look(
     for line in first_lines(statistics):
         say(line)
     if (choice := first_choice(statistics)) is not None:
-        technique, classifier = choice
+        technique, classifier, recommended = choice
         found = str(folder / "card.toml")
         lines = card_snippet(load_card(found), found, technique, classifier=classifier)
-        say(f"In Python, {statistics.run.titles[technique]} is applied by")
+        title = statistics.run.titles[technique]
+        say(f"In Python, {title}{'' if recommended else ', which is not recommended,'} is applied by")
         print_line(console, textwrap.indent(lines.rstrip(), "    "))
     for line in disclosed(folder, own, wish.min_count):
         say(line)

@@ -74,7 +74,7 @@ class Registry(Generic[T]):
         flaws = self.flaws(item)
         if flaws:
             raise self.error(
-                f"{_describe(item)} cannot be registered as a {self.kind}",
+                f"{_describe(item)} cannot be registered as the {self.kind} {name!r}",
                 got="; ".join(flaws),
                 remedy="complete it, or do not register it",
             )

@@ -210,7 +210,9 @@ def test_how_to_apply_it_is_said_of_the_technique_that_is_named_first() -> None:
         {"technique": "reweighing", "beta": 0.2, "verdict": "recommended", "choice": "least"},
     ]
     made = SimpleNamespace(answers=pd.DataFrame([{**key, **row} for row in rows]))
-    assert first_choice(made) == ("reweighing", "c45")  # type: ignore[arg-type]
+    assert first_choice(made) == ("reweighing", "c45", True)  # type: ignore[arg-type]
+    made.answers.loc[3, ["verdict", "choice"]] = ["no_less", "restores"]
+    assert first_choice(made) == ("reweighing", "c45", False)  # type: ignore[arg-type]
     made.answers["choice"] = ""
     assert first_choice(made) is None  # type: ignore[arg-type]
 
@@ -250,7 +252,7 @@ def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
 def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
     made, notes = made_of(200, classifiers=("c45", "gradient_boosting"))
     assert made.repetitions == 10
-    assert "There are 10 repetitions, so that they take about a minute" in notes[0]
+    assert "There are 10 repetitions, which take about " in notes[0]
     assert "set --repetitions to 30" in notes[0]
     assert [own.name for own in made.classifiers] == ["c45", "gradient_boosting"]
     made, notes = made_of(200, repetitions=7, betas=(0.4,), seed=3)

@@ -188,8 +188,8 @@ def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:
     if with_rows:
         yield f"{folder / 'data.csv'} holds your rows: keep it as you keep them."
     yield (
-        f"Before you share {folder}: card.toml and the report name columns, states and bins, none of fewer "
-        f"than {min_count} rows, and no probability of a network that is learned from the card rests on "
-        "fewer. Results count decisions by group and label: a count may be of one person. None of it is "
+        f"Before you share {folder}: card.toml and the report name columns, states and bins. Each state and "
+        f"bin is of at least {min_count} rows, and so is what each probability of a network learned from the "
+        "card rests on. Results count decisions by group and label: a count may be of one person. Nothing is "
         "anonymized in a stricter sense."
     )

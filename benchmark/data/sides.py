@@ -66,7 +66,7 @@ def side(column: RawColumn, asked: str, option: str) -> Side:
         raise DataError(
             f"The column {column.name!r} has no value {lacking[0]!r}",
             expected=shown(column),
-            remedy=f"{hint}values are compared with the text of the file; several stand as A,B",
+            remedy=f"{hint}write values as the file has them, several as A,B",
         )
     name = " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and {len(parts) - 1} more"
     return Side(frozenset(named), name)

@@ -102,15 +102,18 @@ def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows
     protocol, fits, n_train = _protocol(n_rows) if not edits else _drawn(n_rows)
     values = n_train * len(schema.columns)
     seconds = len(betas) * fits * sum(_seconds(name, values) for name in classifiers) / _CORES
+    most = MOST_REPETITIONS * seconds + _REST
     planned = min(MOST_REPETITIONS, max(LEAST_REPETITIONS, int((_MINUTE - _REST) / seconds)))
+    if _minutes(most) == _minutes(_MINUTE):  # so much more is still about a minute
+        planned = MOST_REPETITIONS
     notes = []
     if n_train == MOST_ROWS:
         notes.append(f"Models are trained on {n_train:,} rows, so that it takes minutes.")
     if asked.repetitions is None and planned < MOST_REPETITIONS:
         notes.append(
-            f"There are {planned} repetitions, so that they take about a minute on two cores. "
-            f"{MOST_REPETITIONS} take about {(MOST_REPETITIONS * seconds + _REST) / _MINUTE:.1f} minutes "
-            f"and make means steadier: set --repetitions to {MOST_REPETITIONS}."
+            f"There are {planned} repetitions, which take about "
+            f"{_minutes(planned * seconds + _REST)} on two cores. For steadier means set --repetitions to "
+            f"{MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
     text = _FILE.format(
         name=_toml(name),
@@ -126,6 +129,11 @@ def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows
         bias=f"kind = {_toml(asked.bias)}" + (f"\nedits = [{', '.join(map(_edit, edits))}]" if edits else ""),
     )
     return FirstExperiment(text, tuple(notes))
+
+
+def _minutes(seconds: float) -> str:
+    minutes = f"{seconds / _MINUTE:.1f}"
+    return "a minute" if minutes == "1.0" else f"{minutes} minutes"
 
 
 def _require_sensible(asked: Asked, betas: tuple[float, ...]) -> None:

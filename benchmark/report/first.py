@@ -15,7 +15,7 @@ from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import DISCRIMINATION
 from benchmark.statistics.choices import CHEAP, COMPARED_WITH, LEAST, RESTORES
 from benchmark.statistics.levels import level_changes
-from benchmark.tables.answers import answer_counts, choices, spots
+from benchmark.tables.answers import answer_counts, choices, is_chosen, spots
 from benchmark.tables.choice_words import (
     change_text,
     choice_sentence,
@@ -41,8 +41,9 @@ _CHOICES = (RESTORES, LEAST)  # in the order of sentences
 _SIGNS = {
     DEGENERATE: "with the same answer for nearly everybody, or for each group, in at least one sample",
     BELOW_CONSTANT: "less accurate than the best constant answer",
+    "not shown to be less": "not shown to leave less discrimination",
 }
-"""What signs of tables mean, where no legend explains them."""
+"""What signs and short words of tables mean, where no legend explains them."""
 
 _TOO_GOOD = 0.99  # accuracy
 
@@ -61,14 +62,17 @@ def first_lines(statistics: RunStatistics) -> Iterator[str]:
     yield f"In brackets: {scope(run.protocol)}"
 
 
-def first_choice(statistics: RunStatistics) -> tuple[str, str] | None:
-    """Return the technique that :func:`first_lines` names first, and its classifier, if it names one."""
+def first_choice(statistics: RunStatistics) -> tuple[str, str, bool] | None:
+    """Return the technique that :func:`first_lines` names first, if it names one.
+
+    With it come its classifier and whether it is recommended: the one that brings the model back may not be.
+    """
     for (_, _, classifier, _), beta, rows in spots(statistics.answers):
         if beta == max(statistics.answers["beta"]):
             picked = choices(list(rows.itertuples(index=False)))
             for name in _CHOICES:
                 if name in picked:
-                    return picked[name].technique, classifier
+                    return picked[name].technique, classifier, is_chosen(picked[name])
     return None
 
 
@@ -86,8 +90,8 @@ def _what_bias_does(
     deprived = f"{dataset.sensitive_feature} = {dataset.deprived_group}"
     yield (
         f"What bias does to a model without mitigation ({classifier}). "
-        f"{trained(run.protocol, run.repetitions)} Discrimination is the share that it accepts of all others "
-        f"minus that of the deprived group, {deprived}."
+        f"{trained(run.protocol, run.repetitions)} Discrimination is the share of the others that it accepts "
+        f"minus the share of the deprived group that it accepts. The deprived group is {deprived}."
     )
     for beta, rows in levels:
         row = next(row for row in rows.itertuples(index=False) if row.technique == UNTREATED)
@@ -96,8 +100,8 @@ def _what_bias_does(
     if first.mostly_constant or first.accuracy <= first.constant_accuracy:
         yield (
             f"This model is no more accurate than {first.constant_answer}, which is right about "
-            f"{number(first.constant_accuracy)} of all people: find a better model first. What techniques do "
-            "to this one says little."
+            f"{number(first.constant_accuracy)} of all people. What techniques do to it says little: find a "
+            "better model first. --classifier names another one; 'betabench list classifiers' shows them all."
         )
     if first.accuracy > _TOO_GOOD:
         yield (
@@ -168,8 +172,8 @@ def trained(protocol: Protocol, repetitions: int) -> str:
             f"{repetitions} random splits."
         )
     return (
-        f"The rows are parted at random, {repetitions} times. Each of {protocol.folds} parts is tested on as "
-        "the file has it, by a model that is trained on the others."
+        f"The rows are split at random into {protocol.folds} parts, {repetitions} times. Each part is tested "
+        "on as the file has it, by a model that is trained on the other parts."
     )
 
 

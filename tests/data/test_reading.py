@@ -140,7 +140,7 @@ def test_how_the_file_is_read_is_said_first(tmp_path: Path) -> None:
     assert lines[0] == "How lab3.csv is read, 2,000 rows:"
     assert lines[1] == f"- favorable label: y = 'approved': {n['approved']:,} rows, 45 %."
     assert all(f"'{word}' ({rows:,})" in lines[2] for word, rows in n.items() if word != "approved")
-    assert "All 3 count as unfavorable" in lines[3]
+    assert "All values that are not favorable count as unfavorable" in lines[3]
     assert "--unfavorable" in lines[3]
     assert lines[4].startswith("- deprived group: sex = 'f': ")
     assert lines[5].startswith("- favored group: sex = 'm': ")
