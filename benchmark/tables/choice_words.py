@@ -214,8 +214,8 @@ def restored_sentences(
         elif nearer := [row for row in nearer if row.verdict not in COMPARED_WITH]:
             nearer.sort(key=lambda row: row.clean_distance)
             yield (
-                f"Nearer to the model without planted bias than {baseline_name(before[0])} "
-                f"({number(untouched)}) are only techniques that are ruled out: "
+                "Only techniques that are ruled out come nearer to the model without planted bias than "
+                f"{baseline_name(before[0])} ({number(untouched)}): "
                 + ruled_out(nearer, titles, "clean_distance")
             )
         else:

@@ -403,8 +403,8 @@ def test_techniques_that_are_ruled_out_are_not_said_to_do_nothing() -> None:
     always = ConstantAnswer(favorable=9, unfavorable=1)  # more accurate than any
     text = said(answers_at(levels, constant=always))
     assert (
-        "Nearer to the model without planted bias than doing nothing (0.107) are only techniques that are "
-        "ruled out: Beta (0.008)."
+        "Only techniques that are ruled out come nearer to the model without planted bias than doing nothing "
+        "(0.107): Beta (0.008)."
     ) in text
     assert "no technique is nearer" not in text
 
