@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from benchmark.api import Run, run
-from benchmark.data.card import Card, load_card
+from benchmark.data.card import Card
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.estimator.snippet import card_snippet
 from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, Asked
 from benchmark.experiment.first_file import first_experiment
-from benchmark.report.first import first_choice, first_lines
+from benchmark.report.first import first_lines
+from benchmark.tables.winner import HEADING, winner
 from benchmark.text.console import say as print_line
 from benchmark.text.console import tell
 from benchmark.text.files import FORMATS_WRITTEN, require_writable, write_atomically
@@ -217,12 +217,9 @@ def first_look(
     )
     for line in first_lines(statistics):
         say(line)
-    if (choice := first_choice(statistics)) is not None:
-        technique, classifier, recommended = choice
-        found = str(folder / "card.toml")
-        lines = card_snippet(load_card(found), found, technique, classifier=classifier)
-        title = statistics.run.titles[technique]
-        say(f"In Python, {title}{'' if recommended else ', which is not recommended,'} is applied by")
+    sentences, lines = winner(statistics)
+    say(f"{HEADING}. {sentences[-1]}")
+    if lines:
         print_line(console, textwrap.indent(lines.rstrip(), "    "))
     for line in disclosed(folder, own, wish.min_count):
         say(line)

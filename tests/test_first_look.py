@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from benchmark.experiment import first_file
 from benchmark.experiment.first import Asked
 from benchmark.experiment.first_file import first_experiment
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.report.first import first_choice
 from tests.data.made_up import write
 from tests.experiment.test_merge import InProcess
 
@@ -199,22 +197,6 @@ def test_what_cannot_be_asked_is_said_in_the_words_of_python_and_nothing_is_writ
 def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["quick", "my loans.csv", *ROLES, "--repetitions", "1"]) == 2
     assert "correct --repetitions" in capsys.readouterr().err
-
-
-def test_how_to_apply_it_is_said_of_the_technique_that_is_named_first() -> None:
-    key = {"dataset": "data", "bias": "label", "classifier": "c45", "test": "original", "distance": 0.1}
-    rows = [
-        {"technique": "none", "beta": 0.1, "verdict": "baseline", "choice": ""},
-        {"technique": "repair", "beta": 0.1, "verdict": "recommended", "choice": "least"},
-        {"technique": "massaging", "beta": 0.2, "verdict": "recommended", "choice": "cheap"},
-        {"technique": "reweighing", "beta": 0.2, "verdict": "recommended", "choice": "least"},
-    ]
-    made = SimpleNamespace(answers=pd.DataFrame([{**key, **row} for row in rows]))
-    assert first_choice(made) == ("reweighing", "c45", True)  # type: ignore[arg-type]
-    made.answers.loc[3, ["verdict", "choice"]] = ["no_less", "restores"]
-    assert first_choice(made) == ("reweighing", "c45", False)  # type: ignore[arg-type]
-    made.answers["choice"] = ""
-    assert first_choice(made) is None  # type: ignore[arg-type]
 
 
 def test_nobody_guesses_what_is_good_for_people() -> None:

@@ -15,7 +15,7 @@ from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import DISCRIMINATION
 from benchmark.statistics.choices import CHEAP, COMPARED_WITH, LEAST, RESTORES
 from benchmark.statistics.levels import level_changes
-from benchmark.tables.answers import answer_counts, choices, is_chosen, spots
+from benchmark.tables.answers import answer_counts, choices, spots
 from benchmark.tables.choice_words import (
     change_text,
     choice_sentence,
@@ -37,7 +37,6 @@ _PLANTED = {
 """What a level of a kind of bias is, in words."""
 
 
-_CHOICES = (RESTORES, LEAST)  # in the order of sentences
 _SIGNS = {
     DEGENERATE: "with the same answer for nearly everybody, or for each group, in at least one sample",
     BELOW_CONSTANT: "less accurate than the best constant answer",
@@ -60,20 +59,6 @@ def first_lines(statistics: RunStatistics) -> Iterator[str]:
         yield from _what_techniques_change(statistics, levels)
     yield from small_groups(dataset)
     yield f"In brackets: {scope(run.protocol)}"
-
-
-def first_choice(statistics: RunStatistics) -> tuple[str, str, bool] | None:
-    """Return the technique that :func:`first_lines` names first, if it names one.
-
-    With it come its classifier and whether it is recommended: the one that brings the model back may not be.
-    """
-    for (_, _, classifier, _), beta, rows in spots(statistics.answers):
-        if beta == max(statistics.answers["beta"]):
-            picked = choices(list(rows.itertuples(index=False)))
-            for name in _CHOICES:
-                if name in picked:
-                    return picked[name].technique, classifier, is_chosen(picked[name])
-    return None
 
 
 def _what_bias_does(

@@ -10,38 +10,44 @@ from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
+from benchmark.statistics.choices import LEAST, RESTORES, TO_CHOOSE
 from benchmark.tables.answers import choices, spots
 from benchmark.techniques import find_technique, get_technique
 
 HEADING = "Use a recommended technique"
 """Heading of the section."""
 
-NO_LINES = (
-    "No technique is recommended at the highest level of bias: no lines of Python are shown that apply one."
-)
+NO_LINES = "No technique is named at the highest level of bias: no lines of Python are shown that apply one."
 """Said where there are none."""
 
-_MOST_NAMED = 12  # scenarios whose recommended techniques are named
+_MOST_NAMED = 12  # scenarios for which a technique is named
 
 
 def winner(statistics: RunStatistics) -> tuple[list[str], str]:
-    """Say what is recommended at the highest level of bias, and how to apply the first of it.
+    """Name a technique for the highest level of bias of each scenario, and say how to apply the first.
+
+    It is the one that brings the model back to where it was without planted bias, where that is known, else
+    the recommended one that leaves the least discrimination.
 
     Returns
     -------
     list of str
         Sentences: one for each scenario, and what the lines apply, or why there are none.
     str
-        Lines of Python; empty if nothing is recommended, or the run does not say enough.
+        Lines of Python; empty if no technique is named, or the run does not say enough.
     """
     places, said, lines = [], NO_LINES, ""
-    for scenario, beta, row in _recommended(statistics):
+    for scenario, beta, row in _named(statistics):
         where = f"{scenario.heading} at β = {beta:g}"
         if row is None:
-            places.append(f"{where}: no technique is recommended.")
+            places.append(f"{where}: no technique is named.")
             continue
         title = statistics.run.titles[row.technique]
-        places.append(f"{where}: {title} is recommended.")
+        if RESTORES in row.choice.split():
+            but = "" if row.verdict in TO_CHOOSE else " It is not among the recommended ones."
+            places.append(f"{where}: {title} comes nearest to the model without planted bias.{but}")
+        else:
+            places.append(f"{where}: {title} is recommended. It leaves the least discrimination.")
         if not lines:
             lines, remark = _lines(statistics, scenario, row.technique)
             said = f"These lines apply {title} to {scenario.dataset.heading}.{remark}" if lines else remark
@@ -50,14 +56,17 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
     return [*places, said], lines
 
 
-def _recommended(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Any]]:
-    """Yield each scenario, its highest level of bias, and the answer recommended there, or None."""
+def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Any]]:
+    """Yield each scenario, its highest level of bias, and the answer that is named there, or None."""
     found = {key: (beta, rows) for key, beta, rows in spots(statistics.answers)}  # levels ascend
     for scenario in statistics.scenarios:
         if scenario.key in found:
             beta, rows = found[scenario.key]
-            picked = choices([*rows.itertuples(index=False)]).values()
-            yield scenario, beta, next((row for row in picked if row.verdict == "recommended"), None)
+            picked = choices([*rows.itertuples(index=False)])
+            least = picked.get(LEAST)
+            # A candidate is named by one sample alone.
+            recommended = least if least is not None and least.verdict == "recommended" else None
+            yield scenario, beta, picked.get(RESTORES, recommended)
 
 
 def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tuple[str, str]:

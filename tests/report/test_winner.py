@@ -65,7 +65,7 @@ def test_a_report_ends_with_lines_that_apply_what_it_recommends(
 ) -> None:
     statistics = made(entry).statistics()
     (place, said), lines = winner(statistics)
-    assert place.endswith("is recommended.")
+    assert "comes nearest to the model without planted bias" in place or "is recommended" in place
     assert said.startswith("These lines apply")
     page = statistics_page(statistics, [])
     assert page.rstrip().endswith("```")
@@ -89,14 +89,14 @@ def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
     statistics = made("uniform_sampling").statistics()
     nothing = replace(statistics, answers=statistics.answers.assign(verdict="no_less", choice=""))
     (place, said), lines = winner(nothing)
-    assert place.endswith("no technique is recommended.")
+    assert place.endswith("no technique is named.")
     assert (said, lines) == (NO_LINES, "")
     assert NO_LINES in statistics_page(nothing, [])
     assert NO_LINES in write_page(here, nothing).read_text()
 
 
 def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
-    statistics = made("reweighing").statistics()
+    statistics = made("reweighing[rate=favored]").statistics()
     (here / "card.toml").unlink()
     (_, said), lines = winner(statistics)
     assert (said, lines) == ("No lines of Python are shown: the dataset's card is not at hand.", "")
@@ -120,11 +120,28 @@ def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) 
         console=console,
         **options,
     )
-    _, after = console.export_text().split("is applied by\n")
-    lines = [line.removeprefix("    ") for line in itertools.takewhile(_is_code, after.splitlines())]
+    said = console.export_text()
+    after = said[said.index(HEADING) :].splitlines()[1:]
+    lines = [line.removeprefix("    ") for line in itertools.takewhile(_is_code, after)]
     found = run("\n".join(lines), here, monkeypatch)
     assert len(found["decisions"]) == 900
 
 
 def _is_code(line: str) -> bool:
     return not line.strip() or line.startswith("    ")
+
+
+def test_what_brings_the_model_back_is_named_before_what_leaves_the_least(here: Path) -> None:
+    statistics = made("reweighing").statistics()
+    found = statistics.answers
+    others = found["technique"] == "reweighing"
+    for choice, verdict, words in (
+        ("least", "recommended", "is recommended. It leaves the least discrimination."),
+        ("least", "candidate", "no technique is named."),
+        ("least restores", "recommended", "comes nearest to the model without planted bias."),
+        ("restores", "no_less", "It is not among the recommended ones."),
+    ):
+        answers = found.assign(choice=others.map({True: choice, False: ""}))
+        answers["verdict"] = answers["verdict"].mask(others, verdict)
+        (place, _), _ = winner(replace(statistics, answers=answers))
+        assert place.endswith(words), (choice, verdict)
