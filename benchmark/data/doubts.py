@@ -199,7 +199,7 @@ def _folded(value: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", kept).split()) or value
 
 
-def _mean_the_same(column: RawColumn, i: int, j: int) -> bool:
+def mean_the_same(column: RawColumn, i: int, j: int) -> bool:
     """Return whether two values seem to mean the same."""
     one, two = (column.values[k] for k in (i, j))
     if (same := as_number(one)) is not None and as_number(two) is not None:
@@ -278,7 +278,7 @@ def _about_sides(
     """Ask where values on the other side mean the same as one that was named."""
     rest = [i for i in there if i not in own]
     named = [i for i in there if i in own]
-    same = [j for j in rest if any(_mean_the_same(column, i, j) for i in named)]
+    same = [j for j in rest if any(mean_the_same(column, i, j) for i in named)]
     spelled = bool(same)
     if not same and options[0] == "favorable" and not any(_means(column, i, "no") for i in named):
         clear = [j for j in rest if _folded(column.values[j]) in _CLEAR_YES]
@@ -310,7 +310,7 @@ def _about_spellings(column: RawColumn, there: Sequence[int], options: tuple[str
         return
     groups: list[list[int]] = []
     for i in there:
-        joined = [own for own in groups if any(_mean_the_same(column, i, j) for j in own)]
+        joined = [own for own in groups if any(mean_the_same(column, i, j) for j in own)]
         groups = [own for own in groups if own not in joined] + [[i, *(j for own in joined for j in own)]]
     several = [own for own in groups if len(own) > 1]
     if not several:

@@ -93,8 +93,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     It decides as the benchmark's cell of the same technique and classifier does, trained on the same rows.
     Techniques work on states, so each column of ``X`` becomes states in :meth:`fit`, from the training rows
     alone: categories of pandas stay as they are, with their order; other columns are read as ``betabench
-    quick`` reads a file, numbers in bins and rare values together. Every column is a feature: leave out
-    identifiers, and what is known only after the outcome.
+    quick`` reads a file, numbers in bins and rare values together. A text such as "1,234" or "$5" is no
+    number here: convert it first. Every column is a feature: leave out identifiers, and what is known only
+    after the outcome.
 
     In rows to predict, a value that training rows did not show has the state that rare values, or a missing
     value that of missing values, had there; where there is none, the column's most frequent state. A group

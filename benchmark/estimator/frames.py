@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
+from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MISSING, MOST_LEVELS, Found, category, feature
@@ -113,7 +115,10 @@ def learn_groups(
     known = _categories(name, values)
     if known is not None:
         members = [state for state in known.column.states if _is_one_of(state, asked)]
-        _require_known(name, asked, known.column.states)
+        # A category may be declared of which no row is.
+        _require_known(
+            name, asked, [_text(own) for own in values.cat.remove_unused_categories().cat.categories]
+        )
         return LearnedColumn(known.column, known.spec, -1), tuple(members)
     _require_known(name, asked, raw.values)
     if not asked:
@@ -121,9 +126,24 @@ def learn_groups(
         learned = _learned(raw, feature(raw, min_count) if many else category(raw, min_count))
         return LearnedColumn(learned.column, learned.spec, -1), ()
     chosen = np.array([_is_one_of(text, asked) for text in raw.values], dtype=bool)
+    _require_apart(raw, asked, chosen)
     group = " or ".join(asked)
     learned = _learned(raw, category(raw, min_count, (group, chosen)))
     return LearnedColumn(learned.column, learned.spec, -1), (group,)
+
+
+def _require_apart(raw: RawColumn, asked: Sequence[str], deprived: NDArray[np.bool_]) -> None:
+    """Refuse groups of which one is deprived, and another that seems to mean the same is not."""
+    for i, j in itertools.product(np.flatnonzero(deprived), np.flatnonzero(~deprived)):
+        if mean_the_same(raw, int(i), int(j)):
+            one, other = raw.values[i], raw.values[j]
+            raise RowsError(
+                f"In the sensitive column {raw.name!r} {one!r} is deprived, and {other!r}, which seems to "
+                "mean the same, is not",
+                expected="all spellings of the deprived group, or values that are spelled alike",
+                got=f"deprived={few(list(map(repr, asked)), 8)}",
+                remedy=f"name {other!r} in 'deprived' as well, or replace it in the column",
+            )
 
 
 def _learned(raw: RawColumn, found: Found) -> LearnedColumn:

@@ -14,7 +14,7 @@ from benchmark.statistics.choices import LEAST, RESTORES, TO_CHOOSE
 from benchmark.tables.answers import choices, spots
 from benchmark.techniques import find_technique, get_technique
 
-HEADING = "Use a recommended technique"
+HEADING = "Use the technique in Python"
 """Heading of the section."""
 
 NO_LINES = "No technique is named at the highest level of bias: no lines of Python are shown that apply one."

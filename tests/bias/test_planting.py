@@ -329,4 +329,5 @@ def test_pages_say_what_is_planted_with_its_parameters() -> None:
         PlantedBias("a", "P(y+) × (1 - β); then labels", "cpt, label", ("P",), ("P",)),
     ):
         scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(biases=[planted]))
-        assert _planted_note(scenario) == f"Planted: {planted.description}."  # type: ignore[arg-type]
+        protocol = SimpleNamespace(train="network")
+        assert _planted_note(scenario, protocol) == f"Planted: {planted.description}."  # type: ignore[arg-type]

@@ -334,3 +334,22 @@ def test_lots_belong_to_places_in_a_table_as_docs_say() -> None:
     written = Path(benchmark.__file__).parents[1] / "docs" / "use.md"
     for text in (FairClassifier.__doc__ or "", written.read_text(encoding="utf-8")):
         assert "the first row of every call has the same lot" in " ".join(text.split())
+
+
+def test_spellings_of_the_deprived_group_are_not_favored_in_silence() -> None:
+    frame = people()
+    y = frame.pop("hired") == "yes"
+    frame.loc[frame["sex"].eq("f") & frame.index.isin(range(200)), "sex"] = "Female"
+    model = FairClassifier("reweighing", sensitive="sex", deprived="f")
+    with pytest.raises(RowsError, match="'Female', which seems to mean the same, is not"):
+        model.fit(frame, y)
+    model.set_params(deprived=["f", "Female"]).fit(frame, y)
+
+
+def test_a_category_without_rows_is_no_deprived_group() -> None:
+    frame = people()
+    y = frame.pop("hired") == "yes"
+    frame["sex"] = pd.Categorical(frame["sex"], ["f", "m", "x"])
+    with pytest.raises(RowsError, match="No training row has 'x'"):
+        FairClassifier("reweighing", sensitive="sex", deprived="x").fit(frame, y)
+    FairClassifier("reweighing", sensitive="sex", deprived="f").fit(frame, y)

@@ -153,6 +153,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "published": (Change(first(published={"title": "Others", "file": "published/cardoso2019.toml"})),),
     "datasets.card": (Change(first(*DATASET, card="OTHER")),),
     "datasets.name": (Change(first(*DATASET, name="others"), former={"others": "jobs"}),),
+    "datasets.baseline_reason": (Change(first(*DATASET, baseline_reason="it is the paper's")),),
     "datasets.baseline": (
         Change(first(*DATASET, baseline="repair")),
         Change(first(*DATASET, baseline="own")),

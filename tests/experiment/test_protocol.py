@@ -360,10 +360,11 @@ def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
         return outcome.computed
 
     assert computed() == 2
-    assert computed(tests=["original", "balanced"]) == 0
+    # The frontier on the rows of another test is not stored, and both cells have one.
+    assert computed(tests=["original", "balanced"]) == 2
     assert computed(metrics=["accuracy", "f1_score_difference"]) == 0
     assert computed(tests=["original", "biased"]) == 2
-    assert computed(tests=["original", "biased", "balanced"], metrics=["paper", "f1_score_difference"]) == 0
+    assert computed(tests=["original", "biased"], metrics=["paper", "f1_score_difference"]) == 0
     assert computed(paired_betas=True) == 2
     assert computed() == 0
 

@@ -31,6 +31,7 @@ from benchmark.report.folder import write_run_folder
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_results, read_run, read_tuning
 from benchmark.runs.verdicts import results_answers
+from benchmark.statistics.few import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.experiment.test_merge import InProcess
@@ -462,5 +463,5 @@ def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> Non
     assert not run.unchoosable & set(run.of_choices.titles)
     compared = len(run.of_choices.titles) - 1
     (foreseen,) = too_few_repetitions(with_tuned(Experiment(**GIVEN)))
-    assert f"takes {compared * len(run.betas)} tests together" in foreseen
+    assert f"at least {repetitions_for(compared)} repetitions" in foreseen
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"
