@@ -10,14 +10,16 @@ from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
-from benchmark.statistics.choices import LEAST, RESTORES, TO_CHOOSE
+from benchmark.statistics.choices import LEAST, RESTORES
 from benchmark.tables.answers import choices, spots
 from benchmark.techniques import find_technique, get_technique
 
-HEADING = "Use the technique in Python"
+HEADING = "Use a recommended technique"
 """Heading of the section."""
 
-NO_LINES = "No technique is named at the highest level of bias: no lines of Python are shown that apply one."
+NO_LINES = (
+    "No technique is recommended at the highest level of bias: no lines of Python are shown that apply one."
+)
 """Said where there are none."""
 
 _MOST_NAMED = 12  # scenarios for which a technique is named
@@ -26,8 +28,8 @@ _MOST_NAMED = 12  # scenarios for which a technique is named
 def winner(statistics: RunStatistics) -> tuple[list[str], str]:
     """Name a technique for the highest level of bias of each scenario, and say how to apply the first.
 
-    It is the one that brings the model back to where it was without planted bias, where that is known, else
-    the recommended one that leaves the least discrimination.
+    It is the recommended one that comes nearest to the model without planted bias, if that technique is
+    recommended, else the one that is recommended for the least discrimination.
 
     Returns
     -------
@@ -40,14 +42,12 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
     for scenario, beta, row in _named(statistics):
         where = f"{scenario.heading} at β = {beta:g}"
         if row is None:
-            places.append(f"{where}: no technique is named.")
+            places.append(f"{where}: no technique is recommended.")
             continue
         title = statistics.run.titles[row.technique]
-        if RESTORES in row.choice.split():
-            but = "" if row.verdict in TO_CHOOSE else " It is not among the recommended ones."
-            places.append(f"{where}: {title} comes nearest to the model without planted bias.{but}")
-        else:
-            places.append(f"{where}: {title} is recommended. It leaves the least discrimination.")
+        back = RESTORES in row.choice.split()
+        why = "it comes nearest to the model without planted bias" if back else "for least discrimination"
+        places.append(f"{where}: {title} is recommended{': ' if back else ' '}{why}.")
         if not lines:
             lines, remark = _lines(statistics, scenario, row.technique)
             said = f"These lines apply {title} to {scenario.dataset.heading}.{remark}" if lines else remark
@@ -63,10 +63,8 @@ def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Any]]:
         if scenario.key in found:
             beta, rows = found[scenario.key]
             picked = choices([*rows.itertuples(index=False)])
-            least = picked.get(LEAST)
-            # A candidate is named by one sample alone.
-            recommended = least if least is not None and least.verdict == "recommended" else None
-            yield scenario, beta, picked.get(RESTORES, recommended)
+            named = (picked[name] for name in (RESTORES, LEAST) if name in picked)
+            yield scenario, beta, next((row for row in named if row.verdict == "recommended"), None)
 
 
 def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tuple[str, str]:
