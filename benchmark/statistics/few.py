@@ -41,5 +41,5 @@ def few_words(n: int, n_techniques: int) -> str:
     return (
         f"With {n} repetitions hardly any difference can be shown: only one that is "
         f"{half_width_in_deviations(n, n_techniques):.0f} times its standard deviation over repetitions. It "
-        f"takes at least {needed} repetitions to show one as large as that."
+        f"takes at least {needed} repetitions to show one as large as its standard deviation."
     )

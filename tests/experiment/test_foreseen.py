@@ -46,7 +46,8 @@ def test_repetitions_that_hardly_show_anything_and_how_many_would_do(tmp_path: P
     (note,) = notes(tmp_path, 3, betas, adult)  # 8 techniques against the baseline
     assert note == (
         "with 3 repetitions hardly any difference can be shown: only one that is 7 times its standard "
-        "deviation over repetitions. It takes at least 12 repetitions to show one as large as that."
+        "deviation over repetitions. It takes at least 12 repetitions to show one as large as its "
+        "standard deviation."
     )
     assert len(notes(tmp_path, 4, betas, adult)) == 1
     assert notes(tmp_path, 5, betas, adult) == []

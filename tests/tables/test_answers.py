@@ -274,7 +274,8 @@ def test_two_repetitions_decide_by_the_same_rule_and_say_how_few_they_are() -> N
     assert "1 not shown to leave less discrimination by more than 0.01." in text
     assert text.endswith(
         "With 2 repetitions hardly any difference can be shown: only one that is 18 times its standard "
-        "deviation over repetitions. It takes at least 9 repetitions to show one as large as that."
+        "deviation over repetitions. It takes at least 9 repetitions to show one as large as its "
+        "standard deviation."
     )
     assert "hardly any difference" not in said(answers_of(values, repetitions=5))
 
