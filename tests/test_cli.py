@@ -350,9 +350,6 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     assert "EMBEDDED NETWORK, NOT REAL DATA" in shown
     page = (output / "statistics" / "README.md").read_text(encoding="utf-8")
     assert "1 dataset is too few for a claim beyond it" in page
-    fairea = pd.read_csv(output / "statistics" / "fairea.csv")
-    assert set(fairea["original"]) == {"drop_sensitive"}
-    assert fairea["n"].eq(3).all(), "the manifest has what Fairea's baseline needs"
     assert (
         main(
             ["report", str(output), "--baseline", "none", "--no-figures", "--output", str(tmp_path / "other")]

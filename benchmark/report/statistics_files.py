@@ -27,6 +27,7 @@ _EARLIER = (
     *("tables/significance_*", "tables/robustness_*"),
     *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
     *("tables/tuning.*", "figures/regret.*", "regret.csv"),
+    *("fairea.csv", "hypervolume.csv"),
 )
 _FIGURES_A_LINE = 10
 

@@ -60,8 +60,6 @@ FILES = {
     "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction, and the "
     "Bayesian signed-rank test with its region of practical equivalence",
     "pareto": "which techniques no other beats in a metric without losing accuracy",
-    "hypervolume": "how much of that trade-off the techniques together achieve",
-    "fairea": "in which of Fairea's regions the techniques end",
     "robustness": "slope and area of each metric over β, and the β at which a technique stops beating the "
     "baseline",
     "agreement": "whether techniques rank alike with two classifiers, and what is shown with both",

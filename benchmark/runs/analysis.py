@@ -37,8 +37,6 @@ from benchmark.statistics import (
     cell_intervals,
     classifier_agreement,
     distance,
-    fairea_regions,
-    hypervolumes,
     pareto_fronts,
     slopes_and_areas,
     stopping_points,
@@ -49,15 +47,12 @@ from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
     ANSWER_COLUMNS,
-    DISCRIMINATION,
-    constant_on,
     incomparable,
     standings,
     underpowered_families,
     without_degenerate,
 )
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.fairea import FAIREA_COLUMNS
 from benchmark.statistics.frames import (
     Baseline,
     Baselines,
@@ -70,7 +65,7 @@ from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
-from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+from benchmark.statistics.tradeoff import PARETO_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 from benchmark.statistics.unprocessing import (
     FRONTIER_GAP_COLUMNS,
@@ -79,11 +74,6 @@ from benchmark.statistics.unprocessing import (
     mean_frontiers,
 )
 from benchmark.text.words import distinct_file_names, file_name
-
-# Fairea's mutation baseline is a straight line for such differences only.
-_BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
-_NO_GROUPS = "the manifest does not say how many test rows are favorable"
-_NO_CONSTANT = "what a constant answer would score on labels with planted bias is not recorded"
 
 
 @dataclass(frozen=True)
@@ -123,12 +113,12 @@ class RunStatistics:
     judged : DataFrame
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
     answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
-    pareto, hypervolume, fairea, robustness, groups, regret, agreement : DataFrame
+    pareto, robustness, groups, regret, agreement : DataFrame
         One file each, of groups where a run told several attributes' apart, of regret where techniques were
         tuned, of agreement where there are several classifiers. Degenerate techniques have no ranks, are on
-        no front, in no hypervolume, and in no line over β; those less accurate than the best constant answer
-        have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out
-        where the baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
+        no front and in no line over β; those less accurate than the best constant answer have, and are marked
+        by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the baseline is
+        mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
     frontier, frontier_gaps : DataFrame
         The unprocessing frontiers that techniques are compared with, and the comparisons: of
         :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
@@ -152,8 +142,6 @@ class RunStatistics:
     ranks: pd.DataFrame
     pairs: pd.DataFrame
     pareto: pd.DataFrame
-    hypervolume: pd.DataFrame
-    fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
     everything: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -175,10 +163,9 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
-        names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
-        more = ("pareto", "hypervolume", "fairea", "robustness")
+        names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs", "pareto", "robustness")
         some = [n for n in ("groups", "regret", "frontier_gaps", "agreement") if len(getattr(self, n))]
-        found = {name: getattr(self, name) for name in (*names, *more, *some)}
+        found = {name: getattr(self, name) for name in (*names, *some)}
         written = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
         return found | {name: found[name][list(columns)] for name, columns in written.items()}
 
@@ -419,9 +406,7 @@ def run_statistics(
     say("ranking techniques and comparing pairs of them")
     ranks, pairs = ranks_and_pairs(useful, goals, run, alpha=alpha, rope=rope)
     say("weighing each metric against accuracy")
-    worst = _trade_offs(declared)
-    fronts = joined_in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
-    areas = [hypervolumes(useful, pair, goals, reference=reference) for pair, reference in worst.items()]
+    fronts = [pareto_fronts(useful, pair, goals) for pair in _trade_offs(declared)]
     in_ranks = standing.assign(repeated=repeated_levels(run, standing))
     stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
     return RunStatistics(
@@ -443,9 +428,7 @@ def run_statistics(
         ),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
         pairs=pairs,
-        pareto=with_below(explained_fronts(fronts, standing), standing),
-        hypervolume=joined_in_order(areas, run, HYPERVOLUME_COLUMNS),
-        fairea=joined_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
+        pareto=with_below(explained_fronts(joined_in_order(fronts, run, PARETO_COLUMNS), standing), standing),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=joined_in_order(gaps, run, GAP_COLUMNS),
         agreement=_agreement(useful, concluded.comparisons, goals, run),
@@ -506,36 +489,15 @@ def _declared(name: str) -> Metric | Undeclared:
     return list_metrics().get(base) or Undeclared(base, base)
 
 
-def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return each metric and accuracy with the greatest distances to their ideals, where these are finite.
-
-    These distances, which hypervolumes refer to, are what the metrics' ranges allow.
-    """
-    worst = {m: float(distance(np.array(own.range, dtype=float), own).max()) for m, own in metrics.items()}
-    others = [name for name in worst if name != ACCURACY and np.isfinite(worst[name])]
-    return {(name, ACCURACY): (worst[name], worst[ACCURACY]) for name in others if ACCURACY in worst}
-
-
-def _fairea(run: FinishedRun, part: Cells, baseline: Baseline) -> pd.DataFrame:
-    biased = [name for name in _BIAS_METRICS if name in set(part.keys["metric"])]
-    alone = part.keys["technique"].nunique() < 2
-    if alone or not biased or ACCURACY not in set(part.keys["metric"]):
-        return pd.DataFrame(columns=list(FAIREA_COLUMNS))
-    return joined(
-        [_fairea_on(run, part, baseline, biased, test) for test in part.keys["test"].unique()], FAIREA_COLUMNS
-    )
-
-
-def _fairea_on(
-    run: FinishedRun, part: Cells, baseline: Baseline, metrics: Sequence[str], test: str
-) -> pd.DataFrame:
-    known = {d.name: constant_on(d.best_constant, test) for d in run.datasets}
-    constants = {name: answer.accuracy if answer else np.nan for name, answer in known.items()}
-    table = fairea_regions(part.where(test=[test]), baseline, constants, metrics)
-    unknown = table["dataset"].map(constants).isna()
-    return table.assign(
-        reason=table["reason"].mask(unknown, _NO_GROUPS if test == ORIGINAL else _NO_CONSTANT)
-    )
+def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> list[tuple[str, str]]:
+    """Pair accuracy with each metric that has a greatest distance to its ideal."""
+    return [
+        (name, ACCURACY)
+        for name, metric in metrics.items()
+        if name != ACCURACY
+        and ACCURACY in metrics
+        and np.isfinite(distance(np.array(metric.range, dtype=float), metric).max())
+    ]
 
 
 def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:

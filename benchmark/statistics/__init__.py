@@ -19,13 +19,12 @@ from benchmark.statistics.across import (
     rankings,
 )
 from benchmark.statistics.agreement import classifier_agreement
-from benchmark.statistics.fairea import fairea_regions
 from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recovery import recoveries
 from benchmark.statistics.robustness import slopes_and_areas, stopping_points
-from benchmark.statistics.tradeoff import hypervolumes, pareto_fronts
+from benchmark.statistics.tradeoff import pareto_fronts
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
 
 __all__ = [
@@ -36,10 +35,8 @@ __all__ = [
     "cell_intervals",
     "classifier_agreement",
     "distance",
-    "fairea_regions",
     "friedman_tests",
     "frontier_gaps",
-    "hypervolumes",
     "inside_shares",
     "paired_comparisons",
     "pairwise_tests",

@@ -171,7 +171,6 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
         (statistics.answers, "baseline"),
         (statistics.recovery, "baseline"),
         (statistics.groups, "baseline"),
-        (statistics.fairea, "original"),
         (statistics.robustness[statistics.robustness["baseline"].notna()], "baseline"),
     ):
         assert set(frame["classifier"]) == {OWN, "naive_bayes", "decision_tree"}

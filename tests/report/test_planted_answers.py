@@ -208,7 +208,6 @@ def test_nothing_degenerate_has_a_rank_a_place_on_a_front_or_a_line(run: tuple[P
         own = lines[lines["technique"] == name]
         assert set(own["area"]) == set(own["stops_at"]) == {""}
         assert own["stops_reason"].str.startswith("refuses more than 99 %").all()
-    assert set(read(run[0], "hypervolume")["n_techniques"]) == {3}
 
 
 def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -> None:

@@ -1,8 +1,6 @@
-"""Pareto fronts and hypervolumes."""
+"""Pareto fronts."""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pandas as pd
@@ -12,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from benchmark.errors import StatisticsError, UnknownNameError
-from benchmark.statistics import hypervolumes, pareto_fronts
-from benchmark.statistics.tradeoff import hypervolume, on_pareto_front
+from benchmark.statistics import pareto_fronts
+from benchmark.statistics.tradeoff import on_pareto_front
 from tests.statistics.made_up import GOALS, random_results, results
 
 NAN = float("nan")
@@ -40,26 +38,6 @@ def test_a_front_by_hand() -> None:
     np.testing.assert_array_equal(
         on_pareto_front(x, y), [[True, True, False, True, True], [True, False, False, False, True]]
     )
-
-
-@given(points)
-def test_the_hypervolume_counts_dominated_cells(drawn: np.ndarray) -> None:
-    # Of integer points, the area is the number of unit squares with a point at or below their lower corner.
-    reference = (8, 7)
-    cells = sum(
-        any(x <= i and y <= j for x, y in drawn.T)
-        for i, j in itertools.product(range(reference[0]), range(reference[1]))
-    )
-    assert hypervolume(*drawn.astype(float), reference) == pytest.approx(cells, abs=1e-9)
-
-
-def test_hypervolumes_by_hand() -> None:
-    x, y = np.array([1.0, 2, 3]), np.array([3.0, 2, 1])
-    assert hypervolume(x, y, (4, 4)) == 6
-    assert hypervolume(np.append(x, NAN), np.append(y, 0), (4, 4)) == 6
-    assert hypervolume(np.append(x, -1), np.append(y, 5), (4, 4)) == 6  # beyond the reference
-    assert hypervolume(np.array([NAN]), np.array([NAN]), (4, 4)) == 0
-    np.testing.assert_allclose(hypervolume(np.stack([x, x + 1]), np.stack([y, y]), (4, 4)), [6, 3])
 
 
 def test_a_front_of_techniques() -> None:
@@ -91,10 +69,6 @@ def test_shares_are_those_of_single_repetitions() -> None:
     hits = sum(on_pareto_front(x[:, r], y[:, r]).astype(int) for r in range(n))
     np.testing.assert_allclose(found["share_on_front"], hits / np.array([5, 5, 5, 4]))
     assert ((hits > 0) & (hits < 4)).any()  # something is uncertain here
-    volumes = hypervolumes(both(accuracy, discrimination), METRICS, GOALS, reference=(0.4, 0.15))
-    assert volumes["hypervolume"].iloc[0] == pytest.approx(
-        hypervolume(np.nanmean(x, axis=1), np.nanmean(y, axis=1), (0.4, 0.15))
-    )
 
 
 def test_equal_techniques_share_the_front() -> None:
@@ -107,21 +81,13 @@ def test_equal_techniques_share_the_front() -> None:
 def test_there_is_a_row_for_each_dataset_and_level() -> None:
     table = random_results()
     assert len(pareto_fronts(table, METRICS, GOALS)) == 2 * 3 * 3
-    volumes = hypervolumes(table, METRICS, GOALS, reference=(1.0, 2.0))
-    assert len(volumes) == 2 * 3
-    assert (volumes["n_techniques"] == 3).all()
 
 
-def test_little_data_has_reasons() -> None:
-    single = both({"a": [0.5]}, {"a": [0.1]})
-    found = hypervolumes(single, METRICS, GOALS, reference=(1, 1)).iloc[0]
-    assert found["hypervolume"] == pytest.approx(0.5 * 0.9)
-    assert found["reason"] == ""
+def test_metrics_of_different_datasets_make_no_front() -> None:
     apart = pd.concat([results({"a": [0.5]}), results({"a": [0.5]}, dataset="two", metric="discrimination")])
-    found = hypervolumes(apart, METRICS, GOALS, reference=(1, 1))
-    assert found["hypervolume"].isna().all()
-    assert (found["reason"] == "no technique has values of both metrics").all()
-    assert not pareto_fronts(apart, METRICS, GOALS)["on_front"].any()
+    found = pareto_fronts(apart, METRICS, GOALS)
+    assert (found["reason"] == "no repetition has values of both metrics").all()
+    assert not found["on_front"].any()
 
 
 def test_impossible_trade_offs_are_refused() -> None:
@@ -132,5 +98,3 @@ def test_impossible_trade_offs_are_refused() -> None:
         pareto_fronts(table, METRICS, {"accuracy": GOALS["accuracy"]})
     with pytest.raises(StatisticsError, match="'size' cannot be traded off"):
         pareto_fronts(pd.concat([table, results({"a": [1]}, metric="size")]), ("accuracy", "size"), GOALS)
-    with pytest.raises(StatisticsError, match="reference point"):
-        hypervolumes(table, METRICS, GOALS, reference=(1.0, NAN))
