@@ -20,7 +20,7 @@ MOST_BYTES_OF_A_RUN, MOST_FILES_OF_A_RUN = 2_097_152, 13
 
 _LINK = re.compile(r"!?\[(?:\\.|[^\[\]\\])*\]\(([^()\s]+)\)")
 _IMAGE = re.compile(r"!\[(?:\\.|[^\[\]\\])*\]\(([^()\s]+)\)")
-_WRITTEN_BY_COMMANDS = re.compile(r"results/[^/]+/(comparison\.md|statistics/|tables/)|tests/golden/files/")
+_WRITTEN_BY_COMMANDS = re.compile(r"results/[^/]+/(comparison\.md|statistics/|tables/)")
 
 
 def tracked(*paths: str) -> list[str]:

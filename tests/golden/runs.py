@@ -1,4 +1,4 @@
-"""The runs whose numbers and files are golden, and what is kept of them.
+"""The runs whose values are golden, and which of these are kept.
 
 Everything goes through the command line and the files that it writes, so that modules may be moved, split and
 renamed without a change here.
@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import json
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import patch
@@ -27,19 +26,26 @@ from tests.experiment.test_merge import InProcess
 __all__ = [
     "CELL",
     "GOLDEN",
-    "as_json",
     "audited",
-    "cell_values",
     "cells",
     "compared",
     "environment",
+    "kept",
     "paper",
     "smoke",
     "smoke_on_real_data",
 ]
 
 GOLDEN = Path(__file__).resolve().parent
-_ROOT = GOLDEN.parents[1]
+_OF_CELLS = ("results.csv", "metrics.csv", "convergence.csv", "failures.csv")
+_KEPT = {
+    "cells": _OF_CELLS,
+    "paper": _OF_CELLS,
+    "compared": (
+        *("results.csv", "failures.csv", "summary.csv", "metrics_summary.csv"),
+        *("comparison_summary.csv", "comparison_ranks.csv"),
+    ),
+}
 
 CELL = ("dataset", "bias", "beta", "technique", "classifier", "repetition")
 
@@ -87,14 +93,8 @@ def _command(*words: str) -> str:
     return said.getvalue()
 
 
-class _AsOneWorker(InProcess):
-    """Computes in this process, on which the numbers do not depend, under the name of one worker."""
-
-    name = engine.LocalEngine(1).name
-
-
 def _run(*words: str) -> str:
-    with patch.object(engine, "LocalEngine", _AsOneWorker):
+    with patch.object(engine, "LocalEngine", InProcess):
         return _command("run", *words, "--offline", "--no-figures")
 
 
@@ -131,19 +131,11 @@ def smoke(folder: Path) -> Path:
 
 
 def compared(folder: Path) -> Path:
-    """Compare a part of ``paper`` with the published numbers, and a run with another one; return the folder.
-
-    ``smoke`` has run in the same folder.
-    """
+    """Compare a part of ``paper`` with the published numbers; return its folder."""
     with _embedded(folder):
         words = (*_PAPER, "--datasets", "compas_leaky", "compas_zafar")
         _run(*words, "--output", "compared")
         _command("compare", "compared", "--allow-embedded", "--no-figures")
-        experiment = (_ROOT / "experiments" / "smoke.toml").read_text(encoding="utf-8")
-        Path("other.toml").write_text(experiment.replace("seed = 1\n", "seed = 2\n"), encoding="utf-8")
-        _run("--experiment", "other.toml", *_SMOKE, "--output", "other")
-        said = _command("compare", "smoke", "other")
-        Path("compared", "smoke_with_another_seed.txt").write_text(said, encoding="utf-8")
     return folder / "compared"
 
 
@@ -162,47 +154,10 @@ def audited(folder: Path) -> Path:
         _command(
             *("audit", "predictions.csv", "--label", "y", "--prediction", "yhat", "--score", "score"),
             *("--sensitive", "sex,region", "--intersections", "--out", "audited"),
-            *("--html", "audited/audit.html"),
         )
     return folder / "audited"
 
 
-def cell_values(folder: Path) -> dict[str, dict[str, str]]:
-    """Return what a run's files say of each cell: metrics as they are written, or why there are none.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of a finished run.
-
-    Returns
-    -------
-    dict of str to dict of str to str
-        By dataset, bias, beta, technique, classifier and repetition, joined by ``|``; then by metric. Steps
-        and residuals of techniques that report them stand beside the metrics.
-    """
-    found: dict[str, dict[str, str]] = {}
-
-    def add(name: str, entries: Callable[[dict[str, str]], dict[str, str]]) -> None:
-        path = folder / name
-        if path.exists():
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    found.setdefault("|".join(row[column] for column in CELL), {}).update(entries(row))
-
-    add("results.csv", lambda row: {row["metric"]: row["value"]})
-    add("metrics.csv", lambda row: {row["metric"]: row["value"] or row["reason"]})
-    add("convergence.csv", lambda row: {name: row[name] for name in ("steps", "residual")})
-    add(
-        "failures.csv",
-        lambda row: {row["metric"] or "status": f"{row['status']}: {row['reason']}"},
-    )
-    return dict(sorted(found.items()))
-
-
-def as_json(found: dict[str, dict[str, str]]) -> str:
-    """Return cells as JSON with one line for each, so that a change of one is a change of one line."""
-    lines = [
-        f"  {json.dumps(key)}: {json.dumps(values, ensure_ascii=False)}" for key, values in found.items()
-    ]
-    return f'{{\n"environment": {json.dumps(environment())},\n"cells": {{\n' + ",\n".join(lines) + "\n}\n}\n"
+def kept(section: str, name: str) -> bool:
+    """Return whether a file of a section's run is golden: of runs of many cells only some are."""
+    return section not in _KEPT or name in _KEPT[section]

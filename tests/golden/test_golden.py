@@ -1,4 +1,4 @@
-"""Numbers and files stay as they were recorded; ``tests/golden/record.py`` says how to record them anew."""
+"""Values stay as they were recorded; ``tests/golden/record.py`` says how to record them anew."""
 
 from __future__ import annotations
 
@@ -9,55 +9,30 @@ import pandas as pd
 import pytest
 
 from benchmark.techniques import list_techniques
-from tests.golden import runs
-from tests.golden.normal import alike, differences, digest, normal_files
-from tests.golden.record import FILES, LARGEST_TEXT, kept_name
+from tests.golden import compare, runs
 
 AGAIN = "If this is meant, write them anew with `python -m tests.golden.record` and read the difference."
 LEFT_OUT = {"adversarial"}  # needs PyTorch
-LARGEST_FOLDER = 1_000_000
+LARGEST_FOLDER = 700_000
 
 
-def same_values(folder: Path, name: str) -> None:
-    golden = json.loads((runs.GOLDEN / name).read_text(encoding="utf-8"))
-    exact = golden["environment"] == runs.environment()
-    found, kept = runs.cell_values(folder), golden["cells"]
-    assert found.keys() == kept.keys(), AGAIN
-    changed = [
-        f"{cell}, {what}: recorded {kept[cell].get(what)}, now {found[cell].get(what)}"
-        for cell in kept
-        for what in sorted(kept[cell].keys() | found[cell].keys())
-        if not alike(found[cell].get(what, "-"), kept[cell].get(what, "-"), exact=exact)
-    ]
-    assert not changed, "\n".join([f"{len(changed)} values changed. {AGAIN}", *changed[:40]])
-
-
-def same_files(folder: Path, section: str) -> None:
-    manifest = json.loads((FILES / "manifest.json").read_text(encoding="utf-8"))
-    exact = manifest["environment"] == runs.environment()
-    recorded, found = manifest["files"][section], normal_files(folder)
-    texts = {
-        name: (FILES / section / kept_name(name)).read_text(encoding="utf-8")
-        for name in recorded
-        if (FILES / section / kept_name(name)).exists()
-    }
-    short = {name: text for name, text in found.items() if name in texts or name not in recorded}
-    said = differences(short, texts, exact=exact)
-    long = sorted(recorded.keys() - texts.keys())
-    gone = [name for name in long if name not in found]
-    changed = [name for name in long if exact and name in found and digest(found[name]) != recorded[name]]
-    said += "".join(f"\n{name}, too long to be kept: is no longer written" for name in gone)
-    said += "".join(f"\n{name}, too long to be kept: has another digest" for name in changed)
-    assert not said, f"{section}: {AGAIN}\n{said}"
+def same_values(folder: Path) -> None:
+    golden = runs.GOLDEN / folder.name
+    recorded = json.loads((golden / "environment.json").read_text(encoding="utf-8"))
+    # Elsewhere, numbers may differ in their last digits.
+    tolerance = 0.0 if recorded == runs.environment() else 1e-6
+    changed = compare.differences(golden, folder, tolerance=tolerance)
+    assert not changed, "\n".join([AGAIN, *changed])
 
 
 def test_cells_of_every_technique_have_the_recorded_values(tmp_path: Path) -> None:
-    same_values(runs.cells(tmp_path), "cells.json")
+    same_values(runs.cells(tmp_path))
 
 
 def test_every_technique_is_recorded() -> None:
-    cells = json.loads((runs.GOLDEN / "cells.json").read_text(encoding="utf-8"))["cells"]
-    recorded = pd.Series([cell.split("|")[runs.CELL.index("technique")] for cell in cells]).value_counts()
+    files = compare.value_files(runs.GOLDEN / "cells").values()
+    cells = pd.concat([compare.read_values(path)[list(runs.CELL)] for path in files])
+    recorded = cells.drop_duplicates()["technique"].value_counts()
     built_in = {n for n, t in list_techniques().items() if t.__module__.startswith("benchmark.techniques.")}
     assert set(recorded.index) == built_in - LEFT_OUT
     assert recorded.min() >= 20
@@ -67,17 +42,19 @@ def test_every_technique_is_recorded() -> None:
 def test_the_papers_experiment_on_the_real_data_has_the_recorded_values(
     data_dir: Path, tmp_path: Path
 ) -> None:
-    same_values(runs.paper(tmp_path, data_dir), "paper.json")
+    same_values(runs.paper(tmp_path, data_dir))
 
 
-def test_run_report_and_compare_write_the_recorded_files(tmp_path: Path) -> None:
-    smoke = runs.smoke(tmp_path)
-    same_files(smoke, "smoke")
-    same_files(runs.compared(tmp_path), "compared")
+def test_run_and_report_write_the_recorded_values(tmp_path: Path) -> None:
+    same_values(runs.smoke(tmp_path))
 
 
-def test_an_audit_writes_the_recorded_files(tmp_path: Path) -> None:
-    same_files(runs.audited(tmp_path), "audited")
+def test_a_comparison_with_published_numbers_writes_the_recorded_values(tmp_path: Path) -> None:
+    same_values(runs.compared(tmp_path))
+
+
+def test_an_audit_writes_the_recorded_values(tmp_path: Path) -> None:
+    same_values(runs.audited(tmp_path))
 
 
 @pytest.mark.real_data
@@ -99,43 +76,64 @@ def test_smoke_on_the_real_data_has_the_values_of_version_e5f630d(data_dir: Path
     )
 
 
-def test_what_is_kept_is_what_the_digests_are_of() -> None:
-    manifest = json.loads((FILES / "manifest.json").read_text(encoding="utf-8"))
-    kept = {path.relative_to(FILES).as_posix() for path in FILES.rglob("*") if path.is_file()}
-    named = {"manifest.json"}
-    for section, files in manifest["files"].items():
-        for name, recorded in files.items():
-            path = FILES / section / kept_name(name)
-            if path.exists():
-                named.add(path.relative_to(FILES).as_posix())
-                text = path.read_text(encoding="utf-8")
-                assert digest(text) == recorded, f"{section}/{name} was edited by hand. {AGAIN}"
-                assert len(text) <= LARGEST_TEXT
-    assert kept == named
-    golden = (path for path in runs.GOLDEN.rglob("*") if path.is_file() and path.suffix != ".pyc")
+def test_golden_files_hold_few_bytes_and_no_words() -> None:
+    golden = [path for path in runs.GOLDEN.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert sum(path.stat().st_size for path in golden) < LARGEST_FOLDER
+    for path in compare.value_files(runs.GOLDEN).values():
+        frame = compare.read_values(path)
+        for column in frame.columns.intersection(list(compare.WORDS)):
+            assert set(frame[column]) <= {"", compare.GIVEN}
+            assert pd.read_csv(path, dtype=str, keep_default_na=False)[column].equals(frame[column])
+
+
+REFERENCE = "dataset,beta,metric,value,reason\na,0,x,0.25,\na,0.5,x,,no row is left\n"
 
 
 @pytest.mark.parametrize(
-    ("now", "exact", "same"),
+    ("now", "tolerance", "told"),
     [
-        ("mean 0.25, n 3", True, True),
-        ("mean 0.2500000001, n 3", True, False),
-        ("mean 0.2500000001, n 3", False, True),
-        ("mean 0.26, n 3", False, False),
-        ("Mean 0.25, n 3", False, False),
-        ("mean 0.25, n 3, 4", False, False),
+        (REFERENCE, 0.0, []),
+        ("metric,new,beta,dataset,reason,value\nx,1,0.5,a,in other words,\nx,1,0.0,a,,0.250\n", 0.0, []),
+        (
+            REFERENCE.replace("0.25,", "0.2500000001,"),
+            0.0,
+            ["dataset=a, beta=0, metric=x: value was 0.25, is 0.2500000001"],
+        ),
+        (REFERENCE.replace("0.25,", "0.2500000001,"), 1e-6, []),
+        (
+            REFERENCE.replace("no row is left", ""),
+            1e-6,
+            ["dataset=a, beta=0.5, metric=x: reason was given, is empty"],
+        ),
+        (
+            REFERENCE.replace("a,0,x", "a,1,x"),
+            0.0,
+            ["dataset=a, beta=0, metric=x: is missing", "dataset=a, beta=1, metric=x: is new"],
+        ),
+        ("dataset,beta,metric,reason\na,0,x,\na,0.5,x,none\n", 0.0, ["lacks the columns value"]),
+        (
+            REFERENCE + "a,0,x,0.25,\n",
+            0.0,
+            ["dataset=a, beta=0, metric=x: several rows of this key in the folder"],
+        ),
     ],
 )
-def test_numbers_alone_may_differ_in_their_last_digits_elsewhere(now: str, exact: bool, same: bool) -> None:
-    golden = "mean 0.25, n 3"
-    assert alike(now, golden, exact=exact) is same
-    said = differences({"a.md": now}, {"a.md": golden}, exact=exact)
-    assert (said == "") is same
-    if not same:
-        assert f"-{golden}" in said
-        assert f"+{now}" in said
+def test_a_comparison_names_key_and_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], now: str, tolerance: float, told: list[str]
+) -> None:
+    for folder, text in (("reference", REFERENCE), ("folder", now)):
+        (tmp_path / folder / "statistics").mkdir(parents=True)
+        (tmp_path / folder / "statistics" / "pairs.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "folder" / "more.csv").write_text("dataset\na\n", encoding="utf-8")
+    words = [str(tmp_path / "reference"), str(tmp_path / "folder"), "--tolerance", str(tolerance)]
+    assert compare.main(words) == bool(told)
+    said = capsys.readouterr().out.splitlines()
+    expected = [f"statistics/pairs.csv: {line}" for line in told]
+    assert said == (expected or ["1 files of values: no difference"])
 
 
-def test_a_file_that_is_new_or_gone_is_named() -> None:
-    assert differences({"a": ""}, {"b": ""}, exact=True) == "a: is new\nb: is no longer written"
+def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference" / "results.csv").write_text(REFERENCE, encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    assert compare.differences(tmp_path / "reference", tmp_path / "folder") == ["results.csv: is not there"]
