@@ -19,7 +19,7 @@ from benchmark.figures.groups import Shown, technique_groups
 from benchmark.figures.style import GREY, SIZES, Page, line_style, wrap
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
-from benchmark.tables.recovery import undefined
+from benchmark.sections.recovery import undefined
 from benchmark.tables.significance import data_notes
 from benchmark.text.words import file_name
 

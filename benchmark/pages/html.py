@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import os
 from typing import Any
@@ -10,6 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from benchmark.runs.descriptions import DatasetDescription
 from benchmark.text.words import number, printable
 
 
@@ -39,7 +41,13 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters.update(
-        address=_address, count=_count, general=_general, lines=_lines, number=number, percent=_percent
+        address=_address,
+        count=_count,
+        drawing=_drawing,
+        general=_general,
+        lines=_lines,
+        number=number,
+        percent=_percent,
     )
     return environment
 
@@ -57,6 +65,15 @@ def _address(path: str) -> str:
 def _count(value: float) -> str:
     """Return a count, or a sum of weights: ``"1,200"``, ``"1,200.5"``."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def _drawing(dataset: DatasetDescription) -> str:
+    """Return a drawing of a learned network, as SVG in base64."""
+    # matplotlib is loaded only when something is drawn.
+    from benchmark.figures.network import draw_network
+    from benchmark.figures.style import render as rendered
+
+    return base64.b64encode(rendered(draw_network(dataset), "svg")).decode()
 
 
 def _general(value: float, digits: int = 6) -> str:

@@ -22,13 +22,13 @@ from benchmark.pages.sections import (
     failures_section,
     groups_section,
     methods_section,
-    recovery_section,
     regeneration_section,
     tuning_section,
     use_section,
 )
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.other_baselines import with_each_baseline
+from benchmark.sections import Surface, sections_of
 from benchmark.tables.winner import HEADING
 from benchmark.text.files import write_atomically
 
@@ -132,7 +132,7 @@ def _values(
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
         "parts": {key: title for key, title in _PARTS.items() if key not in absent},
         "levels": run.protocol.levels_text if len(run.betas) > 1 else "",
-        "recovery": recovery_section(statistics),
+        "sections": {section.key: section for section in sections_of(statistics, Surface.PAGE)},
         "groups": groups_section(statistics),
         "tuning": tuning_section(statistics),
         "datasets": data_section(run),

@@ -23,7 +23,6 @@ from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
-from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
 from benchmark.tables.tuning import regret_blocks
 from benchmark.tables.winner import winner
@@ -44,18 +43,6 @@ def data_section(run: FinishedRun) -> list[dict[str, Any]]:
     """Return what the numbers were measured on: card, known problems, network, planted bias."""
     cards = _cards(run)
     return [_dataset(run, dataset, cards.get(dataset.name)) for dataset in run.datasets]
-
-
-def recovery_section(statistics: RunStatistics) -> dict[str, Any]:
-    """Return how to read recoveries, and those of each metric."""
-    found = {statistics.title(metric): [*recoveries_of(statistics, metric)] for metric in statistics.metrics}
-    return {
-        "reading": HOW_TO_READ,
-        "intervals": intervals_text(statistics),
-        "costs": costs_text(statistics),
-        "none": NONE,
-        "metrics": {title: blocks for title, blocks in found.items() if blocks},
-    }
 
 
 def groups_section(statistics: RunStatistics) -> dict[str, Any]:

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from benchmark.bias import list_bias_kinds
+from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import Protocol
 from benchmark.runs.frames import Scenario
 from benchmark.runs.left_out import BELOW_COLUMNS
 from benchmark.runs.ranks import N_POSTERIOR, repeated_levels
 from benchmark.runs.standing_marks import BELOW_CONSTANT
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
+from benchmark.sections import Section, Surface, sections_of
+from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey
 from benchmark.statistics.unprocessing import inside_shares
 from benchmark.tables.answers import (
@@ -33,7 +35,6 @@ from benchmark.tables.answers import (
     spots,
 )
 from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
-from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
 from benchmark.tables.survivors import is_compared, survivors
 from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
@@ -54,8 +55,6 @@ FILES = {
     "accepted, and whether it may be recommended",
     "intervals": "mean, median and interval of each metric of each cell; missing repetitions",
     "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, effect sizes",
-    "recovery": "how much of the planted bias each technique takes back on the original test, with "
-    "intervals, and what that changes in accuracy",
     "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not differ",
     "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction, and the "
     "Bayesian signed-rank test with its region of practical equivalence",
@@ -71,7 +70,6 @@ FILES = {
 
 _FIGURES = {
     "heat": "Means and improvements over the baseline",
-    "recovery": "How much of the planted bias is taken back",
     "pareto": "Trade-offs and Pareto fronts",
     "forest": "Improvements over the baseline, with intervals",
     "groups": "Gaps between the groups of every attribute",
@@ -79,7 +77,6 @@ _FIGURES = {
     "ranks": "Mean ranks",
 }
 _HOLDS_UP = "Which technique holds up at which level of bias"
-_RECOVERED = "How much of the planted bias is taken back"
 _GROUPS = "What happens to other groups"
 _AGREED = "Whether classifiers agree"
 _TUNED = "What it costs to tune on biased rows"
@@ -114,26 +111,31 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
     Tables in Markdown and figures in PNG are named relative to the page, which is Markdown.
     """
     run = statistics.run
-    sections = {
+    sections = sections_of(statistics, Surface.MARKDOWN)
+    parts = {
         f"# Statistics of {markdown.plain(run.name)}": [
-            f"{markdown.plain(run.title)}. Go to: {', '.join(_links(statistics))}."
+            f"{markdown.plain(run.title)}. Go to: {', '.join(_links(statistics, sections))}."
         ],
         "## At this level of bias: which technique, at what cost": _answers(statistics, _MOST_ROWS),
         f"## {_HOLDS_UP}": _survivors_section(statistics),
-        f"## {_RECOVERED}": _recovery_section(statistics),
+    }
+    more = {
         **({f"## {_GROUPS}": _groups_section(statistics)} if len(statistics.groups) else {}),
         **({f"## {_AGREED}": _agreed_section(statistics)} if len(statistics.agreement) else {}),
         **({f"## {_TUNED}": _tuned_section(statistics)} if len(statistics.regret) else {}),
         **({f"## {_INSIDE}": _inside_section(statistics)} if len(statistics.frontier_gaps) else {}),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
-        f"## {_NUMBERS}": _files_section(statistics, tables),
+        f"## {_NUMBERS}": _files_section(statistics, sections, tables),
         f"## {USE_HEADING}": _use_section(statistics),
     }
-    return "\n\n".join("\n".join([heading, "", *lines]) for heading, lines in sections.items()) + "\n"
+    first, last = (
+        ["\n".join([heading, "", *lines]) for heading, lines in some.items()] for some in (parts, more)
+    )
+    return "\n\n".join([*first, *(section_markdown(own, figures) for own in sections), *last]) + "\n"
 
 
-def _links(statistics: RunStatistics) -> Iterator[str]:
+def _links(statistics: RunStatistics, sections: Sequence[Section]) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
     some = {
         _GROUPS: statistics.groups,
@@ -142,7 +144,15 @@ def _links(statistics: RunStatistics) -> Iterator[str]:
         _INSIDE: statistics.frontier_gaps,
     }
     there = [name for name, frame in some.items() if len(frame)]
-    for name in (*names, _HOLDS_UP, _RECOVERED, *there, _CERTAINTY, _NUMBERS, USE_HEADING):
+    for name in (
+        *names,
+        _HOLDS_UP,
+        *(section.title for section in sections),
+        *there,
+        _CERTAINTY,
+        _NUMBERS,
+        USE_HEADING,
+    ):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"
@@ -309,25 +319,6 @@ def _survivor_text(title: str, not_at: str, bold: bool) -> str:
     return f"**{text}**" if bold else text
 
 
-def _recovery_section(statistics: RunStatistics) -> Iterator[str]:
-    metrics = list(statistics.metrics)
-    metric = DISCRIMINATION if DISCRIMINATION in metrics else metrics[0]
-    blocks = list(recoveries_of(statistics, metric))
-    if not blocks:
-        yield NONE
-        return
-    shown = f"Shown is {statistics.title(metric).lower()}; {costs_text(statistics)}"
-    yield from _bullets([HOW_TO_READ, intervals_text(statistics), shown])
-    for block in blocks:
-        yield ""
-        yield f"**{markdown.plain(block.scenario.heading)}**"
-        yield ""
-        if block.rows:
-            yield _plain_table(block.headings, block.rows)
-            yield ""
-        yield from _bullets(reason[0].upper() + reason[1:] for reason in block.reasons)
-
-
 def _groups_section(statistics: RunStatistics) -> Iterator[str]:
     metric = statistics.groups["metric"].iloc[0]
     shown = f"Shown is {gap_title(metric).lower()}; groups.csv has other rates. {smallest_text(statistics)}"
@@ -483,14 +474,17 @@ def _figures_section(figures: Sequence[str]) -> Iterator[str]:
             yield f"![{text}]({own[0]})"
 
 
-def _files_section(statistics: RunStatistics, tables: Sequence[str]) -> Iterator[str]:
+def _files_section(
+    statistics: RunStatistics, sections: Sequence[Section], tables: Sequence[str]
+) -> Iterator[str]:
     yield "`betabench report` writes these files beside this page; `results/README.md` explains every column."
     yield (
         "Numbers have six significant digits. Bayesian probabilities come from "
         f"{N_POSTERIOR:,} samples and have an error of up to 0.005."
     )
     yield ""
-    yield from (f"- `{name}.csv`: {text}" for name, text in FILES.items() if name in statistics.frames)
+    files = FILES | {name: text for section in sections for name, text in section.files.items()}
+    yield from (f"- `{name}.csv`: {files[name]}" for name in statistics.frames)
     yield from (f"- `{path}`" for path in tables)
     yield ""
     yield "Each table is there as Markdown, CSV, and LaTeX for `\\input` (packages booktabs and adjustbox)."

@@ -1,0 +1,1 @@
+"""Sections and tables as Markdown, CSV and LaTeX, and in the terminal."""

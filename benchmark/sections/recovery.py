@@ -1,0 +1,105 @@
+"""How much of the planted bias techniques take back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from benchmark.columns import TEST_TITLES
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import listed_betas
+from benchmark.runs.recovery import COSTS
+from benchmark.sections.section import Block, Section, TextTable
+from benchmark.statistics.answers import DISCRIMINATION
+from benchmark.text.words import with_interval
+
+READING = (
+    "The reference is the baseline on samples without planted bias. Recovery is how far a technique moves a "
+    "metric back, as a share of what the bias changes for the baseline, on the original test. 1: the metric "
+    "is where it was before the bias was planted; above, it went farther. 0: what the baseline does; below, "
+    "it is made worse. What a technique would change without planted bias is counted as well. A recovery of "
+    "1 does not mean no discrimination, but as much as there was before. It speaks of one metric, not of who "
+    "is accepted: both groups may have lost."
+)
+NONE = "No level of bias is above 0, or no technique is compared with a baseline on the original test data."
+
+
+def section(statistics: RunStatistics) -> Section:
+    """Return the recoveries of each metric, with what they cost in accuracy."""
+    blocks = list(_blocks(statistics))
+    return Section(
+        "recovery",
+        "How much of the planted bias is taken back",
+        (READING, _intervals(statistics), _costs(statistics)) if blocks else (NONE,),
+        blocks,
+        files={
+            "recovery": "how much of the planted bias each technique takes back on the original test, with "
+            "intervals, and what that changes in accuracy"
+        },
+        figures={"recovery": "How much of the planted bias is taken back"},
+    )
+
+
+def _blocks(statistics: RunStatistics) -> Iterator[Block]:
+    """Yield the recoveries of each metric in each scenario that has some, discrimination first."""
+    titles = statistics.run.titles
+    for metric in sorted(statistics.metrics, key=lambda name: name != DISCRIMINATION):
+        table = statistics.recovery[statistics.recovery["metric"] == metric]
+        for scenario in statistics.scenarios:
+            if len(rows := scenario.rows(table)):
+                remarks = [reason[0].upper() + reason[1:] for reason in undefined(rows, titles)]
+                yield Block(
+                    scenario.heading,
+                    table=_table(rows, titles) if rows["recovery"].notna().any() else None,
+                    remarks=remarks,
+                    fold=statistics.title(metric),
+                )
+
+
+def _table(recovery: pd.DataFrame, titles: Mapping[str, str]) -> TextTable:
+    betas = sorted(map(float, recovery["beta"].unique()))
+    rows = []
+    for baseline, compared in recovery.groupby("baseline", sort=False):
+        most = compared.sort_values("n", ascending=False, kind="stable").drop_duplicates("beta")
+        of = f": {titles[str(baseline)]}" if recovery["baseline"].nunique() > 1 else ""
+        rows.append([f"changed by the bias{of}", *_cells(most, betas, "planted")])
+        for technique, rows_of in compared.groupby("technique", sort=False):
+            rows.append([titles[str(technique)], *_cells(rows_of, betas, "recovery")])
+    return TextTable(["Technique", *(f"β = {beta:g}" for beta in betas)], rows)
+
+
+def _cells(recovery: pd.DataFrame, betas: list[float], name: str) -> Iterator[str]:
+    columns = (recovery[column].tolist() for column in ("beta", name, f"{name}_low", f"{name}_high"))
+    texts = {beta: with_interval(*interval) for beta, *interval in zip(*columns, strict=True)}
+    return (texts[beta] for beta in betas)
+
+
+def _intervals(statistics: RunStatistics) -> str:
+    """Say what the intervals of recoveries hold."""
+    protocol = statistics.run.protocol
+    variation = "splits, corrected for their overlap" if protocol.overlaps else "training samples only"
+    return (
+        f"Intervals (95 %, Fieller's) reflect variation between {variation}; technique and baseline are "
+        f"compared on the same samples. {protocol.levels_text}"
+    )
+
+
+def _costs(statistics: RunStatistics) -> str:
+    """Say where the changes in accuracy are, and on which tests there are some."""
+    tests = [TEST_TITLES[test] for test, column in COSTS.items() if statistics.recovery[column].notna().any()]
+    there = f" on the {' and the '.join(tests)}" if tests else ""
+    return f"recovery.csv has every metric, and beside it what a technique changes in accuracy{there}."
+
+
+def undefined(recovery: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[str]:
+    """Say of which techniques in one scenario there is no recovery, and why."""
+    for reason, rows in recovery[recovery["reason"] != ""].groupby("reason", sort=False):
+        levels = {
+            titles[str(name)]: listed_betas(sorted(rows_of["beta"]))
+            for name, rows_of in rows.groupby("technique", sort=False)
+        }
+        where = "; ".join(f"{title} at β = {betas}" for title, betas in levels.items())
+        if len(set(levels.values())) == 1 and len(levels) == recovery["technique"].nunique():
+            where = f"all at β = {next(iter(levels.values()))}"
+        yield f"not defined for {where}: {reason}."
