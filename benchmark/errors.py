@@ -11,6 +11,9 @@ import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+GOES_ON = "the same command goes on with what is stored"
+"""Remedy of a run that was interrupted."""
+
 # What the command "betabench list" lists.
 _MOST_LISTED, _MOST_NAMED = 30, 6  # of more names than the first, so many are named
 _LISTED = ("datasets", "techniques", "metrics", "classifiers", "bias-kinds", "experiments")

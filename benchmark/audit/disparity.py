@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list_families, measure
+from benchmark.statistics.across import ALPHA
 from benchmark.statistics.hypothesis_tests import holm
+from benchmark.statistics.intervals import require_level
 
 AEQUITAS_COUNTS: Mapping[str, str] = {
     **{cell: cell for cell in ("tp", "fp", "fn", "tn")},
@@ -305,7 +307,7 @@ def disparities(
     *,
     reference: str = "majority",
     conventions: Conventions = "betabench",
-    alpha: float = 0.05,
+    alpha: float = ALPHA,
     small: int = 30,
 ) -> pd.DataFrame:
     """Compare each group's rates with those of a reference group.
@@ -339,7 +341,7 @@ def disparities(
     ------
     UnknownNameError
         If there is no such group.
-    ExperimentError
+    StatisticsError
         If ``alpha`` is not between 0 and 1.
     DataError
         If there is no row.
@@ -357,8 +359,7 @@ def disparities(
     Saleiro et al. (2018), equations 1 and 2. Holm (1979), A simple sequentially rejective multiple test
     procedure, Scandinavian Journal of Statistics 6.
     """
-    if not 0 < alpha < 1:
-        raise ExperimentError("No test has this alpha", expected="a number between 0 and 1", got=f"{alpha:g}")
+    require_level("level of significance", alpha, usual=ALPHA)
     _check_rows(predictions)
     rows = predictions.counts.rows
     # Rows, not weights: what a rate rests on is how many people there are.

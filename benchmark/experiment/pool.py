@@ -33,7 +33,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 import psutil
 
-from benchmark.errors import BetabenchError, ExperimentError
+from benchmark.errors import GOES_ON, BetabenchError, ExperimentError
 from benchmark.experiment.fork_server import (
     CAN_FORK,
     ONE_THREAD,
@@ -287,8 +287,7 @@ class Pool:
             if len(self._lost_servers) == _STARTS:
                 raise ExperimentError(
                     f"The process that starts the workers was killed {_STARTS} times",
-                    remedy="look for what ends processes here, such as too little memory; the same command "
-                    "goes on with what is stored",
+                    remedy=f"look for what ends processes here, such as too little memory; {GOES_ON}",
                 )
 
     def _start(self, task: Task | None = None) -> None:

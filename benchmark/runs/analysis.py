@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
-from benchmark.errors import ReportError, StatisticsError
+from benchmark.errors import ReportError
 from benchmark.experiment.rule import Rule
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.baselines import baselines_of
@@ -62,6 +62,7 @@ from benchmark.statistics.frames import (
     to_cells,
 )
 from benchmark.statistics.hypothesis_tests import flips_needed
+from benchmark.statistics.intervals import require_level
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
@@ -454,13 +455,7 @@ def _with_test_rows(
 def _require_testable(
     run: FinishedRun, results: pd.DataFrame, resampling: Resampling | None, alpha: float
 ) -> None:
-    if not 0 < alpha < 1:
-        raise StatisticsError(
-            "The level of significance is impossible",
-            expected="a number between 0 and 1",
-            got=f"{alpha:g}",
-            remedy="0.05 is what is usually asked for",
-        )
+    require_level("level of significance", alpha, usual=ALPHA)
     folds = None if resampling is None or resampling.n_folds is None else resampling.folds
     if results["repetition"].nunique() < 2 and (folds is None or folds.empty):
         raise ReportError(

@@ -21,7 +21,7 @@ from benchmark.columns import (
 from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription, RunDescription
 from benchmark.statistics.answers import ConstantAnswer, constant_on
-from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey
+from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey, require_unique, with_numbers
 from benchmark.text.words import file_name
 
 MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
@@ -108,23 +108,14 @@ def check_results(results: pd.DataFrame, description: RunDescription) -> pd.Data
     Raises
     ------
     ReportError
-        If columns are missing or unknown, a key repeats, a value is no number, or something has a name that
-        the description lacks.
+        If columns are missing or unknown, or something has a name that the description lacks.
+    StatisticsError
+        If a key repeats, or a value is no number.
     """
     _require_columns("results", results, RESULT_COLUMNS)
-    _require_unique("results", results, RESULT_COLUMNS[:-1])
+    require_unique("results", results, RESULT_COLUMNS[:-1])
     _require_described("results", results, description)
-    checked = results[list(RESULT_COLUMNS)].copy()
-    try:
-        checked["value"] = checked["value"].astype(float)
-    except (TypeError, ValueError) as error:
-        raise ReportError(
-            "The results hold values that are not numbers",
-            expected="floats or NaN",
-            got=str(error),
-            remedy="leave these rows out, or give their reasons as failures",
-        ) from error
-    return in_described_order(checked, description)
+    return in_described_order(with_numbers(results), description)
 
 
 def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
@@ -136,7 +127,7 @@ def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.Da
     checked = failures[list(FAILURE_COLUMNS)].copy()
     for column in ("test", "metric", "status", "reason"):
         checked[column] = checked[column].astype("object").fillna("").astype(str)
-    _require_unique("failures", checked, FAILURE_COLUMNS[:-2])
+    require_unique("failures", checked, FAILURE_COLUMNS[:-2])
     _require_described("failures", checked, description)
     _require_known("failures", "status", checked["status"], STATUSES)
     return in_described_order(checked, description)
@@ -268,18 +259,6 @@ def _require_columns(what: str, frame: pd.DataFrame, columns: Sequence[str]) -> 
             expected=", ".join(columns),
             got=", ".join(faults),
             remedy="hand over the frames as a run gives them",
-        )
-
-
-def _require_unique(what: str, frame: pd.DataFrame, key: Sequence[str]) -> None:
-    repeated = frame.duplicated(list(key))
-    if repeated.any():
-        first = frame.loc[repeated, list(key)].iloc[0]
-        raise ReportError(
-            f"The {what} hold several rows of one key",
-            expected="distinct " + ", ".join(key),
-            got=f"{int(repeated.sum())} repeated, the first is " + ", ".join(f"{k}={first[k]}" for k in key),
-            remedy="draw the report from one store only",
         )
 
 

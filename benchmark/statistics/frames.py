@@ -34,6 +34,10 @@ DECIMALS = 12
 ROUNDING = 1e-12
 """Share of their size below which two numbers are held equal: they differ by rounding only."""
 
+NO_BASELINE = "the baseline has no results here"
+NO_BETTER_VALUE = "no value of the metric is better than another"
+"""Reasons why a technique cannot be compared."""
+
 
 class Goal(Protocol):
     """Which values of a metric are good; every :class:`benchmark.metrics.Metric` is one."""
@@ -332,22 +336,35 @@ def _checked(results: pd.DataFrame) -> pd.DataFrame:
         )
     if results.empty:
         raise StatisticsError("There are no results", expected="at least one row", got="none")
+    table = with_numbers(results)
+    require_unique("results", table, RESULT_COLUMNS[:-1])
+    table["value"] = table["value"].where(np.isfinite(table["value"]))
+    return table
+
+
+def with_numbers(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of results in a new frame, with float values; others are a StatisticsError."""
     table = results[list(RESULT_COLUMNS)].copy()
     try:
         table["value"] = table["value"].astype(float)
     except (TypeError, ValueError) as error:
         raise StatisticsError(
-            "The results hold values that are not numbers", expected="floats or NaN", got=str(error)
+            "The results hold values that are not numbers",
+            expected="floats or NaN",
+            got=str(error),
+            remedy="leave these rows out, or give their reasons as failures",
         ) from error
-    repeated = table.duplicated(list(RESULT_COLUMNS[:-1]))
+    return table
+
+
+def require_unique(content: str, frame: pd.DataFrame, key: Sequence[str]) -> None:
+    """Raise a StatisticsError that names a frame's content if two rows have the same key."""
+    repeated = frame.duplicated(list(key))
     if repeated.any():
-        first = table.loc[repeated, list(RESULT_COLUMNS[:-1])].iloc[0]
+        first = frame.loc[repeated, list(key)].iloc[0]
         raise StatisticsError(
-            "The results hold several rows of one key",
-            expected="distinct " + ", ".join(RESULT_COLUMNS[:-1]),
-            got=f"{int(repeated.sum())} repeated, the first is "
-            + ", ".join(f"{column}={value}" for column, value in first.items()),
+            f"The {content} hold several rows of one key",
+            expected="distinct " + ", ".join(key),
+            got=f"{int(repeated.sum())} repeated, the first is " + ", ".join(f"{k}={first[k]}" for k in key),
             remedy="use the results of one store only",
         )
-    table["value"] = table["value"].where(np.isfinite(table["value"]))
-    return table

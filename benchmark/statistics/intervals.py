@@ -16,6 +16,17 @@ NO_FOLDS = "the values of single folds are not recorded"
 """Why there is no interval of a mean over folds."""
 
 
+def require_level(name: str, level: float, *, usual: float) -> None:
+    """Raise a StatisticsError if a level of confidence or significance is not between 0 and 1."""
+    if not 0 < level < 1:
+        raise StatisticsError(
+            f"The {name} is impossible",
+            expected="a number between 0 and 1",
+            got=f"{level:g}",
+            remedy=f"{usual:g} is what is usually asked for",
+        )
+
+
 def half_widths(
     std: Array, n: NDArray[np.int64], confidence: float = CONFIDENCE, overlap: Array | float = 0.0
 ) -> Array:
@@ -29,13 +40,7 @@ def half_widths(
     values are equal, NaN where there are fewer than two. A StatisticsError says that the confidence does not
     lie between 0 and 1. Student (1908), The probable error of a mean.
     """
-    if not 0 < confidence < 1:
-        raise StatisticsError(
-            "The confidence of intervals is impossible",
-            expected="a number between 0 and 1",
-            got=f"{confidence}",
-            remedy="0.95 is what is usually asked for",
-        )
+    require_level("confidence of intervals", confidence, usual=CONFIDENCE)
     several = n > 1
     found = np.full(len(n), np.nan)
     quantile = stdtrit(n[several] - 1, (1 + confidence) / 2)

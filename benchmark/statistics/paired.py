@@ -10,6 +10,8 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.frames import (
     CELL_KEY,
     DECIMALS,
+    NO_BASELINE,
+    NO_BETTER_VALUE,
     SCENARIO,
     Array,
     Baseline,
@@ -160,9 +162,9 @@ def paired_comparisons(
     unordered = ~np.isfinite(improvement).any(axis=1)
     table["reason"] = first_true(
         {
-            "the baseline has no results here": partner < 0,
+            NO_BASELINE: partner < 0,
             "fewer than two pairs": few,
-            "no value of the metric is better than another": unordered,
+            NO_BETTER_VALUE: unordered,
             NO_FOLDS: n_splits == 0,
             "all improvements are zero": ~np.nan_to_num(by_split).any(axis=1),
             "all improvements are equal": all_equal(by_split),

@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from benchmark.statistics.frames import (
     CELL_KEY,
+    NO_BASELINE,
     Array,
     Baseline,
     Cells,
@@ -99,7 +100,7 @@ def recoveries(
     nothing = ~((planted_low > _LEAST) | (planted_high < -_LEAST))
     table["reason"] = first_true(
         {
-            "the baseline has no results here": partner < 0,
+            NO_BASELINE: partner < 0,
             "no level of bias is 0": origin < 0,
             "fewer than two repetitions have values of technique and baseline": found.n < 2,
             "the baseline has fewer than two values at beta 0": found.n_other < 2,

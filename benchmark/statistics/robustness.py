@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 
 from benchmark.statistics.frames import (
+    NO_BASELINE,
+    NO_BETTER_VALUE,
     Array,
     Baseline,
     Cells,
@@ -119,9 +121,9 @@ def stopping_points(
         betas = own["beta"].to_numpy(dtype=float)
         n_betas, reason = _levels_with_a_value(betas, improvement[own.index])
         if (partner[own.index] < 0).all():
-            reason = "the baseline has no results here"
+            reason = NO_BASELINE
         elif goal_of(goals, str(metric)).direction == "none":
-            reason = "no value of the metric is better than another"
+            reason = NO_BETTER_VALUE
         stops_at = np.nan if reason else _stops_at(betas, row_means(improvement[own.index]))
         rows.append((*line, compared, n_betas, stops_at, reason))
     return pd.DataFrame(rows, columns=list(STOPPING_COLUMNS))

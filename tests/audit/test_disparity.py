@@ -22,7 +22,7 @@ from benchmark.audit import (
     parity,
     select,
 )
-from benchmark.errors import DataError, ExperimentError, UnknownNameError
+from benchmark.errors import DataError, ExperimentError, StatisticsError, UnknownNameError
 from benchmark.metrics import Predictions, list_families
 
 CELLS = ("tp", "fp", "fn", "tn")
@@ -206,7 +206,7 @@ def test_an_unknown_reference_is_refused_with_a_guess() -> None:
 
 @pytest.mark.parametrize("alpha", [0, 1, math.nan])
 def test_an_impossible_alpha_is_refused(alpha: float) -> None:
-    with pytest.raises(ExperimentError, match="alpha"):
+    with pytest.raises(StatisticsError, match="level of significance"):
         disparities(HAND, "letter", alpha=alpha)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmark.errors import ReportError
+from benchmark.errors import ReportError, StatisticsError
 from benchmark.runs.frames import check_failures, check_results, scenarios
 from benchmark.runs.summary import SUMMARY_COLUMNS, summarise
 from benchmark.text.spreadsheet import csv_text
@@ -111,9 +111,9 @@ def test_missing_and_unknown_columns_are_named(run: Run) -> None:
 
 
 def test_repeated_keys_are_refused(run: Run) -> None:
-    with pytest.raises(ReportError, match=r"several rows of one key.*beta=0\.0, technique=none"):
+    with pytest.raises(StatisticsError, match=r"several rows of one key.*beta=0\.0, technique=none"):
         check_results(pd.concat([run.results, run.results.head(1)]), run.description)
-    with pytest.raises(ReportError, match="several rows of one key"):
+    with pytest.raises(StatisticsError, match="several rows of one key"):
         check_failures(pd.concat([run.failures, run.failures.head(1)]), run.description)
 
 
@@ -137,7 +137,7 @@ def test_results_need_a_metric_failures_do_not(run: Run) -> None:
 
 
 def test_values_that_are_no_numbers_are_refused(run: Run) -> None:
-    with pytest.raises(ReportError, match=r"not numbers.*much"):
+    with pytest.raises(StatisticsError, match=r"not numbers.*much"):
         check_results(run.results.assign(value="much"), run.description)
 
 

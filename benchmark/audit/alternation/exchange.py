@@ -271,7 +271,7 @@ def _check(
             "The rows cannot be cut into folds",
             expected=f"from 2 to {len(features):,} folds, as many as there are rows",
             got=str(n_folds),
-            remedy="choose a number in this range",
+            remedy="choose another number of folds",
         )
     for attribute in attributes:
         if attribute not in features:

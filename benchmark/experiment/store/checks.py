@@ -91,9 +91,10 @@ def checksums(
         yield key, checksum(cell, metrics, convergence, digest or ""), written
 
 
-def count_damaged(connection: sqlite3.Connection, prefix: str = "") -> int:
-    """Return how many cells do not match their checksums; the tables' names begin with a prefix."""
-    return sum(found != written for _, found, written in checksums(connection, prefix=prefix))
+def damage_of(connection: sqlite3.Connection, prefix: str = "") -> str:
+    """Say how many cells do not match their checksums, if any; the tables' names begin with a prefix."""
+    n = sum(found != written for _, found, written in checksums(connection, prefix=prefix))
+    return f"{n:,} cell(s) do not match their checksums" if n else ""
 
 
 def add_checks(connection: sqlite3.Connection, among: str = "") -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import filelock
 
 from benchmark.errors import StoreError
-from benchmark.experiment.store.checks import UNREADABLE, add_checks, count_damaged, is_damage
+from benchmark.experiment.store.checks import UNREADABLE, add_checks, damage_of, is_damage
 from benchmark.experiment.store.schema import check_format, held, lock_path, not_a_store
 
 _STAGED = ("cells", "results", "convergence", "scorings", "scored", "predictions", "checks")
@@ -45,8 +45,8 @@ def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]
             raise StoreError(what, remedy="name another folder with --output")
         with _reading(other_path) as other:
             has_checks = _stage(connection, other, other_path)
-        if has_checks and (n := count_damaged(connection, prefix="their_")):
-            raise _damaged(other_path, f"{n:,} cell(s) do not match their checksums")
+        if has_checks and (damage := damage_of(connection, prefix="their_")):
+            raise _damaged(other_path, damage)
         _refuse_contradiction(connection, other_path, path, others[:number])
         new += _take_staged(connection)
         if not has_checks:

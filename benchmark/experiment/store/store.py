@@ -16,10 +16,10 @@ from typing import Any
 
 import filelock
 
-from benchmark.errors import StoreError
+from benchmark.errors import GOES_ON, StoreError
 from benchmark.experiment.store import schema
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue, Stored
-from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, count_damaged, is_damage
+from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, damage_of, is_damage
 from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
@@ -77,9 +77,9 @@ class Store:
                 with self._transaction():
                     self._connection.execute(schema.CHECKS)
                     add_checks(self._connection)
-            if n := count_damaged(self._connection):
+            if damage := damage_of(self._connection):
                 # One damaged key is enough to have cells written in vain, so none is mended in place.
-                raise _DamagedError(f"{n:,} cell(s) do not match their checksums")
+                raise _DamagedError(damage)
 
     def _rescue(self, damage: str) -> None:
         """Set a damaged store aside, in favor of a new one with what can still be read of it."""
@@ -132,8 +132,7 @@ class Store:
                 raise StoreError(
                     f"The store {self.path} cannot be written to",
                     got=str(error),
-                    remedy="make room on the disk or correct its permissions; the same command goes on with "
-                    "what is stored",
+                    remedy=f"make room on the disk or correct its permissions; {GOES_ON}",
                 ) from error
             raise
 
