@@ -77,21 +77,11 @@ _WITHOUT_LABEL = (
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Outcome of one check.
+    """Outcome of one check."""
 
-    Parameters
-    ----------
-    check : str
-        The check's name.
-    status : {"passed", "warning", "failed", "not applicable"}
-        Outcome. A warning breaks no rule: what was seen may be meant.
-    detail : str
-        What was wrong or seen, or why the check does not apply; empty if it passed.
-    """
-
-    check: str
-    status: Status
-    detail: str = ""
+    check: str  # the check's name
+    status: Status  # a warning breaks no rule: what was seen may be meant
+    detail: str = ""  # what was wrong or seen, or why the check does not apply; empty if it passed
 
 
 def check_technique(

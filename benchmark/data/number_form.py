@@ -31,20 +31,12 @@ _MANY = 20  # of which there are at least so many
 
 @dataclass(frozen=True)
 class NumberForm:
-    """How numbers are written.
+    """How numbers are written."""
 
-    Parameters
-    ----------
-    decimal : {".", ","}, default "."
-        What stands before decimals.
-    thousands : {".", ",", " ", "'"}, optional
-        What separates thousands; all four kinds of blanks count as one, and so do both apostrophes.
-    unit : str, optional
-        One of :data:`UNITS`, which is passed over. Beside ``%`` only zeros may stand without it.
-    """
-
-    decimal: str = "."
+    decimal: str = "."  # what stands before decimals
+    # What separates thousands; all four kinds of blanks count as one, and so do both apostrophes.
     thousands: str | None = None
+    # One of :data:`UNITS`, which is passed over. Beside ``%`` only zeros may stand without it.
     unit: str | None = None
 
     def plain(self, text: str) -> str:
@@ -75,33 +67,16 @@ PLAIN = NumberForm()
 
 @dataclass(frozen=True)
 class Notation:
-    """What a column's values tell of how its numbers are written.
+    """What a column's values tell of how its numbers are written."""
 
-    Parameters
-    ----------
-    form : NumberForm, optional
-        How they are written, where the column alone says so.
-    unit : str, optional
-        The sign beside them.
-    unclear : str, default ""
-        The mark that may stand before decimals as well as between thousands.
-    whole : str, default ""
-        A whole number that stands without that mark, which only one of both readings leaves right.
-    example : str, default ""
-        A number with that mark.
-    mixed : str, default ""
-        Why the column has no single form, if it has none.
-    has_decimals : bool, default False
-        Whether some number has decimals, without a doubt.
-    """
-
-    form: NumberForm | None = None
-    unit: str | None = None
-    unclear: str = ""
+    form: NumberForm | None = None  # how they are written, where the column alone says so
+    unit: str | None = None  # the sign beside them
+    unclear: str = ""  # the mark that may stand before decimals as well as between thousands
+    # A whole number that stands without that mark, which only one of both readings leaves right.
     whole: str = ""
-    example: str = ""
-    mixed: str = ""
-    has_decimals: bool = False
+    example: str = ""  # a number with that mark
+    mixed: str = ""  # why the column has no single form, if it has none
+    has_decimals: bool = False  # whether some number has decimals, without a doubt
 
     def read(self, *, thousands: bool) -> NumberForm:
         """Return the form in which the unclear mark separates thousands, or stands before decimals."""

@@ -19,17 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """The numbers that some columns of a table were cut from.
+    """The numbers that some columns of a table were cut from."""
 
-    Parameters
-    ----------
-    columns : tuple of str
-        Names of the columns.
-    values : ndarray of float, shape (n_rows, n_columns)
-        Their numbers, in the units of the file; NaN where a row has none: its value is missing or no number.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # names of the columns
+    # Shape (n_rows, n_columns), in the units of the file; NaN where a row's value is missing or no number.
     values: NDArray[np.float64]
 
     def __post_init__(self) -> None:

@@ -21,36 +21,17 @@ _CLEAR, _LARGE = 3.0, 0.05  # standard errors, and difference of shares, from wh
 
 @dataclass(frozen=True)
 class Part:
-    """One side of the label, or of the groups.
+    """One side of the label, or of the groups."""
 
-    Parameters
-    ----------
-    role : str
-        ``"favorable"``, ``"unfavorable"``, ``"deprived"`` or ``"favored"``.
-    column : str
-        Name of the column.
-    values : tuple of (str, int)
-        The values of the file on this side, each with its rows, the most frequent first.
-    rows : int
-        How many rows it has in all.
-    favorable : int
-        How many of these have the favorable label.
-    n_rows : int
-        How many rows both sides have.
-    name : str, default ""
-        The name of numbers that a condition chose: ``"10 and more"``.
-    span : str, default ""
-        The smallest and the largest of these.
-    """
-
-    role: str
-    column: str
+    role: str  # ``"favorable"``, ``"unfavorable"``, ``"deprived"`` or ``"favored"``
+    column: str  # name of the column
+    # The values of the file on this side, each with its rows, the most frequent first.
     values: tuple[tuple[str, int], ...]
-    rows: int
-    favorable: int
-    n_rows: int
-    name: str = ""
-    span: str = ""
+    rows: int  # how many rows it has in all
+    favorable: int  # how many of these have the favorable label
+    n_rows: int  # how many rows both sides have
+    name: str = ""  # the name of numbers that a condition chose: ``"10 and more"``
+    span: str = ""  # the smallest and the largest of these
 
     def __str__(self) -> str:
         if self.name:
@@ -68,29 +49,16 @@ class Part:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows that are left out, and whether this goes with the label or with the group.
+    """Rows that are left out, and whether this goes with the label or with the group."""
 
-    Parameters
-    ----------
-    rows : int
-        How many.
-    why : str
-        What they have, in words that follow "rows with".
-    with_label, with_group : (float, float) or None
-        Share of favorable labels, or of the deprived group, among them and among the rows that are read; None
-        where it is not known of any.
-    goes_with : str, default ""
-        ``"label"`` or ``"group"`` if both shares differ clearly.
-    may_turn : bool, default False
-        Whether these rows could turn which group is better off.
-    """
-
-    rows: int
-    why: str
+    rows: int  # how many
+    why: str  # what they have, in words that follow "rows with"
+    # Share of favorable labels, and of the deprived group, among them and among the rows that are read;
+    # None where it is not known of any.
     with_label: tuple[float, float] | None = None
     with_group: tuple[float, float] | None = None
-    goes_with: str = ""
-    may_turn: bool = False
+    goes_with: str = ""  # ``"label"`` or ``"group"`` if both shares differ clearly
+    may_turn: bool = False  # whether these rows could turn which group is better off
 
     def __str__(self) -> str:
         text = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'} with {self.why} "
@@ -109,31 +77,15 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file was read.
+    """How a file was read."""
 
-    Parameters
-    ----------
-    file : str
-        Name of the file.
-    rows_in_file, rows : int
-        Rows of the file, and those that are read.
-    parts : tuple of Part
-        The favorable and the unfavorable label, the deprived and the favored group.
-    left_out : tuple of LeftOut
-        Rows that are left out.
-    numbers : tuple of str, default ()
-        How columns write their numbers, where that is not as Python does.
-    merged : str, default ""
-        What to do where several values count as unfavorable that nobody named.
-    """
-
-    file: str
+    file: str  # name of the file
     rows_in_file: int
-    rows: int
-    parts: tuple[Part, ...]
-    left_out: tuple[LeftOut, ...]
-    numbers: tuple[str, ...] = ()
-    merged: str = ""
+    rows: int  # those of the file that are read
+    parts: tuple[Part, ...]  # the favorable and the unfavorable label, the deprived and the favored group
+    left_out: tuple[LeftOut, ...]  # rows that are left out
+    numbers: tuple[str, ...] = ()  # how columns write their numbers, where that is not as Python does
+    merged: str = ""  # what to do where several values count as unfavorable that nobody named
 
     def lines(self) -> Iterator[str]:
         """Yield what is said first."""

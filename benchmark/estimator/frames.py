@@ -30,21 +30,11 @@ class RowsError(DataError, ValueError):
 
 @dataclass(frozen=True)
 class LearnedColumn:
-    """How the values of a column are read.
+    """How the values of a column are read."""
 
-    Parameters
-    ----------
-    column : Column
-        Its name and states.
-    spec : CategoricalColumn or NumericColumn
-        Which values have which state.
-    usual : int
-        Code of the state that most training rows have, or -1 if a value without a state is an error.
-    """
-
-    column: Column
-    spec: CategoricalColumn | NumericColumn
-    usual: int
+    column: Column  # its name and states
+    spec: CategoricalColumn | NumericColumn  # which values have which state
+    usual: int  # code of the state that most training rows have, or -1 if a value without a state is an error
 
     def codes(self, values: pd.Series[Any]) -> NDArray[np.int16]:
         """Return the state of each row, shape (n_rows,).

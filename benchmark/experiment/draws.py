@@ -28,23 +28,14 @@ _Numbering = Callable[[Table, NDArray[np.intp] | None, str], Table]
 
 @dataclass(frozen=True, eq=False)
 class TestRows:
-    """Rows that techniques are tested on.
-
-    Parameters
-    ----------
-    seen : Table
-        What a technique sees of them: their features as they are recorded, no labels.
-    truth : Table
-        What they are scored with: true features, and the labels of the test.
-    among : ndarray of int, shape (n_rows,), optional
-        Which of the original test rows they are, where a technique sees the very same of them: what it says
-        is the same, too.
-    """
+    """Rows that techniques are tested on."""
 
     __test__ = False  # pytest would take it for a test
 
-    seen: Table
-    truth: Table
+    seen: Table  # what a technique sees of them: their features as they are recorded, no labels
+    truth: Table  # what they are scored with: true features, and the labels of the test
+    # Which of the original test rows they are, shape (n_rows,), where a technique sees the very same of
+    # them: what it says is the same, too.
     among: NDArray[np.intp] | None = None
 
 

@@ -41,21 +41,11 @@ def parse_edit(text: str) -> BiasEdit:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What a sample is drawn from: a learned network, or real rows.
+    """What a sample is drawn from: a learned network, or real rows."""
 
-    Parameters
-    ----------
-    content : Network or Rows
-        The network, nothing planted, or the rows.
-    n_rows : int
-        How many rows the real data have.
-    source : str
-        Where it comes from, for readers.
-    """
-
-    content: Network | Rows
-    n_rows: int
-    source: str
+    content: Network | Rows  # the network, nothing planted, or the rows
+    n_rows: int  # how many rows the real data have
+    source: str  # where it comes from, for readers
 
     @classmethod
     def find(cls, card: Card, sources: Sources, *, real: bool = False) -> Origin:

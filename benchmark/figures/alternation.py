@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
@@ -16,9 +16,6 @@ from benchmark.audit.alternation.experiment import AlternationExperiment, Altern
 from benchmark.figures import Drawing
 from benchmark.figures.style import Page, line_style, set_ticks, styled, widest
 from benchmark.text.words import file_name
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HOW: dict[Variant, str] = {
     "predict": "The same model predicts held-out rows as they are, and exchanged",

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from benchmark.errors import ReportError
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels, line_style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from benchmark.runs.descriptions import RunDescription
-    from benchmark.runs.frames import Scenario
+from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.frames import Scenario
 
 AUC_METRICS = ("auc_overall", "auc", "auc_gap")
 """Metrics that the figure shows, from left to right."""

@@ -5,18 +5,15 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from benchmark.data.table import Table
 from benchmark.figures import style
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.style import BLUE, Look, Page
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _WIDTH, _HEIGHT = 2.9, 2.5
 _LEFT, _RIGHT, _GAP = 0.66, 0.2, 0.72

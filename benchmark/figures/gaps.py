@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from benchmark.columns import CROSSED
@@ -18,10 +19,6 @@ from benchmark.statistics.frames import SCENARIO
 from benchmark.tables.groups import gap_title
 from benchmark.tables.significance import data_notes, own_notes
 from benchmark.text.words import file_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _NAME_WIDTH, _WIDTH = 2.0, 1.9
 _MOST_COLUMNS = 3

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PathCollection
 from matplotlib.colors import BoundaryNorm, ListedColormap
@@ -20,9 +21,6 @@ from numpy.typing import NDArray
 
 from benchmark.figures.fonts import font_family
 from benchmark.figures.style import LINE, SIZES, Page, text_width, wrap
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
@@ -21,10 +22,6 @@ from benchmark.statistics.frames import WHERE, baseline_names
 from benchmark.tables.answers import baseline_notes, mark_notes
 from benchmark.tables.paper import marks_of
 from benchmark.tables.significance import data_notes, own_notes, reach_notes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _CELL = (0.45, 0.21)
 _LEGEND, _NARROWEST = 1.4, 1.6

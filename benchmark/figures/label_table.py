@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from benchmark.figures import style
 from benchmark.figures.style import BETA_LOOK, GREY, LINE, SIZES, Look, Page, RowLabels
 from benchmark.network.inference import joint_distribution
 from benchmark.network.model import Network
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _MOST_ROWS = 14
 _NAME_WIDTH = 3.6

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
@@ -13,9 +13,6 @@ from benchmark.figures.layered import Edge, Layout, place_layers
 from benchmark.figures.style import GREY, SIZES, Look, Page, styled, text_width
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.text.embedded import NOT_LEARNED
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _HEIGHT = 0.3  # of a box; all sizes in inches
 _LAYER = 0.86

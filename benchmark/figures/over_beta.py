@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
@@ -20,10 +22,6 @@ from benchmark.runs.descriptions import MetricDescription, RunDescription, liste
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import ACCURACY
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _LEGEND_LINE = 0.19
 _LEGEND_WIDTH = 2.6

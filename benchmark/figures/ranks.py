@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from benchmark.figures.style import BETA_LOOK, LINE, Look, Page, RowLabels, add_beta_colorbar, styled, wrap
@@ -14,10 +15,6 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.standing_marks import below_constant_notes, degenerate_notes, marked_titles
 from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.frames import SCENARIO
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _ROW = 0.19
 _WIDTH = 2.6

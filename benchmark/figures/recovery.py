@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
@@ -22,10 +24,6 @@ from benchmark.runs.frames import Scenario
 from benchmark.sections.recovery import undefined
 from benchmark.tables.significance import data_notes
 from benchmark.text.words import file_name
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _WIDTH = 2.2
 _LEGEND_LINE, _LEGEND_WIDTH = 0.19, 2.6

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from benchmark.columns import EACH_OWN
 from benchmark.figures import style
@@ -20,10 +21,6 @@ from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.frames import baseline_of
 from benchmark.statistics.unprocessing import curves_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 TRADEOFF = ("discrimination", "accuracy")
 """Metrics on the axes of the paper's Figure 1."""

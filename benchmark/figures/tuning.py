@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, PercentFormatter
 
@@ -15,10 +15,6 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.tuning import CHOSEN_ON
 from benchmark.tables.significance import data_notes
 from benchmark.tables.tuning import choice_title, pooled
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _PANEL = (2.2, 1.7)
 

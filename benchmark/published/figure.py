@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_number
 from benchmark.figures.style import Page, RowLabels, styled
 from benchmark.published.numbers import TOLERANCES, Comparison
 from benchmark.published.text import metric_title, technique_title, ways_of_reading
 from benchmark.tables.paper import sentence
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _CELL = (0.4, 0.21)
 _NARROWEST = 1.6

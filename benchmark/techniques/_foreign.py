@@ -79,29 +79,18 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Description:
-    """How a technique of another library is run.
+    """How a technique of another library is run."""
 
-    Parameters
-    ----------
-    ours : str
-        The technique of this package that does the same: its publication and its summary are theirs, too.
-    run : callable(technique, Table or Scored, Tools) -> Prepared, Predictor or Adjustment
-        What calls the library, by the stage.
-    stage : {"pre", "in", "post"}
-        At which stage it acts here.
-    parameters : mapping, default {}
-        Of the library's constructor, under its names, and of the adapter.
-    needs : mapping, default {}
-        Modules beyond the library, and the packages that bring them.
-    declares : mapping, default {}
-        What the technique declares besides: attributes of :class:`Technique`.
-    """
-
+    # The technique of this package that does the same: its publication and its summary are theirs, too.
     ours: str
+    # Calls the library with the technique, a Table or Scored, and Tools; gives what the stage makes.
     run: Callable[[Any, Any, Tools], Any]
-    stage: Stage
+    stage: Stage  # at which stage it acts here
+    # Of the library's constructor, under its names, and of the adapter.
     parameters: Rules = field(default_factory=dict)
+    # Modules beyond the library, and the packages that bring them.
     needs: Mapping[str, str] = field(default_factory=dict)
+    # What the technique declares besides: attributes of :class:`Technique`.
     declares: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -285,7 +285,7 @@ def test_a_technique_of_our_own_is_one_file(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
         "from benchmark.techniques import get_technique, list_techniques\n"
-        "from benchmark.techniques.conformance import check_technique\n"
+        "from benchmark.conformance import check_technique\n"
         "from website.technique_pages import technique_pages\n"
         "print(','.join(list_techniques()))\n"
         "found = {result.status for result in check_technique(get_technique('one_of_our_own'))}\n"
