@@ -11,7 +11,7 @@ import functools
 import io
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +23,10 @@ from benchmark.bias.cpt import CptBias
 from benchmark.columns import STORE_NAME
 from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
-from benchmark.errors import BiasError, ExperimentError, UnknownNameError
-from benchmark.experiment.check import check_experiment, load_for_run
+from benchmark.errors import UnknownNameError
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.foreseen import foreseen
-from benchmark.experiment.own import with_own_baselines
+from benchmark.experiment.expand import lite as small
+from benchmark.experiment.expand import load_for_run, naming_file, narrow
 from benchmark.experiment.plan import (
     WHOLE,
     Experiment,
@@ -35,15 +34,13 @@ from benchmark.experiment.plan import (
     Train,
     default_edits,
     load_bias,
-    narrow,
     plan_blocks,
 )
-from benchmark.experiment.plan import lite as small
-from benchmark.experiment.rule import with_tuned
+from benchmark.experiment.prepare import build_world
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
-from benchmark.experiment.world import build_world, load_plugins
+from benchmark.experiment.validate import foreseen
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
@@ -54,7 +51,6 @@ from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.frames import SCENARIO
-from benchmark.techniques import list_techniques
 from benchmark.text.console import tell
 from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
@@ -172,31 +168,26 @@ def run(
     began = time.monotonic()
     # Everything that can be wrong with the input is found before a store is made or set aside.
     part = WHOLE if shard is None else Shard.parse(shard)
-    named = tuple(map(str, plugins))
-    if isinstance(experiment, Experiment):
-        whole, files = experiment, load_plugins(experiment, named)
-    else:
-        whole, files = load_for_run(experiment, named)
-    chosen = narrow(
-        small(whole) if lite else whole,
-        datasets=datasets,
-        techniques=techniques,
-        classifiers=classifiers,
-        betas=betas,
-        repetitions=repetitions,
-        known_techniques=tuple(list_techniques()),
+    plan = load_for_run(
+        experiment,
+        map(str, plugins),
+        lambda whole: narrow(
+            small(whole) if lite else whole,
+            datasets=datasets,
+            techniques=techniques,
+            classifiers=classifiers,
+            betas=betas,
+            repetitions=repetitions,
+        ),
     )
-    with _naming_file(experiment):
-        check_experiment(chosen)
-        chosen = with_tuned(chosen)
-        chosen = with_own_baselines(chosen)
-    for note in foreseen(chosen):
+    chosen = plan.experiment
+    for note in foreseen(plan):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
     require_writable(Path("results", chosen.name) if output is None else Path(output))
     sources = Sources(data_dir, offline)
-    with _naming_file(experiment):
-        world = build_world(chosen, sources, require_real_data=require_real_data, plugins=files, say=say)
+    with naming_file(experiment):
+        world = build_world(plan, sources, require_real_data=require_real_data, say=say)
     own = None if shard is None else part
     folder = _default_folder(chosen.name, world.embedded, own) if output is None else Path(output)
     n_workers = (os.cpu_count() or 1) if workers is None else workers
@@ -463,17 +454,6 @@ def sample(
     frame = sample.table.to_frame()
     frame.attrs.update(card.roles)
     return frame
-
-
-@contextlib.contextmanager
-def _naming_file(experiment: object) -> Iterator[None]:
-    """Let errors of what an experiment file says begin with its name."""
-    try:
-        yield
-    except (BiasError, ExperimentError) as error:
-        if str(experiment).endswith(".toml"):
-            error.what = f"{experiment}, {error.what}"
-        raise
 
 
 def _default_folder(name: str, embedded: bool, shard: Shard | None) -> Path:

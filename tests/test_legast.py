@@ -12,9 +12,10 @@ import pytest
 
 from benchmark.data.source import Sources
 from benchmark.experiment.evaluate import Evaluator
-from benchmark.experiment.plan import load_experiment, narrow
-from benchmark.experiment.run import _planned_cells
-from benchmark.experiment.world import build_world
+from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.prepare import build_world
 from benchmark.published.files import compare_folder, published_numbers, write_comparison
 from benchmark.statistics.intervals import half_widths
 from benchmark.text.files import plain_or_packed
@@ -111,10 +112,12 @@ def test_computing_again_gives_the_committed_numbers(
     results: pd.DataFrame, data_dir: Path, dataset: str, beta: float, technique: str
 ) -> None:
     asked = {"datasets": [dataset], "techniques": ["none", technique], "betas": [beta], "repetitions": 1}
-    made = build_world(narrow(load_experiment("legast2025"), **asked), Sources(data_dir, offline=True))
+    made = build_world(
+        expand(narrow(load_experiment("legast2025"), **asked)), Sources(data_dir, offline=True)
+    )
     committed = results.set_index(KEYS)["value"].sort_index()
     evaluator, compared = Evaluator(made), 0
-    for block, cells in _planned_cells(made):
+    for block, cells in planned_cells(made):
         for cell in evaluator(block, cells):
             assert cell.status == "ok"
             for own in cell.metrics:

@@ -18,10 +18,12 @@ from benchmark.cli import main
 from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.expand import load_for_run
+from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.experiment.world import World, build_world
 from benchmark.techniques import Convergence, list_techniques
 from benchmark.techniques import registry as module
 
@@ -140,7 +142,7 @@ def experiment(folder: Path, more: str = "", time_limit: float = 60, memory_limi
 
 
 def world(file: Path, *plugins: Path) -> World:
-    return build_world(load_experiment(file), Sources(offline=True), plugins=tuple(map(str, plugins)))
+    return build_world(load_for_run(file, map(str, plugins)), Sources(offline=True))
 
 
 # --------------------------------------------------------------------------------------- how they are found
@@ -255,7 +257,7 @@ def neighbour(number: int) -> str:
 def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path, **limits: float) -> None:
     """Run hostile techniques, an honest one after every few, and compare those with a run of them alone."""
     alone = world(experiment(folder, "".join(map(neighbour, range(0, len(harm), between)))))
-    ((block, planned),) = _planned_cells(alone)
+    ((block, planned),) = planned_cells(alone)
     honest = list(Evaluator(alone)(block, planned))
     module.load_plugin(HOSTILE)
     entries = [f'[[techniques]]\ntechnique = "{name}"\n' for name in harm]
@@ -300,7 +302,7 @@ def test_what_takes_its_process_down_or_spoils_it_harms_no_neighbour(tmp_path: P
 
 def test_the_memory_limit_is_none_of_what_identifies_a_cell(tmp_path: Path) -> None:
     def keys(limit: float) -> list[str]:
-        ((_, cells),) = _planned_cells(world(experiment(tmp_path, memory_limit=limit)))
+        ((_, cells),) = planned_cells(world(experiment(tmp_path, memory_limit=limit)))
         return [cell.key for cell in cells]
 
     assert keys(1000) == keys(2000) == keys(float("inf"))

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from benchmark.cli import main
-from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
+from benchmark.experiment.expand import narrow
+from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.published.files import compare_folder, write_comparison
 from benchmark.published.readings import read_readings
 from benchmark.runs.finished import read_run

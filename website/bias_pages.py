@@ -10,7 +10,7 @@ from benchmark.bias import BiasKind, list_bias_kinds, make_bias
 from benchmark.data.card import load_card
 from benchmark.errors import BiasError
 from benchmark.experiment.plan import default_edits
-from benchmark.experiment.world import learned_network
+from benchmark.experiment.prepare import learned_network
 from benchmark.network.model import Network
 from benchmark.text.markdown import code, plain, table
 from benchmark.text.words import number

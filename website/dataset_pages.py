@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark.data.card import Card, list_cards
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
-from benchmark.experiment.world import embedded_network_path
+from benchmark.experiment.prepare import embedded_network_path
 from benchmark.figures.network import draw_network
 from benchmark.figures.style import render
 from benchmark.network.bif import read_bif

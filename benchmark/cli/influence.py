@@ -42,7 +42,7 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.audit import LEVELS, audit_features
     from benchmark.classifiers import make_classifier
     from benchmark.data.card import load_card
-    from benchmark.experiment.world import find_rows
+    from benchmark.experiment.prepare import find_rows
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
     from benchmark.text.console import say

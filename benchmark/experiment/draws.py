@@ -20,7 +20,7 @@ from benchmark.seeding import generator
 
 if TYPE_CHECKING:
     from benchmark.experiment.plan import Block, Experiment
-    from benchmark.experiment.world import Scene
+    from benchmark.experiment.prepare import Scene
 
 Axes = dict[str, str | int | float]
 _Numbering = Callable[[Table, NDArray[np.intp] | None, str], Table]

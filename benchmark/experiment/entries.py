@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -23,6 +25,7 @@ from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import title_of
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.models import STRICT, Identifier, TechniqueName, entry_name
+from benchmark.techniques import Technique, find_technique, get_technique
 
 
 def _require_level(beta: float) -> float:
@@ -60,6 +63,10 @@ TunedOn = Literal["biased", "clean", "oracle"]
 """What a setting is chosen on: rows of the biased training sample, rows without bias, or the test rows."""
 NOBODY_HAS: tuple[TunedOn, ...] = ("clean", "oracle")
 """Of these, what nobody has who has biased rows: such entries are never recommended, ranked or tested."""
+
+_SWEEP = re.compile(r"([A-Za-z0-9_.:+-]+)\[(.*)\]")
+_ASSIGNED = re.compile(r" *([A-Za-z_][A-Za-z0-9_]*) *= *([^=\[\]]*[^=\[\], ]) *")
+_SWEEP_EXAMPLE = '"repair[level=0.25,0.5,0.75,1]", or "lfr[A_z=1,50; prototypes=5,10]" for each pair'
 
 
 class _Strict(BaseModel):
@@ -188,8 +195,8 @@ class DatasetEntry(_Strict):
 class TechniqueEntry(_Strict):
     """A technique with its parameters, under the name that tables show.
 
-    ``sweep`` names the list of values that it is one of, and ``tuned`` says what its parameters are chosen on
-    (:func:`benchmark.experiment.rule.with_tuned`); both are empty of most.
+    ``sweep`` names the list of values that it is one of (:func:`listed_techniques`), and ``tuned`` says what
+    its parameters are chosen on (:func:`benchmark.experiment.rule.with_tuned`); both are empty of most.
     """
 
     technique: TechniqueName
@@ -212,6 +219,76 @@ class TechniqueEntry(_Strict):
             name = data.get("name", entry_name(str(data["technique"])))
             return {"title": title_of(str(name)), **data, "name": name}
         return data
+
+    @property
+    def unconstrained(self) -> Mapping[str, Any] | None:
+        """The parameters at which the technique is its own learner, or None if it takes a classifier."""
+        technique = find_technique(self.technique)
+        return None if technique is None else technique.unconstrained
+
+    @property
+    def is_own_learner(self) -> bool:
+        """Whether it is a learner of the technique's own, without mitigation."""
+        brings_one = self.unconstrained is not None
+        return brings_one and is_own_learner(get_technique(self.technique, **self.parameters))
+
+    @property
+    def learner(self) -> Technique:
+        """The learner that the technique brings, without mitigation; errors as of `get_technique`."""
+        return get_technique(self.technique, **{**self.parameters, **(self.unconstrained or {})})
+
+
+def is_own_learner(technique: Technique) -> bool:
+    """Whether a configured technique is a learner of its own, without mitigation."""
+    free = technique.unconstrained
+    return free is not None and technique.parameters == {**technique.parameters, **free}
+
+
+def listed_techniques(name: str) -> list[dict[str, Any]]:
+    """Return the entries that a name in a list of techniques stands for: one, or one of each swept value.
+
+    In ``"repair[level=0.25,0.5]"`` the values are swept; several parameters, between semicolons, are crossed.
+    A ValueError says that the values are malformed.
+    """
+    match = _SWEEP.fullmatch(name.strip())
+    if match is None:
+        if "[" in name:
+            raise ValueError(f"has malformed values; expected a list such as {_SWEEP_EXAMPLE}")
+        return [{"technique": name}]
+    technique, lists = match.groups()
+    values: dict[str, list[str]] = {}
+    for part in lists.split(";"):
+        assigned = _ASSIGNED.fullmatch(part)
+        if assigned is None or assigned[1] in values:
+            raise ValueError(
+                f"has malformed values, {part.strip()!r}; expected a list such as {_SWEEP_EXAMPLE}"
+            )
+        values[assigned[1]] = texts = [text.strip() for text in assigned[2].split(",")]
+        if len(set(texts)) < len(texts) or "" in texts:
+            raise ValueError(
+                f"has a value of {assigned[1]!r} that is empty or repeats; expected such as {_SWEEP_EXAMPLE}"
+            )
+    return [
+        {
+            "technique": technique,
+            "name": "_".join((entry_name(technique), *chosen)),
+            "title": f"{title_of(entry_name(technique))} {', '.join(chosen)}",
+            "parameters": dict(zip(values, map(_swept_value, chosen), strict=True)),
+            "sweep": name.strip(),
+        }
+        for chosen in itertools.product(*values.values())
+    ]
+
+
+def _swept_value(text: str) -> bool | int | float | str:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 class ClassifierEntry(_Strict):

@@ -29,6 +29,7 @@ from benchmark.errors import (
 from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds
 from benchmark.experiment.entries import ClassifierEntry
 from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.prepare import Scene, World
 from benchmark.experiment.score import (
     Answers,
     Place,
@@ -43,7 +44,6 @@ from benchmark.experiment.score import (
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
-from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
     Convergence,

@@ -26,10 +26,10 @@ from benchmark.columns import (
     TUNING_COLUMNS,
 )
 from benchmark.experiment.counts import CellName
+from benchmark.experiment.prepare import Scene, World
 from benchmark.experiment.score import joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
-from benchmark.experiment.world import Scene, World
 from benchmark.metrics import FAILING, GroupCounts, OneValueEach, measure_by_group, metrics_by_group
 from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 

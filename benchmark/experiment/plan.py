@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -30,13 +30,11 @@ from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     broken_rules,
     count_of,
-    find_declaration,
-    list_declarations,
     load_experiment_file,
     read_toml,
     title_of,
 )
-from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.errors import ExperimentError
 from benchmark.experiment.entries import (
     Beta,
     BiasEntry,
@@ -48,14 +46,20 @@ from benchmark.experiment.entries import (
     PublishedEntry,
     TechniqueEntry,
     TrainRows,
-    levels_of,
+    listed_techniques,
 )
-from benchmark.experiment.own import cells_on, is_unconstrained, unconstrained
 from benchmark.experiment.rule import TuneEntry
-from benchmark.experiment.sweep import swept
 from benchmark.models import STRICT, Identifier
+from benchmark.registry import load_plugin
+from benchmark.techniques import Technique
 
-_LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
+# The entries that a name stands for, by the field with the list that it is in.
+_STAND_FOR: Mapping[str, Callable[[str], list[dict[str, Any]]]] = {
+    "datasets": lambda name: [{"card": name}],
+    "techniques": listed_techniques,
+    "classifiers": lambda name: [{"classifier": name}],
+}
+
 _BIAS_EXAMPLE = "docs/adding/bias.md has an example"
 
 Train = Literal["network", "data"]
@@ -170,25 +174,7 @@ class Experiment(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _names_stand_for_entries(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        data = {"title": title_of(str(data.get("name", "experiment"))), **data}
-        shared, baseline = data.pop("bias", None), data.pop("baseline", None)
-        for field, key in (("datasets", "card"), ("techniques", "technique"), ("classifiers", "classifier")):
-            entries = data.get(field)
-            if isinstance(entries, list | tuple):
-                entries = [
-                    own for entry in entries for own in (swept(entry) if key == "technique" else [entry])
-                ]
-                data[field] = [{key: entry} if isinstance(entry, str) else entry for entry in entries]
-        if isinstance(data.get("datasets"), list):
-            data["datasets"] = [_with_bias(entry, shared) for entry in data["datasets"]]
-            if baseline is not None:
-                data["datasets"] = [
-                    {"baseline": baseline, **entry} if isinstance(entry, dict) else entry
-                    for entry in data["datasets"]
-                ]
-        return data
+        return entries_for_names(data) if isinstance(data, dict) else data
 
     @field_validator("betas")
     @classmethod
@@ -282,10 +268,26 @@ class Experiment(BaseModel):
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""
-        own = {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
+        parameters = {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
         # What techniques are compared with stays without mitigation whatever a dataset asks of these.
-        free = dataset.baseline == OWN and is_unconstrained(technique)
-        return {**own, **(unconstrained(technique.technique) or {})} if free else own
+        free = dataset.baseline == OWN and technique.is_own_learner
+        return {**parameters, **(technique.unconstrained or {})} if free else parameters
+
+    def cells_on(self, dataset: DatasetEntry) -> tuple[tuple[str, str], ...]:
+        """Return names of technique and classifier of each cell of a block, in the experiment's order.
+
+        Techniques with a learner of their own have one cell where they are compared with that.
+        """
+        classifiers = [classifier.name for classifier in self.classifiers]
+        compared_with_own = dataset.baseline == OWN
+        return tuple(
+            (entry.name, classifier)
+            for entry in self.techniques
+            if not dataset.techniques or entry.name in dataset.techniques
+            for classifier in (
+                [OWN] if compared_with_own and entry.unconstrained is not None else classifiers
+            )
+        )
 
 
 class _ExperimentFile(Experiment):
@@ -297,9 +299,49 @@ class _ExperimentFile(Experiment):
     repetitions: StrictInt = Field(ge=1)
 
 
-def _with_bias(entry: Any, shared: Any) -> Any:
+@dataclass(frozen=True, eq=False)
+class ExpandedExperiment:
+    """An experiment as it is run; :func:`benchmark.experiment.expand.expand` makes it, and nothing else does.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        With an entry for each tuned technique, and for each learner that techniques are compared with.
+    techniques : mapping of (str, str) to Technique
+        The techniques with their parameters, by dataset and entry.
+    own_baselines : mapping of str to str
+        The entry that each technique with a learner of its own is compared with, by its entry; empty unless a
+        dataset asks for it.
+    plugins : tuple of str
+        Absolute paths of the files that register techniques, metrics, classifiers or kinds of bias.
+    """
+
+    experiment: Experiment
+    techniques: Mapping[tuple[str, str], Technique]
+    own_baselines: Mapping[str, str]
+    plugins: tuple[str, ...] = ()
+
+
+def entries_for_names(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of an experiment file with an entry for each that a name stands for."""
+    data = {"title": title_of(str(content.get("name", "experiment"))), **content}
+    shared, baseline = data.pop("bias", None), data.pop("baseline", None)
+    for field, entries_of in _STAND_FOR.items():
+        if isinstance(listed := data.get(field), list | tuple):
+            entries = (entries_of(named) if isinstance(named, str) else [named] for named in listed)
+            data[field] = list(itertools.chain.from_iterable(entries))
+    if isinstance(data.get("datasets"), list):
+        general = {} if baseline is None else {"baseline": baseline}
+        data["datasets"] = [
+            {**general, **with_bias(entry, shared)} if isinstance(entry, dict) else entry
+            for entry in data["datasets"]
+        ]
+    return data
+
+
+def with_bias(entry: dict[str, Any], shared: Any = None) -> dict[str, Any]:
     """Return a dataset's entry with the bias that datasets share, or the default one, if it has none."""
-    if not isinstance(entry, dict) or "bias" in entry or not isinstance(entry.get("card"), str):
+    if "bias" in entry or not isinstance(entry.get("card"), str):
         return entry
     if shared is None:
         # However columns are read, the paper's edits hold, unless the entry says who is deprived.
@@ -441,150 +483,23 @@ def load_experiment(
     return load_experiment_file(_ExperimentFile, name_or_path, more=more)
 
 
-PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
-"""What to do where a name is unknown that a plugin may register."""
+def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str, ...]:
+    """Load the plugins that an experiment names, and more; return their absolute paths, each once.
 
-
-@contextlib.contextmanager
-def naming_plugins() -> Iterator[None]:
-    """Let an unknown name's error say that a plugin may have to be named."""
-    try:
-        yield
-    except UnknownNameError as error:
-        error.remedy = "; ".join(filter(None, (error.remedy, PLUGIN_HINT)))
-        raise
-
-
-def narrow(
-    experiment: Experiment,
-    *,
-    datasets: Sequence[str] | None = None,
-    techniques: Sequence[str] | None = None,
-    classifiers: Sequence[str] | None = None,
-    betas: Sequence[float] | None = None,
-    repetitions: int | None = None,
-    known_techniques: Sequence[str] = (),
-) -> Experiment:
-    """Return the experiment with parts chosen on the command line, in the experiment's order.
-
-    A dataset may be the path of a card, which gets the default bias. A technique that the file does not list
-    but the registry knows is added with its default parameters; so is another library's, by its name, and a
-    classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
-    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
-    is out of range, or that two datasets would have one name.
+    A PluginError says that a file is missing, fails on import or registers nothing.
     """
-    changes: dict[str, Any] = {}
-    kept = experiment.datasets
-    if datasets is not None:
-        listed = [d.name for d in experiment.datasets]
-        own = _own_datasets([name for name in datasets if name not in listed], experiment)
-        kept = (*(d for d in experiment.datasets if d.name in datasets), *own)
-    if techniques is not None:
-        listed = [t.name for t in experiment.techniques]
-        asked = [own for name in techniques for own in _asked(name)]
-        for entry in asked:
-            known = ":" in entry.technique or entry.technique in known_techniques
-            if entry.name not in listed and not known:
-                with naming_plugins():
-                    raise UnknownNameError("technique", entry.technique, {*listed, *known_techniques})
-        names = [entry.name for entry in asked]
-        added = {entry.name: entry for entry in asked if entry.name not in listed}
-        changes["techniques"] = (*(t for t in experiment.techniques if t.name in names), *added.values())
-        # A technique that the file does not list is wanted on every dataset.
-        kept = tuple(
-            d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in kept
-        )
-    if classifiers is not None:
-        listed = [c.name for c in experiment.classifiers]
-        changes["classifiers"] = (
-            *(c for c in experiment.classifiers if c.name in classifiers),
-            *(ClassifierEntry(classifier=n) for n in dict.fromkeys(classifiers) if n not in listed),
-        )
-    if betas is not None:
-        changes["betas"] = levels_of(betas)
-    if repetitions is not None:
-        if repetitions < 1:
-            raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
-        changes["repetitions"] = repetitions
-    return experiment.model_copy(update={**changes, "datasets": kept})
-
-
-def _asked(name: str) -> list[TechniqueEntry]:
-    """Return the entries that a name on the command line stands for; malformed is an ExperimentError."""
-    try:
-        found = ({"technique": own} if isinstance(own, str) else own for own in swept(name))
-        return [TechniqueEntry.model_validate(own) for own in found]
-    except ValidationError as error:  # which is a ValueError as well
-        rules = " and ".join(broken_rules(error, TechniqueEntry, "a technique"))
-        raise ExperimentError(f"The technique {name!r} cannot be named so: {rules}") from None
-    except ValueError as error:
-        raise ExperimentError(f"The technique {name!r} {error}") from None
-
-
-def lite(experiment: Experiment) -> Experiment:
-    """Return an experiment as it is tried out: on few small samples, and with a name of its own.
-
-    It has the same datasets, techniques, classifiers and metrics, so that its files have the same columns,
-    at the lowest and the highest level of bias.
-    """
-
-    def few(rows: TrainRows) -> int:
-        return _LITE_ROWS if rows == "data" else min(rows, _LITE_ROWS)
-
-    changes = {
-        "name": f"{experiment.name}_lite",
-        "title": f"{experiment.title} (tried on small samples)",
-        "repetitions": min(_LITE_REPETITIONS, experiment.repetitions),
-        "betas": tuple(sorted({experiment.betas[0], experiment.betas[-1]})),
-        "train_rows": few(experiment.train_rows),
-        "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
-        "datasets": tuple(
-            entry.model_copy(
-                update={
-                    "train_rows": entry.train_rows and few(entry.train_rows),
-                    "folds": entry.folds and min(entry.folds, _LITE_FOLDS),
-                }
-            )
-            for entry in experiment.datasets
-        ),
-    }
-    return experiment.model_copy(update=changes)
-
-
-def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[DatasetEntry, ...]:
-    """Return an entry for each card that is named by its path from the working directory."""
-    for name in names:
-        if not name.endswith(".toml"):
-            raise _not_in_experiment(name, experiment)
-        find_declaration("datasets", name)
-    cards = dict.fromkeys(str(Path(name).expanduser()) for name in names)
-    own = tuple(DatasetEntry.model_validate(_with_bias({"card": card}, None)) for card in cards)
-    taken = Counter(entry.name for entry in (*own, *experiment.datasets))
-    if repeated := [entry.card for entry in own if taken[entry.name] > 1]:
-        raise ExperimentError(
-            f"Two datasets of the experiment {experiment.name!r} would have one name",
-            expected="cards whose files are called differently from each other and from its datasets",
-            got=", ".join(repeated),
-            remedy="rename the file of the card",
-        )
-    return own
-
-
-def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
-    listed = [dataset.name for dataset in experiment.datasets]
-    if name in list_declarations("datasets"):
-        error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
-        error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
-        return error
-    error = UnknownNameError("dataset", name, listed)
-    error.remedy = "a card of your own is named by the path of its file, which ends in .toml"
-    return error
+    paths = (str(Path(plugin).expanduser().resolve()) for plugin in (*experiment.plugins, *more))
+    plugins = tuple(dict.fromkeys(paths))
+    with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
+        for plugin in plugins:
+            load_plugin(plugin)
+    return plugins
 
 
 def plan_blocks(experiment: Experiment) -> Iterator[Block]:
     """Yield the experiment's blocks in the order of its result table."""
     for dataset in experiment.datasets:
-        cells = cells_on(experiment, dataset)
+        cells = experiment.cells_on(dataset)
         for bias in dataset.bias:
             for beta in experiment.betas:
                 for repetition in range(experiment.repetitions):

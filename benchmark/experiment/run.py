@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import make_classifier
-from benchmark.columns import BIASED, OWN
+from benchmark.columns import BIASED
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import BlockName, CellName, CountsOfCells
@@ -27,12 +27,11 @@ from benchmark.experiment.evaluate import (
     Cell,
     Evaluator,
     cell_result,
-    configured_techniques,
-    describe_classifier,
-    describe_technique,
 )
-from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard, plan_blocks
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard
 from benchmark.experiment.pool import Finished, Limits, Task
+from benchmark.experiment.prepare import World
 from benchmark.experiment.score import (
     Place,
     Scored,
@@ -45,11 +44,9 @@ from benchmark.experiment.score import (
     unpack,
 )
 from benchmark.experiment.store import CellResult, LastRun, MetricValue, Store, Stored
-from benchmark.experiment.tune import TuningEvaluator, describe_tuning
+from benchmark.experiment.tune import TuningEvaluator
 from benchmark.experiment.versions import software
-from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
-from benchmark.techniques import Technique
 
 _MIXED = (
     "Note: the workers' processors, or how libraries use them, are of several kinds, between which the last "
@@ -116,7 +113,7 @@ def compute(
     StoreError
         If the store does not keep what is written to it.
     """
-    planned = _planned_cells(world, shard)
+    planned = planned_cells(world, shard)
     stored = store.statuses()
     again = {"failed", "crashed", "timeout"} if retry_failed else set()
     limit = world.experiment.time_limit
@@ -137,7 +134,7 @@ def compute(
     started, began, mixed = time.perf_counter(), math.inf, False
     for finished in engine.run(
         missing,
-        functools.partial(_evaluator, world, _software(world, configured_techniques(world.experiment))),
+        functools.partial(_evaluator, world, _software(world)),
         Limits(limit, world.experiment.memory_limit),
     ):
         last_run = replace(last_run, finished=last_run.finished + len(finished))
@@ -191,11 +188,11 @@ def measure(
     the end, those that the store had among them. Nothing is stored of a cell that is cut off, because a run
     may give it more time. Errors are those of :func:`compute`.
     """
-    planned = _planned_cells(world, shard)
+    planned = planned_cells(world, shard)
     stored, cut_off, computed = store.statuses(), dict[str, float](), 0
     tasks = _sampled(world.experiment, planned, stored, samples)
     total, done = sum(len(task.cells) for task in tasks), 0
-    expected = _software(world, configured_techniques(world.experiment))
+    expected = _software(world)
     if not tasks:
         return Measured(planned, stored, cut_off, computed)
     progress(done, total, 0.0)
@@ -253,7 +250,7 @@ def _sampled(
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
     """Make a worker's evaluator; raise if it would compute with other software than its cells' keys say."""
     evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)
-    found = _software(world, evaluator.techniques)
+    found = _software(world)
     if differing := sorted({name for name, _ in expected.items() ^ found.items()}):
         raise ExperimentError(
             f"A worker on {platform.node()} has other software than the run that it computes for",
@@ -264,9 +261,9 @@ def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
     return evaluator
 
 
-def _software(world: World, techniques: Mapping[Any, Technique]) -> dict[str, str]:
+def _software(world: World) -> dict[str, str]:
     extras = {make_classifier(c.classifier).entry.extra for c in world.experiment.classifiers} - {""}
-    return software(world.plugins, extras.union(*(t.packages for t in techniques.values())))
+    return software(world.plugins, extras.union(*(t.packages for t in world.techniques.values())))
 
 
 def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bool:
@@ -356,28 +353,6 @@ def _scored_again(
     again = {place: scorers[place].score_again(own, answers.get(place)) for place, own in counts.items()}
     complete = {place: own for place, own in again.items() if own is not None}
     return complete if len(complete) == len(again) else None
-
-
-def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple[Cell, ...]]]:
-    experiment = world.experiment
-    # The entries' names are part of what is stored, though no number depends on them.
-    techniques = {
-        where: {"entry": where[1], **describe_technique(technique), **unprocessing.described(technique)}
-        for where, technique in configured_techniques(experiment).items()
-    }
-    classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
-    classifiers.setdefault(OWN, {"entry": OWN})
-
-    tuned = {entry.name: entry for entry in experiment.techniques if entry.tuned is not None}
-
-    def cell(block: Block, technique: str, classifier: str) -> Cell:
-        described = techniques[block.dataset, technique]
-        if technique in tuned:
-            described = {**described, "tuned": describe_tuning(world, block, tuned[technique])}
-        return Cell(technique, classifier, cell_key(world, block, described, classifiers[classifier]))
-
-    blocks = shard.of(plan_blocks(experiment))
-    return [(block, tuple(cell(block, *names) for names in block.cells)) for block in blocks]
 
 
 def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellResult]:

@@ -17,8 +17,8 @@ from benchmark.data.card import Card
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError
+from benchmark.experiment.prepare import describe_bias, learned_network, network_digest
 from benchmark.experiment.versions import package_versions
-from benchmark.experiment.world import describe_bias, learned_network, network_digest
 from benchmark.network.model import Network
 from benchmark.seeding import generator
 from benchmark.text.files import write_json

@@ -40,11 +40,11 @@ from benchmark.experiment.evaluate import (
     status_of,
 )
 from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.prepare import Scene, World, network_digest
 from benchmark.experiment.rule import Values, space
 from benchmark.experiment.score import Place, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.versions import code_digest
-from benchmark.experiment.world import Scene, World, network_digest
 from benchmark.seeding import generator
 from benchmark.techniques import Technique, get_technique
 from benchmark.techniques._search import is_whole

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, ORIGINAL, UNTREATED, Test
 from benchmark.data.table import Table
-from benchmark.experiment.own import is_own_learner
+from benchmark.experiment.entries import is_own_learner
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
 from benchmark.metrics.groups import labeled_groups

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmark.experiment.plan import Block
-from benchmark.experiment.world import World
+from benchmark.experiment.prepare import World
 from benchmark.figures import Drawing
 from benchmark.runs.descriptions import RunDescription, bias_sentence
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD

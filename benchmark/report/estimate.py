@@ -17,9 +17,9 @@ from benchmark.experiment.engine import open_engine
 from benchmark.experiment.evaluate import Cell
 from benchmark.experiment.plan import WHOLE, Block, Shard
 from benchmark.experiment.pool import Limits
+from benchmark.experiment.prepare import World
 from benchmark.experiment.run import Measured, Outcome, Progress, measure
 from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.world import World
 from benchmark.report.folder import write_run_folder
 
 SECONDS = 42.0

@@ -30,8 +30,8 @@ from benchmark.experiment.export import (
     tuning_frame,
 )
 from benchmark.experiment.plan import ALWAYS_MEASURED
+from benchmark.experiment.prepare import World
 from benchmark.experiment.run import Outcome, headline_metrics
-from benchmark.experiment.world import World
 from benchmark.figures.world import world_figures
 from benchmark.metrics import metric_names
 from benchmark.report.writer import write_report

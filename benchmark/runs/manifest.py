@@ -22,7 +22,6 @@ from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.experiment.entries import PublishedEntry
-from benchmark.experiment.own import own_baselines
 from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment
 from benchmark.metrics import get_metric, list_metrics, metric_names
 from benchmark.runs.descriptions import (
@@ -39,8 +38,8 @@ from benchmark.techniques import list_techniques
 # What computes a run takes half a second to load, and readers of manifests need none of it.
 if TYPE_CHECKING:
     from benchmark.experiment.counts import BlockName
+    from benchmark.experiment.prepare import Scene, World
     from benchmark.experiment.run import Outcome
-    from benchmark.experiment.world import Scene, World
 
 _ARROW = " -> "
 _OF_PAPER = "the baseline of the paper"
@@ -219,7 +218,7 @@ class _DatasetFacts(BaseModel):
 
     @classmethod
     def of(cls, world: World, scene: Scene, biased: Mapping[BlockName, float]) -> Self:
-        from benchmark.experiment.world import network_digest
+        from benchmark.experiment.prepare import network_digest
 
         test, schema, network = scene.test, scene.test.schema, scene.network
         rows = np.bincount(test.groups, minlength=len(schema.groups))
@@ -411,7 +410,6 @@ class Manifest(BaseModel):
         from benchmark.experiment import evaluate, run, versions
 
         experiment = world.experiment
-        techniques = evaluate.configured_techniques(experiment)
         computed: dict[str, Any] = {}
         if outcome is not None:
             computed = {
@@ -435,7 +433,7 @@ class Manifest(BaseModel):
                 harness=versions.harness_digest(),
                 techniques={
                     f"{technique} on {dataset}": evaluate.describe_technique(configured)
-                    for (dataset, technique), configured in techniques.items()
+                    for (dataset, technique), configured in world.techniques.items()
                 },
                 classifiers={c.name: evaluate.describe_classifier(c) for c in experiment.classifiers},
                 plugins=tuple(Path(plugin).name for plugin in world.plugins),
@@ -445,10 +443,10 @@ class Manifest(BaseModel):
                 scene.name: _DatasetFacts.of(world, scene, {} if outcome is None else outcome.biased)
                 for scene in world.scenes.values()
             },
-            stages={name: configured.stage for (_, name), configured in techniques.items()},
+            stages={name: configured.stage for (_, name), configured in world.techniques.items()},
             metrics=tuple(_metrics(world)),
             headline=run.headline_metrics(experiment),
-            own_baselines=own_baselines(experiment),
+            own_baselines=dict(world.own_baselines),
             versions=versions.package_versions(),
             platform={
                 "system": platform.platform(),

@@ -18,8 +18,9 @@ from benchmark.data.card import load_card
 from benchmark.data.source import Sources
 from benchmark.data.table import Table
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
+from benchmark.experiment.expand import expand, load_for_run
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.world import build_world, embedded_network_path
+from benchmark.experiment.prepare import build_world, embedded_network_path
 from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
@@ -205,7 +206,7 @@ def test_an_experiment_names_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path.write_text(EXPERIMENT, encoding="utf-8")
     experiment = load_experiment(path)
     assert [bias.name for bias in experiment.datasets[0].bias] == ["cpt", "label", "missing", "proxy"]
-    scene = build_world(experiment, Sources(offline=True)).scenes["dutch"]
+    scene = build_world(expand(experiment), Sources(offline=True)).scenes["dutch"]
     assert {name: made.steps[0].name for name, made in scene.biases.items()} == {
         "cpt": "cpt",
         "label": "label",
@@ -224,4 +225,4 @@ def test_an_unknown_kind_is_named_before_anything_runs(tmp_path: Path) -> None:
     path = tmp_path / "kinds.toml"
     path.write_text(EXPERIMENT.replace('"label"', '"lable"'), encoding="utf-8")
     with pytest.raises((UnknownNameError, ExperimentError), match="did you mean 'label'"):
-        build_world(load_experiment(path), Sources(offline=True))
+        build_world(load_for_run(path), Sources(offline=True))

@@ -17,7 +17,7 @@ from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.experiment.entries import BiasEntry
-from benchmark.experiment.world import describe_bias
+from benchmark.experiment.prepare import describe_bias
 from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network

@@ -23,10 +23,10 @@ from benchmark.errors import BetabenchError
 from benchmark.estimator.frames import RowsError
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.evaluate import Evaluator, named
-from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.run import _planned_cells
+from benchmark.experiment.expand import load_for_run
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.prepare import build_world
 from benchmark.experiment.score import unpack
-from benchmark.experiment.world import build_world
 from benchmark.seeding import generator
 from tests.estimator.people import people
 
@@ -55,9 +55,9 @@ def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "applied.toml"
     path.write_text(EXPERIMENT)
-    world = build_world(load_experiment(path), Sources(offline=True))
+    world = build_world(load_for_run(path), Sources(offline=True))
     evaluator, compared = Evaluator(world), set()
-    for block, cells in _planned_cells(world):
+    for block, cells in planned_cells(world):
         scene = world.scenes[block.dataset]
         (fold,) = draw_folds(scene, block, world.experiment)
         label, seen = fold.train.schema.label, fold.tests[ORIGINAL].seen

@@ -22,12 +22,12 @@ from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.pool import Failure, Limits, Task
+from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import processor
-from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
 from benchmark.techniques import load_plugin
 from tests.experiment.test_merge import InProcess
@@ -108,7 +108,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        return build_world(load_experiment(folder / "spread.toml"), Sources(offline=True))
+        return build_world(load_for_run(folder / "spread.toml"), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")

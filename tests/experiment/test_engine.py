@@ -12,13 +12,14 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment import run as run_module
 from benchmark.experiment.cluster import Cluster, load_cluster
 from benchmark.experiment.engine import LocalEngine, open_engine, preparing
+from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.fork_server import CAN_FORK, ForkServer, Work
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
 from benchmark.experiment.pool import Handler, Limits, Pool, Task
+from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import software
-from benchmark.experiment.world import World, build_world
 from tests.experiment.test_pool import by_block
 
 SMALL = """
@@ -69,7 +70,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "small.toml").write_text(SMALL)
-    return build_world(load_experiment(tmp_path / "small.toml"), Sources(offline=True))
+    return build_world(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
 
 
 def test_the_local_engine_runs_tasks_in_processes() -> None:

@@ -21,11 +21,13 @@ from benchmark.experiment.evaluate import (
     configured_techniques,
     describe_technique,
 )
+from benchmark.experiment.expand import load_for_run, narrow
 from benchmark.experiment.export import convergence_frame
-from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
-from benchmark.experiment.run import Outcome, _planned_cells, compute
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import Experiment, plan_blocks
+from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.world import World, build_world
 from benchmark.metrics import base as metric_base
 from benchmark.metrics import evaluate, get_metric
 from benchmark.techniques import Predictor, Technique, Tools, get_technique
@@ -61,13 +63,13 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def world(tmp_path: Path, text: str = TEXT) -> World:
     path = tmp_path / "small.toml"
     path.write_text(text)
-    return build_world(load_experiment(path), Sources(offline=True))
+    return build_world(load_for_run(path), Sources(offline=True))
 
 
 def keys(found: World) -> dict[tuple[object, ...], str]:
     return {
         (b.dataset, b.beta, b.repetition, c.technique, c.classifier): c.key
-        for b, cells in _planned_cells(found)
+        for b, cells in planned_cells(found)
         for c in cells
     }
 
@@ -76,7 +78,7 @@ def results(found: World) -> dict[tuple[object, ...], CellResult]:
     evaluator = Evaluator(found)
     return {
         (b.beta, b.repetition, r.technique): r
-        for b, cells in _planned_cells(found)
+        for b, cells in planned_cells(found)
         for r in evaluator(b, cells)
     }
 
@@ -155,7 +157,9 @@ def test_the_code_of_a_kind_of_bias_is_read_once_and_not_for_each_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[type] = []
-    monkeypatch.setattr("benchmark.experiment.world.source_digest", lambda kind: asked.append(kind) or "code")
+    monkeypatch.setattr(
+        "benchmark.experiment.prepare.source_digest", lambda kind: asked.append(kind) or "code"
+    )
     assert len(keys(world(tmp_path))) == 12
     assert len(asked) == 1
 
@@ -166,7 +170,7 @@ def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
     found = world(tmp_path)
     with Store(tmp_path / "s.sqlite") as store:
         with monkeypatch.context() as former:
-            former.setattr("benchmark.experiment.world.harness_digest", lambda: "of a former version")
+            former.setattr("benchmark.experiment.keys.harness_digest", lambda: "of a former version")
             before = compute(found, store, engine=InProcess(1))
         after = compute(found, store, engine=InProcess(1))
         assert (before.computed, after.computed) == (12, 12)
@@ -221,7 +225,7 @@ def test_cells_of_a_block_can_be_computed_alone(tmp_path: Path) -> None:
     found = world(tmp_path)
     together = results(found)
     evaluator = Evaluator(found)
-    for block, cells in _planned_cells(found):
+    for block, cells in planned_cells(found):
         for cell in reversed(cells):
             (alone,) = evaluator(block, (cell,))
             expected = together[block.beta, block.repetition, cell.technique]
@@ -259,7 +263,7 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
 
     for technique in evaluator.techniques.values():
         watch(technique)
-    for block, cells in _planned_cells(evaluator.world):
+    for block, cells in planned_cells(evaluator.world):
         where = (block.beta, block.repetition)
         seen[where] = set()
         found.update({(*where, r.technique): r for r in evaluator(block, cells)})
@@ -298,27 +302,27 @@ def test_columns_can_be_read_in_another_way(tmp_path: Path, data_dir: Path) -> N
     path = tmp_path / "e.toml"
     entry = 'card = "compas"\ncolumns.priors_count = { bins = [0, 1, inf], states = ["none", "some"] }'
     path.write_text(TEXT.replace('card = "compas"', entry))
-    found = build_world(load_experiment(path), Sources(data_dir, offline=True))
+    found = build_world(load_for_run(path), Sources(data_dir, offline=True))
     assert found.scenes["compas"].test.schema.column("priors_count").states == ("none", "some")
     with pytest.raises(ExperimentError, match="neither real data nor an embedded network"):
-        build_world(load_experiment(path), Sources(offline=True))
+        build_world(load_for_run(path), Sources(offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.prior_count = { bins = [0, 1] }')
     )
     with pytest.raises(UnknownNameError, match="did you mean 'priors_count'"):
-        build_world(load_experiment(path), Sources(data_dir, offline=True))
+        build_world(load_for_run(path), Sources(data_dir, offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.priors_count = { bins = [3, 1] }')
     )
     with pytest.raises(CardError, match="increase strictly"):
-        build_world(load_experiment(path), Sources(data_dir, offline=True))
+        build_world(load_for_run(path), Sources(data_dir, offline=True))
 
 
 @pytest.mark.real_data
 def test_learning_settings_of_the_experiment_are_used(tmp_path: Path, data_dir: Path) -> None:
     path = tmp_path / "e.toml"
     path.write_text(TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.max_indegree = 1'))
-    found = build_world(load_experiment(path), Sources(data_dir, offline=True))
+    found = build_world(load_for_run(path), Sources(data_dir, offline=True))
     assert max(map(len, found.scenes["compas"].network.parents)) == 1
 
 
@@ -336,7 +340,7 @@ def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
     evaluator = Evaluator(found)
     broken = evaluator.techniques["compas", "massaging"]
     monkeypatch.setattr(type(broken), "_prepare", lambda self, train, tools: 1 / 0)
-    (block, cells), *_ = _planned_cells(found)
+    (block, cells), *_ = planned_cells(found)
     none, massaging, repair = evaluator(block, cells)
     line = inspect.currentframe().f_lineno - 3  # type: ignore[union-attr]
     expected_reason = f"ZeroDivisionError: division by zero (file test_evaluate.py, line {line})"
@@ -363,7 +367,7 @@ def test_test_rows_are_shared_sealed_and_without_labels(
             return dataclasses.replace(predictor, predict=predict)
 
         monkeypatch.setattr(technique, "fit", watched)
-    (block, cells), *_ = _planned_cells(found)
+    (block, cells), *_ = planned_cells(found)
     list(evaluator(block, cells))
     assert len(seen) == len(cells)
     for table in seen:
@@ -383,7 +387,7 @@ def test_what_a_technique_finds_out_while_it_trains_is_a_reason(
         raise DeclinedError("there is nothing to do")
 
     monkeypatch.setattr(type(evaluator.techniques["compas", "massaging"]), "_prepare", decline)
-    (block, cells), *_ = _planned_cells(found)
+    (block, cells), *_ = planned_cells(found)
     _, massaging, _ = evaluator(block, cells)
     assert (massaging.status, massaging.reason) == ("skipped", "there is nothing to do.")
 
@@ -467,7 +471,7 @@ def test_a_technique_and_a_classifier_that_do_not_fit_are_skipped(
         assert classifier_mismatch(get_technique(name), factory) == mismatches.get(name)
     text = TEXT + STAGES + f'[[classifiers]]\nclassifier = "{classifier}"\n'
     evaluator = Evaluator(found := world(tmp_path, text))
-    (block, cells), *_ = _planned_cells(found)
+    (block, cells), *_ = planned_cells(found)
     chosen = tuple(cell for cell in cells if cell.technique in mismatches)
     for cell in evaluator(block, chosen):
         assert (cell.status, cell.reason) == ("skipped", mismatches[cell.technique])
@@ -480,7 +484,7 @@ def test_a_metric_that_fails_is_named_and_takes_nothing_else_down(
     broken = dataclasses.replace(get_metric("accuracy"), compute=value)  # type: ignore[arg-type]
     monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", broken)
     evaluator = Evaluator(found := world(tmp_path))
-    (block, cells), *_ = _planned_cells(found)
+    (block, cells), *_ = planned_cells(found)
     cells_found = list(evaluator(block, cells))
     for cell in cells_found:
         values = {m.metric: m for m in cell.metrics}

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmark.experiment import versions
-from benchmark.experiment.foreseen import foreseen, mismatches, missing_packages, too_few_repetitions
-from benchmark.experiment.plan import Experiment, load_experiment, narrow
-from benchmark.experiment.rule import with_tuned
+from benchmark.experiment.expand import expand, load_for_run, narrow
+from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment
+from benchmark.experiment.validate import foreseen, mismatches, missing_packages, too_few_repetitions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,7 +37,7 @@ def notes(
     names = ["none", *(f"repair_{i}" for i in range(1, techniques))]
     entries = ("".join(f'[[techniques]]\ntechnique = "none"\nname = "{name}"\n' for name in names),)
     (folder / "e.toml").write_text(text + "".join(entries))
-    return list(too_few_repetitions(load_experiment(folder / "e.toml")))
+    return list(too_few_repetitions(expand(load_experiment(folder / "e.toml"))))
 
 
 def test_repetitions_that_hardly_show_anything_and_how_many_would_do(tmp_path: Path) -> None:
@@ -73,27 +73,27 @@ def test_a_technique_and_a_classifier_that_do_not_fit(tmp_path: Path) -> None:
     for classifier in ("c45", "sklearn.neighbors.KNeighborsClassifier"):
         text += f'[[classifiers]]\nclassifier = "{classifier}"\n'
     (tmp_path / "e.toml").write_text(text)
-    (note,) = mismatches(load_experiment(tmp_path / "e.toml"))
+    (note,) = mismatches(expand(load_experiment(tmp_path / "e.toml")))
     assert note.startswith("reweighing with KNeighborsClassifier will be skipped: ")
     assert "sample_weight" in note
 
 
 @pytest.mark.parametrize("name", ["paper", "techniques"])
 def test_the_shipped_experiments_have_enough(name: str) -> None:
-    experiment = load_experiment(name)
-    assert list(too_few_repetitions(experiment)) == list(mismatches(experiment)) == []
-    assert len(list(too_few_repetitions(narrow(experiment, repetitions=2)))) >= 1
+    plan = load_for_run(name)
+    assert list(too_few_repetitions(plan)) == list(mismatches(plan)) == []
+    assert len(list(too_few_repetitions(expand(narrow(plan.experiment, repetitions=2))))) >= 1
 
 
-def small(*techniques: str, **changes: object) -> Experiment:
+def small(*techniques: str, **changes: object) -> ExpandedExperiment:
     given = {"datasets": [{"card": "compas"}], "betas": [0.5], "classifiers": ["c45"], **changes}
-    return with_tuned(Experiment(techniques=techniques, **given))  # type: ignore[arg-type]
+    return expand(Experiment(techniques=techniques, **given))  # type: ignore[arg-type]
 
 
 def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = small("none", "adversarial", "aif360:DisparateImpactRemover", tune={})
     monkeypatch.setattr(versions, "version", lambda _: "1")
-    assert list(missing_packages(asked)) == []
+    assert list(missing_packages(asked.experiment)) == []
 
     def version(package: str) -> str:
         if package in ("torch", "BlackBoxAuditing"):
@@ -101,7 +101,7 @@ def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
         return "1"
 
     monkeypatch.setattr(versions, "version", version)
-    assert list(missing_packages(asked)) == [
+    assert list(missing_packages(asked.experiment)) == [
         "adversarial, adversarial_tuned, adversarial_oracle cannot run: torch is not installed; "
         "pip install 'betabench[adversarial]'.",
         "aif360_DisparateImpactRemover cannot run: BlackBoxAuditing is not installed; "

@@ -17,15 +17,16 @@ from benchmark.columns import GROUP_COLUMNS
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.errors import BetabenchError, BiasError, CardError, DataError, DeclinedError
-from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.export import groups_frame
+from benchmark.experiment.keys import cell_key, planned_cells
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.prepare import World
+from benchmark.experiment.run import compute
 from benchmark.experiment.score import JOINT
 from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.world import World, cell_key
+from benchmark.experiment.validate import check_experiment
 from benchmark.figures.gaps import gap_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
@@ -56,7 +57,7 @@ def made(card: dict[str, Any] | None = None, **fields: Any) -> World:
 
 def cells(of: World) -> list[CellResult]:
     evaluator = Evaluator(of)
-    return [result for block, own in _planned_cells(of) for result in evaluator(block, own)]
+    return [result for block, own in planned_cells(of) for result in evaluator(block, own)]
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +139,7 @@ def test_bias_acts_on_sets_and_intersections(adult: Card) -> None:
     expected = scene.planted("label", 0.5)[0].expected
     favored, deprived = group_rates(scene.network)
     assert expected.discrimination == pytest.approx(favored - deprived / 2)
-    sample = crossed.training_sample(_planned_cells(crossed)[-1][0])
+    sample = crossed.training_sample(planned_cells(crossed)[-1][0])
     assert sample.schema.sensitive_features == ("race", "sex")
 
 
@@ -160,7 +161,7 @@ def test_every_technique_takes_an_intersection_or_declines_it(name: str) -> None
 def _blind(of: World, name: str) -> bool:
     """Return whether predictions stay the same when either column is another."""
     evaluator = Evaluator(of)
-    ((block, own),) = _planned_cells(of)
+    ((block, own),) = planned_cells(of)
     (scene,) = of.scenes.values()
     (fold,) = draw_folds(scene, block, of.experiment)
     build = evaluator.classifiers[own[0].classifier].build
@@ -221,7 +222,7 @@ def test_sensitive_columns_leave_all_else_as_it_is(protocol: dict[str, Any], tmp
         made(card, betas=[0.5], techniques=["none", "massaging"], smallest_group=40, **protocol)
         for card in ({}, {"sensitive": ["race", "sex"]})
     )
-    keys = [[cell.key for _, own in _planned_cells(of) for cell in own] for of in (plain, several)]
+    keys = [[cell.key for _, own in planned_cells(of) for cell in own] for of in (plain, several)]
     assert keys[0] == keys[1]
     with Store(tmp_path / "plain") as store, Store(tmp_path / "several") as other:
         before = compute(plain, store, engine=InProcess(1))
@@ -265,7 +266,7 @@ def test_mitigating_another_column_changes_who_is_deprived() -> None:
     of = made({"sensitive": ["race", "sex"], "mitigate": "sex", "deprived_group": "Male"})
     (scene,) = of.scenes.values()
     plain = made()
-    block = _planned_cells(plain)[0][0]
+    block = planned_cells(plain)[0][0]
     assert (scene.test.schema.sensitive_feature, scene.test.schema.deprived_group) == ("sex", "Male")
     assert (scene.test.codes == next(iter(plain.scenes.values())).test.codes).all()
     assert cell_key(of, block, {}, {}) != cell_key(plain, block, {}, {})

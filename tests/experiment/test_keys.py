@@ -24,19 +24,21 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from benchmark.bias import BiasKind, list_bias_kinds, make_step
+from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.source import Sources
-from benchmark.experiment import world as module
+from benchmark.experiment import keys, prepare
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.entries import PublishedEntry, StepEntry
 from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.expand import load_for_run
+from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
-from benchmark.experiment.world import World, build_world
 from tests.experiment.test_merge import InProcess
 
 Content = dict[str, Any]
@@ -285,7 +287,7 @@ def cards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 PLUGIN = """
-from benchmark.bias import BiasKind, register
+from benchmark.bias import Bias, BiasKind, register
 
 
 @register
@@ -339,7 +341,7 @@ def made(content: Content, cards: Mapping[str, str]) -> World:
     text = json.dumps(content)
     for name, path in cards.items():
         text = text.replace(f'"{name}"', json.dumps(path))
-    return build_world(Experiment.model_validate(json.loads(text)), Sources(offline=True))
+    return build_world(load_for_run(Experiment.model_validate(json.loads(text))), Sources(offline=True))
 
 
 def rows_of(world: World, block: Block, *, numbers: bool) -> list[Any]:
@@ -388,7 +390,7 @@ def facts_of(world: World, former: Mapping[str, str]) -> dict[Place, Facts]:
     evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)
     encoded = {entry.name for entry in world.experiment.classifiers if entry.encoding == "numbers"}
     found: dict[Place, Facts] = {}
-    for block, cells in _planned_cells(world):
+    for block, cells in planned_cells(world):
         rows = [rows_of(world, block, numbers=numbers) for numbers in (False, True)]
         for cell, result in zip(cells, evaluator(block, cells), strict=True):
             names = block.dataset, block.bias, cell.technique, cell.classifier
@@ -493,7 +495,7 @@ FOUND_BY: dict[tuple[str, ...], tuple[str, int, str]] = {
 def test_a_part_that_is_taken_out_of_the_key_is_found(
     parts: tuple[str, ...], cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, (path, number, protocol) = module._identity, FOUND_BY[parts]
+    whole, (path, number, protocol) = keys._identity, FOUND_BY[parts]
     change = CHANGES[path][number]
 
     def less(*given: Any) -> dict[str, Any]:
@@ -502,7 +504,7 @@ def test_a_part_that_is_taken_out_of_the_key_is_found(
         # Of techniques and classifiers the names stay, so that an experiment's cells differ.
         return {name: own for name, own in found.items() if name not in parts} | {"entries": entries}
 
-    monkeypatch.setattr(module, "_identity", less)
+    monkeypatch.setattr(keys, "_identity", less)
     (tmp_path / "before").mkdir()
     with pytest.raises(AssertionError, match="under the same key"):
         hold(path, change, protocol, computing(cards, tmp_path / "before"), cards, tmp_path)
@@ -513,16 +515,16 @@ AXES = {"dataset", "bias", "beta", "repetition"}
 
 def test_every_part_of_a_key_is_tried(cards: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     parts: set[str] = set()
-    whole = module._identity
+    whole = keys._identity
 
     def noted(*given: Any) -> dict[str, Any]:
         parts.update(found := whole(*given))
         return found
 
-    monkeypatch.setattr(module, "_identity", noted)
+    monkeypatch.setattr(keys, "_identity", noted)
     more = {"tests": ["original", "biased"], "paired_betas": True}
     for protocol in PROTOCOLS:
-        _planned_cells(made(content_of(protocol, "numbers") | more, cards))
+        planned_cells(made(content_of(protocol, "numbers") | more, cards))
     assert parts == {*itertools.chain(*FOUND_BY), *AXES, "code"}  # which test_versions.py holds
 
 
@@ -535,7 +537,7 @@ def edits_left_out(bias: Any) -> list[dict[str, Any]]:
     return found
 
 
-DESCRIBED = module.describe_bias
+DESCRIBED = prepare.describe_bias
 
 
 @pytest.mark.parametrize("path", ["edits.attribute", "edits.group", "edits.direction"])
@@ -543,7 +545,7 @@ DESCRIBED = module.describe_bias
 def test_keys_without_edits_are_found_stale(
     path: str, protocol: str, cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "describe_bias", edits_left_out)
+    monkeypatch.setattr(prepare, "describe_bias", edits_left_out)
     (tmp_path / "before").mkdir()
     with pytest.raises(AssertionError, match="other numbers under the same key"):
         hold(path, CHANGES[path][0], protocol, computing(cards, tmp_path / "before"), cards, tmp_path)
@@ -555,7 +557,7 @@ def test_cells_that_were_stored_under_keys_without_edits_are_computed_again(
 ) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         with monkeypatch.context() as former:
-            former.setattr(module, "describe_bias", edits_left_out)
+            former.setattr(prepare, "describe_bias", edits_left_out)
             compute(made(content_of(protocol), cards), store, engine=InProcess(1))
         content = content_of(protocol)
         first(*EDITS, group="m")(content)
@@ -572,5 +574,5 @@ def test_cells_that_were_stored_under_keys_without_edits_are_computed_again(
 @pytest.mark.parametrize("name", list_bias_kinds())
 def test_every_parameter_of_every_kind_of_bias_is_in_the_key(name: str) -> None:
     kind: type[BiasKind] = list_bias_kinds()[name]
-    (described,) = module.describe_bias(module.Bias((make_step(name, {}),)))
+    (described,) = prepare.describe_bias(Bias((make_step(name, {}),)))
     assert set(described["parameters"]) == set(kind.model_fields)

@@ -20,10 +20,11 @@ from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, TechniqueError
 from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator, describe_classifier, describe_technique
+from benchmark.experiment.expand import expand
+from benchmark.experiment.keys import cell_key, planned_cells
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
-from benchmark.experiment.run import _planned_cells
+from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.store import CellResult
-from benchmark.experiment.world import World, build_world, cell_key
 from benchmark.techniques import Tools, get_technique, list_techniques
 
 CARD = """
@@ -85,7 +86,7 @@ def world(card: str, **fields: Any) -> World:
         "seed": 3,
         **fields,
     }
-    return build_world(Experiment(**given), NOWHERE)
+    return build_world(expand(Experiment(**given)), NOWHERE)
 
 
 def fold(made: World, beta: float = 0.0) -> Fold:
@@ -101,7 +102,7 @@ def parts_of(made: World) -> tuple[np.ndarray, np.ndarray]:
 
 def cells(made: World) -> dict[tuple[str, str, float], CellResult]:
     evaluator = Evaluator(made)
-    found = [result for block, own in _planned_cells(made) for result in evaluator(block, own)]
+    found = [result for block, own in planned_cells(made) for result in evaluator(block, own)]
     return {(cell.technique, cell.classifier, cell.beta): cell for cell in found}
 
 
@@ -230,7 +231,7 @@ def test_techniques_hand_numbers_on_unless_they_make_features(
 
     monkeypatch.setattr(Evaluator, "_warm_up", lambda self: None)
     monkeypatch.setattr(NumbersClassifier, "fit", looked)
-    ((block, planned),) = _planned_cells(every_technique)
+    ((block, planned),) = planned_cells(every_technique)
     (cell,) = Evaluator(every_technique)(block, tuple(cell for cell in planned if cell.technique == name))
     assert cell.status == "ok", cell.reason
     assert seen == {np.dtype(np.int16 if name in MAKES_FEATURES else np.float64)}
@@ -257,7 +258,7 @@ def test_a_card_without_numbers_is_said_to_have_none(card: str) -> None:
     off = {"columns": {name: {"numbers": False} for name in ("years", "score")}}
     entry = {"card": card, "name": "jobs", "bias": "label", **off}
     given = {"datasets": [entry], "techniques": ["none"], "classifiers": [LOGISTIC], "betas": [0.0], **SPLIT}
-    made = build_world(Experiment(**given), NOWHERE, say=said.append)
+    made = build_world(expand(Experiment(**given)), NOWHERE, say=said.append)
     assert made.scenes["jobs"].numbers is None
     (note,) = (line for line in said if "keeps no numbers" in line)
     assert note.endswith(f"'numbers = true' in {card} under [columns.years], [columns.score] keeps them.")
@@ -271,7 +272,7 @@ def test_on_adult_boosting_is_as_right_as_on_the_file_itself(data_dir: Path) -> 
     experiment = Experiment(
         datasets=["adult"], techniques=["none"], classifiers=[boosting], betas=[0.0], repetitions=1, **SPLIT
     )
-    made = build_world(experiment, Sources(data_dir=data_dir), require_real_data=True)
+    made = build_world(expand(experiment), Sources(data_dir=data_dir), require_real_data=True)
     train, test = parts_of(made)
 
     # The file as anybody reads it, without the columns that the card drops: fnlwgt, education_num.

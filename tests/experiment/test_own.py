@@ -16,11 +16,11 @@ from benchmark.columns import OWN
 from benchmark.conformance import example_table
 from benchmark.errors import TechniqueError
 from benchmark.experiment.evaluate import _no_classifier
-from benchmark.experiment.foreseen import other_learners, too_few_repetitions
-from benchmark.experiment.own import own_baselines, with_own_baselines
+from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment, plan_blocks
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
+from benchmark.experiment.validate import other_learners, too_few_repetitions
 from benchmark.figures.improvement import draw_forest
 from benchmark.metrics import GAP
 from benchmark.pages.numbers import page_numbers
@@ -75,22 +75,23 @@ def statistics(folder: Path) -> RunStatistics:
 
 
 def test_own_learners_have_one_cell_and_a_row_of_their_own() -> None:
-    made = with_own_baselines(experiment())
-    assert own_baselines(made) == {k: v for k, v in BASELINE.items() if v != "none"}
+    plan = expand(experiment())
+    made = plan.experiment
+    assert plan.own_baselines == {k: v for k, v in BASELINE.items() if v != "none"}
     (cells,) = {block.cells for block in plan_blocks(made)}
     with_classifiers = [(t, c) for t in ("none", "reweighing") for c in ("naive_bayes", "decision_tree")]
     assert [*cells[:4]] == with_classifiers
     own = ["prejudice_remover_unconstrained", "prejudice_remover", "zafar_2015_unconstrained", "zafar_2015"]
     assert [*cells[4:]] == [(name, OWN) for name in (*own, "accurate")]
-    assert with_own_baselines(made) == made, "adding them twice adds nothing"
+    assert expand(made).experiment == made, "adding them twice adds nothing"
     again = Experiment.model_validate_json(made.model_dump_json())
-    assert with_own_baselines(again) == again
+    assert expand(again).experiment == again
 
 
 def test_experiments_that_do_not_ask_for_it_stay_as_they_are() -> None:
     usual = experiment(datasets=["compas"])
-    assert with_own_baselines(usual) is usual
-    assert own_baselines(usual) == {}
+    assert expand(usual).experiment == usual
+    assert expand(usual).own_baselines == {}
     assert all(classifier != OWN for block in plan_blocks(usual) for _, classifier in block.cells)
 
 
@@ -101,7 +102,7 @@ def test_datasets_with_and_without_it_go_side_by_side() -> None:
         "parameters": {"zafar_2015": {"constraint": "misclassification"}},
     }
     few = ("none", "accurate")
-    made = with_own_baselines(
+    made = expand(
         experiment(
             datasets=[
                 {**one, "name": "usual"},
@@ -109,7 +110,7 @@ def test_datasets_with_and_without_it_go_side_by_side() -> None:
                 {**one, "name": "few", "baseline": OWN, "techniques": few},
             ]
         )
-    )
+    ).experiment
     cells = {block.dataset: block.cells for block in plan_blocks(made)}
     assert len(cells["usual"]) == 10, "five techniques with two classifiers"
     assert not {"zafar_2015_unconstrained", OWN} & {name for cell in cells["usual"] for name in cell}
@@ -123,12 +124,12 @@ def test_datasets_with_and_without_it_go_side_by_side() -> None:
 
 def test_a_learner_that_is_listed_is_not_added() -> None:
     plain = {"technique": "prejudice_remover", "name": "plain", "parameters": {"eta": 0, "ridge": 1e-6}}
-    made = with_own_baselines(experiment(techniques=["none", "prejudice_remover", plain]))
-    assert [entry.name for entry in made.techniques] == ["none", "prejudice_remover", "plain"]
-    assert own_baselines(made) == {"prejudice_remover": "plain", "plain": "plain"}
+    made = expand(experiment(techniques=["none", "prejudice_remover", plain]))
+    assert [entry.name for entry in made.experiment.techniques] == ["none", "prejudice_remover", "plain"]
+    assert made.own_baselines == {"prejudice_remover": "plain", "plain": "plain"}
     other = {**plain, "parameters": {"ridge": 0.1}}
-    made = with_own_baselines(experiment(techniques=["none", "prejudice_remover", other]))
-    assert own_baselines(made)["plain"] == "plain_unconstrained", "another ridge is another learner"
+    made = expand(experiment(techniques=["none", "prejudice_remover", other]))
+    assert made.own_baselines["plain"] == "plain_unconstrained", "another ridge is another learner"
 
 
 @pytest.mark.parametrize(
@@ -249,7 +250,7 @@ def test_a_run_says_when_learners_differ() -> None:
     assert 'baseline = "own"' in note
     assert list(other_learners(experiment())) == []
     assert list(other_learners(experiment(datasets=["compas"], techniques=["none", "massaging"]))) == []
-    sentences = list(too_few_repetitions(with_own_baselines(experiment())))
+    sentences = list(too_few_repetitions(expand(experiment())))
     assert ["at least 7 rep" in sentences[0], "at least 10 rep" in sentences[1]] == [True, True]
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from benchmark.declarations import list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
-from benchmark.experiment.plan import Experiment, lite, load_experiment, narrow, plan_blocks
+from benchmark.experiment.expand import lite, narrow
+from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
 from website.experiment_pages import is_alternation
 
 SMALL = """
@@ -164,7 +165,7 @@ def test_a_dataset_can_have_fewer_techniques_than_the_experiment(tmp_path: Path)
     fewer = SMALL.replace('card = "adult"', 'card = "adult"\ntechniques = ["none"]')
     experiment = load(tmp_path, fewer)
     assert {block.cells for block in plan_blocks(experiment)} == {(("none", "c45"),)}
-    more = narrow(experiment, techniques=["none", "massaging"], known_techniques=["massaging"])
+    more = narrow(experiment, techniques=["none", "massaging"])
     assert {block.cells for block in plan_blocks(more)} == {(("none", "c45"), ("massaging", "c45"))}
     with pytest.raises(ExperimentError, match="asks for 'massage', which is not among"):
         load(tmp_path, SMALL.replace('card = "adult"', 'card = "adult"\ntechniques = ["massage"]'))
@@ -236,13 +237,11 @@ def test_lite_makes_no_experiment_larger(tmp_path: Path) -> None:
 
 def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path: Path) -> None:
     experiment = load(tmp_path, SMALL)
-    known = ["none", "massaging", "repair"]
     narrowed = narrow(
         experiment,
         techniques=["massaging", "repair_0.5", "none"],
         betas=[1, 0.5, 0.5],
         repetitions=5,
-        known_techniques=known,
     )
     assert [t.name for t in narrowed.techniques] == ["none", "repair_0.5", "massaging"]
     assert narrowed.betas == (0.5, 1.0)
@@ -265,4 +264,4 @@ def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path
 def test_what_cannot_be_narrowed_to_is_refused(tmp_path: Path, arguments: dict, message: str) -> None:
     experiment = load(tmp_path, SMALL)
     with pytest.raises((ExperimentError, UnknownNameError), match=message):
-        narrow(experiment, known_techniques=["none", "massaging"], **arguments)
+        narrow(experiment, **arguments)

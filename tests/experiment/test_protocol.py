@@ -17,15 +17,17 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment import evaluate as module
-from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.expand import expand, lite
 from benchmark.experiment.export import failures_frame, folds_frame, results_frame
-from benchmark.experiment.plan import Block, Experiment, lite
-from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.keys import cell_key, planned_cells
+from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.run import compute
 from benchmark.experiment.score import Scorer, _mean
 from benchmark.experiment.store import CellResult, MetricValue, Store
-from benchmark.experiment.world import World, build_world, cell_key
+from benchmark.experiment.validate import check_experiment
 from benchmark.metrics import evaluate
 from benchmark.runs.frames import described_scenarios
 from benchmark.runs.manifest import Manifest, describe_run
@@ -54,7 +56,7 @@ def world(**fields: Any) -> World:
         "seed": 3,
         **fields,
     }
-    return build_world(Experiment(**given), Sources(offline=True))
+    return build_world(expand(Experiment(**given)), Sources(offline=True))
 
 
 def folds(made: World, beta: float = 0.5, repetition: int = 0) -> list[Fold]:
@@ -66,7 +68,7 @@ def folds(made: World, beta: float = 0.5, repetition: int = 0) -> list[Fold]:
 
 def cells(made: World) -> list[CellResult]:
     evaluator = Evaluator(made)
-    return [result for block, own in _planned_cells(made) for result in evaluator(block, own)]
+    return [result for block, own in planned_cells(made) for result in evaluator(block, own)]
 
 
 def values(cell: CellResult, test: str = "original", fold: int | None = None) -> dict[str, float | None]:
@@ -318,7 +320,7 @@ def test_a_fold_that_gives_no_result_is_named_with_its_reason(monkeypatch: pytes
 
     monkeypatch.setattr(type(evaluator.techniques["compas", "none"]), "skip", skip)
     monkeypatch.setattr(type(evaluator.techniques["compas", "massaging"]), "_prepare", fail)
-    (block, own), *_ = _planned_cells(made)
+    (block, own), *_ = planned_cells(made)
     failures = failures_frame(evaluator(block, own), made.experiment.measured)
     said = failures.set_index("technique")[["status", "reason"]]
     assert said.loc["none"].tolist() == ["skipped", "fold 3 of 3: there is nothing to do"]
@@ -386,12 +388,12 @@ def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
 
 
 def test_the_paper_protocol_keeps_its_keys() -> None:
-    plain = [cell.key for _, own in _planned_cells(world()) for cell in own]
-    balanced = [cell.key for _, own in _planned_cells(world(tests=["original", "balanced"])) for cell in own]
+    plain = [cell.key for _, own in planned_cells(world()) for cell in own]
+    balanced = [cell.key for _, own in planned_cells(world(tests=["original", "balanced"])) for cell in own]
     assert plain == balanced
     others = [{"holdout": 0.3}, {"holdout": 0.4}, {"folds": 3}, {"train": "data", "folds": 3}]
     others += [{"tests": ["original", "biased"]}, {"paired_betas": True}]
-    keys = [{cell.key for _, own in _planned_cells(world(**fields)) for cell in own} for fields in others]
+    keys = [{cell.key for _, own in planned_cells(world(**fields)) for cell in own} for fields in others]
     assert len(set().union(plain, *keys)) == (1 + len(others)) * 2
 
 

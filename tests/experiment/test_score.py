@@ -14,12 +14,13 @@ from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
 from benchmark.experiment import versions
+from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, results_frame
-from benchmark.experiment.plan import PAPER_METRICS, load_experiment
+from benchmark.experiment.plan import PAPER_METRICS
+from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import Outcome, compute, headline_metrics
 from benchmark.experiment.score import Answers, Place, Scorer, pack, scoring_digest, unpack
 from benchmark.experiment.store import Store
-from benchmark.experiment.world import World, build_world
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import base as metric_base
 from benchmark.registry import load_plugin
@@ -58,7 +59,7 @@ def world(tmp_path: Path, *metrics: str, more: str = "") -> World:
     names = ", ".join(f'"{name}"' for name in metrics or ("paper",))
     text = TEXT.replace('["paper"]', f"[{names}]").replace('card = "compas"', f'card = "compas"\n{more}')
     path.write_text(text)
-    return build_world(load_experiment(path), Sources(offline=True))
+    return build_world(load_for_run(path), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")

@@ -16,17 +16,18 @@ from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
-from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import TestRows, draw_folds
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.foreseen import too_few_repetitions
-from benchmark.experiment.plan import Block, Experiment, load_experiment, narrow, plan_blocks
+from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
 from benchmark.experiment.pool import Task
-from benchmark.experiment.rule import Rule, TuneEntry, with_tuned
-from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.rule import Rule, TuneEntry
+from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
-from benchmark.experiment.world import World, build_world
+from benchmark.experiment.validate import check_experiment, too_few_repetitions
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_results, read_run, read_tuning
@@ -58,12 +59,12 @@ NAMES = [
 
 
 def made(**changes: Any) -> World:
-    return build_world(Experiment(**{**GIVEN, **changes}), Sources(offline=True))
+    return build_world(expand(Experiment(**{**GIVEN, **changes})), Sources(offline=True))
 
 
 def computed(world: World, names: tuple[str, ...] = ()) -> dict[tuple[float, str], CellResult]:
     evaluator, found = TuningEvaluator(world), {}
-    for block, cells in _planned_cells(world):
+    for block, cells in planned_cells(world):
         own = tuple(cell for cell in cells if not names or cell.technique in names)
         found |= {(block.beta, cell.technique): cell for cell in evaluator(block, own)}
     return found
@@ -93,18 +94,18 @@ def cells(world: World) -> dict[tuple[float, str], CellResult]:
 
 def test_an_entry_is_followed_by_its_tuned_ones(world: World) -> None:
     assert [entry.name for entry in world.experiment.techniques] == NAMES
-    assert with_tuned(world.experiment) == world.experiment
+    assert expand(world.experiment).experiment == world.experiment
     titles = {entry.title for entry in world.experiment.techniques}
     assert {"Repair (tuned)", "Repair (tuned on clean rows)", "Repair (oracle)"} <= titles
     given = Experiment(
         **{**GIVEN, "datasets": [{"card": "compas", "bias": CPT, "techniques": ["none", "repair"]}]}
     )
-    assert with_tuned(given).datasets[0].techniques == ("none", *NAMES[5:])
+    assert expand(given).experiment.datasets[0].techniques == ("none", *NAMES[5:])
 
 
 def test_what_is_given_is_not_looked_for() -> None:
     fixed = Experiment(**{**GIVEN, "techniques": ["none", "repair[level=0.5,1]", "zafar_2015"]})
-    names = [entry.name for entry in with_tuned(fixed).techniques if entry.tuned]
+    names = [entry.name for entry in expand(fixed).experiment.techniques if entry.tuned]
     assert names == ["zafar_2015_tuned", "zafar_2015_tuned_clean", "zafar_2015_oracle"]
     assert [own.parameter for own in space_of(get_technique("zafar_2015"))] == ["threshold"]
     assert [own.parameter for own in space_of(get_technique("zafar_2015", constraint="accuracy"))] == [
@@ -176,7 +177,7 @@ def test_settings_are_the_same_at_every_level_and_differ_between_samples(world: 
 
 def test_the_settings_of_tuning_are_in_the_keys(world: World) -> None:
     def keys(other: World) -> dict[tuple[float, str], str]:
-        return {(b.beta, cell.technique): cell.key for b, own in _planned_cells(other) for cell in own}
+        return {(b.beta, cell.technique): cell.key for b, own in planned_cells(other) for cell in own}
 
     own = keys(world)
     assert len(set(own.values())) == len(own)
@@ -328,7 +329,7 @@ def test_wrong_tuning_is_said() -> None:
     with pytest.raises(ExperimentError, match="a value for each group"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max precision"}}))
     with pytest.raises(ExperimentError, match="is that of a tuned entry"):
-        with_tuned(
+        expand(
             Experiment(
                 **{**GIVEN, "techniques": ["none", "repair", {"technique": "none", "name": "repair_tuned"}]}
             )
@@ -348,12 +349,10 @@ def test_a_list_of_values_makes_an_entry_of_each() -> None:
     assert [entry.name for entry in found[1:]] == ["lfr_1_true", "lfr_1_false", "lfr_50_true", "lfr_50_false"]
     assert found[2].parameters == {"A_z": 1, "replace_labels": False}
     assert found[1].title == "LFR 1, true"
-    chosen = narrow(
-        Experiment(**GIVEN), techniques=["none", "repair[level=0.25,1]"], known_techniques=["repair"]
-    )
+    chosen = narrow(Experiment(**GIVEN), techniques=["none", "repair[level=0.25,1]"])
     assert [entry.name for entry in chosen.techniques] == ["none", "repair_0.25", "repair_1"]
     with pytest.raises(BetabenchError, match="malformed values"):
-        narrow(Experiment(**GIVEN), techniques=["none", "repair[level]"], known_techniques=["repair"])
+        narrow(Experiment(**GIVEN), techniques=["none", "repair[level]"])
 
 
 @pytest.mark.parametrize(
@@ -388,7 +387,7 @@ def test_flaws_of_a_space_are_said(search: Search, flaw: str, monkeypatch: pytes
 
 
 def test_the_experiment_of_tuning_is_whole() -> None:
-    found = with_tuned(load_experiment("tuning"))
+    found = expand(load_experiment("tuning")).experiment
     tuned = {entry.technique for entry in found.techniques if entry.tuned}
     assert len(tuned) >= 10
     assert (len(found.datasets), len(found.betas), found.repetitions) >= (3, 3, 5)
@@ -462,6 +461,6 @@ def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> Non
     assert not run.unchoosable & set(compared["technique"])
     assert not run.unchoosable & set(run.of_choices.titles)
     compared = len(run.of_choices.titles) - 1
-    (foreseen,) = too_few_repetitions(with_tuned(Experiment(**GIVEN)))
+    (foreseen,) = too_few_repetitions(expand(Experiment(**GIVEN)))
     assert f"at least {repetitions_for(compared)} repetitions" in foreseen
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"

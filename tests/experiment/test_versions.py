@@ -56,11 +56,9 @@ NOT_HARNESS = {
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
-    "experiment/own.py": "says which learners are rows of a run; what they are is in their keys",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/rule.py": "says what tuned cells choose by; its digest is in their keys",
-    "experiment/sweep.py": "makes entries of names",
-    "experiment/world.py": "makes the keys",
+    "experiment/prepare.py": "prepares what the keys have digests of",
     "experiment/pool.py": "says in which processes cells are computed",
     "experiment/main_script.py": "says which script starts them",
     "experiment/store": "keeps numbers as they are",
@@ -150,7 +148,7 @@ from benchmark.classifiers import list_classifiers, make_classifier
 from benchmark.experiment import versions
 from benchmark.experiment.evaluate import describe_classifier, describe_technique
 from benchmark.experiment.entries import ClassifierEntry
-from benchmark.experiment.world import describe_bias
+from benchmark.experiment.prepare import describe_bias
 from benchmark.techniques import get_technique, list_techniques
 
 print(json.dumps({

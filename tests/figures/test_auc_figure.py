@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 
 from benchmark.data.source import Sources
 from benchmark.errors import ReportError
+from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, results_frame
-from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.prepare import build_world
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.experiment.world import build_world
 from benchmark.figures.auc import AUC_METRICS, auc_rows, draw_auc
 from benchmark.figures.style import render
 from benchmark.metrics import Predictions, measure, metric_names
@@ -189,7 +189,7 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "small.toml").write_text(RUN)
-    world = build_world(load_experiment(tmp_path / "small.toml"), Sources(offline=True))
+    world = build_world(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
     with Store(tmp_path / "s.sqlite") as store:
         outcome = compute(world, store, engine=InProcess(1))
     names = metric_names(world.experiment.metrics)

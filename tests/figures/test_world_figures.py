@@ -11,8 +11,9 @@ from sklearn.metrics import mutual_info_score
 from benchmark.bias.edits import BiasEdit, apply_bias
 from benchmark.data.source import Sources
 from benchmark.data.table import Column, Schema, Table
-from benchmark.experiment.plan import Block, load_experiment
-from benchmark.experiment.world import World, build_world
+from benchmark.experiment.expand import load_for_run
+from benchmark.experiment.plan import Block
+from benchmark.experiment.prepare import World, build_world
 from benchmark.figures.fidelity import draw_fidelity, mutual_information, shares
 from benchmark.figures.label_table import draw_label_table, label_table
 from benchmark.figures.world import world_figures
@@ -183,7 +184,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        return build_world(load_experiment(folder / "small.toml"), Sources(offline=True))
+        return build_world(load_for_run(folder / "small.toml"), Sources(offline=True))
 
 
 def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each_bias(world: World) -> None:

@@ -10,7 +10,7 @@ from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources
 from benchmark.errors import NetworkError, UnknownNameError
-from benchmark.experiment.world import embedded_network_path
+from benchmark.experiment.prepare import embedded_network_path
 from benchmark.network.bif import read_bif, write_bif
 from benchmark.network.inference import discrimination
 from benchmark.network.learn import learn_network, merge_settings

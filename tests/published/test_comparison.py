@@ -23,8 +23,10 @@ from benchmark.columns import FAILURE_COLUMNS
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.entries import PublishedEntry
-from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
-from benchmark.experiment.world import build_world, cell_key
+from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.keys import cell_key
+from benchmark.experiment.plan import load_experiment, plan_blocks
+from benchmark.experiment.prepare import build_world
 from benchmark.published.figure import draw_differences
 from benchmark.published.files import (
     compare_folder,
@@ -233,7 +235,7 @@ def test_published_numbers_change_no_cell(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path))
     experiment = narrow(PAPER, datasets=["compas_leaky"], repetitions=1)
-    world = build_world(experiment, Sources(offline=True))
+    world = build_world(expand(experiment), Sources(offline=True))
     without = replace(world, experiment=experiment.model_copy(update={"published": None}))
     block = next(plan_blocks(experiment))
     keys = [cell_key(w, block, {"name": "none"}, {"name": "c45"}) for w in (world, without)]

@@ -9,9 +9,10 @@ import pytest
 
 from benchmark.data.source import Sources
 from benchmark.errors import ReportError
+from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
+from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import Outcome
-from benchmark.experiment.world import World, build_world
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.finished import read_run
 from benchmark.runs.manifest import Manifest, describe_run, metric_description
@@ -41,7 +42,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return build_world(experiment, Sources(offline=True))
+        return build_world(expand(experiment), Sources(offline=True))
 
 
 def test_what_is_read_is_what_was_written(world: World, tmp_path: Path) -> None:

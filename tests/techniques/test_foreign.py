@@ -26,7 +26,8 @@ from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.evaluate import describe_technique
-from benchmark.experiment.plan import Experiment, narrow
+from benchmark.experiment.expand import narrow
+from benchmark.experiment.plan import Experiment
 from benchmark.techniques import PreProcessing, Tools, find_technique, get_technique, list_techniques
 from benchmark.techniques import _foreign as shared
 from benchmark.techniques.foreign import foreign_technique, list_foreign, unreachable

@@ -19,7 +19,7 @@ from benchmark.conformance import check_technique, example_table
 from benchmark.data.card import load_card
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
-from benchmark.experiment.world import embedded_network_path
+from benchmark.experiment.prepare import embedded_network_path
 from benchmark.network.bif import read_bif
 from benchmark.network.sample import sample
 from benchmark.techniques import Predictor, get_technique

@@ -18,11 +18,12 @@ from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.evaluate import Evaluator, cell_result
-from benchmark.experiment.plan import Experiment, load_experiment, narrow
+from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
+from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
-from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
 from tools.performance.child import in_own_process, own_peak
 
@@ -165,7 +166,7 @@ class _Canned:
 
 
 def _world(cells: int) -> World:
-    return build_world(_experiment(cells), Sources(offline=True))
+    return build_world(expand(_experiment(cells)), Sources(offline=True))
 
 
 def _experiment(cells: int) -> Experiment:

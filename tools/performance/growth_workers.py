@@ -18,10 +18,11 @@ import numpy as np
 
 from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
-from benchmark.experiment.plan import Experiment, load_experiment, narrow
+from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.plan import Experiment, load_experiment
+from benchmark.experiment.prepare import build_world
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.experiment.world import build_world
 from tools.performance.child import in_own_process
 
 __all__ = ["measure", "workers"]
@@ -54,7 +55,7 @@ def measure(quick: bool) -> Iterator[dict[str, Any]]:
 def workers(count: int, quick: bool) -> dict[str, Any]:
     """Compute the paper's grid without Zafar's techniques; also count processor time."""
     experiment = _grid(quick)
-    world = build_world(experiment, Sources(offline=True))
+    world = build_world(expand(experiment), Sources(offline=True))
     others = _busy() - _own_busy()
     with TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
         started = time.perf_counter()

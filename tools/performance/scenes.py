@@ -6,8 +6,9 @@ import functools
 
 from benchmark.data.source import Sources
 from benchmark.data.table import Table
-from benchmark.experiment.plan import Experiment, load_experiment, narrow
-from benchmark.experiment.world import Scene, World, build_world
+from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.plan import Experiment, load_experiment
+from benchmark.experiment.prepare import Scene, World, build_world
 from benchmark.network.sample import sample
 from benchmark.seeding import generator
 
@@ -41,7 +42,7 @@ def experiment(quick: bool) -> Experiment:
 @functools.cache
 def world(quick: bool) -> World:
     """Return data and networks; the embedded networks' samples stand in where real data are not at hand."""
-    return build_world(experiment(quick), Sources(offline=True))
+    return build_world(expand(experiment(quick)), Sources(offline=True))
 
 
 def scenes(quick: bool) -> dict[str, Scene]:

@@ -2,7 +2,7 @@
 
 It is written in transactions of whole cells, so that a kill at any moment leaves a valid file. Each cell has
 a checksum: what a failing disk has changed is never taken for a result. What a cell's key covers is decided
-in :mod:`benchmark.experiment.world`.
+in :mod:`benchmark.experiment.prepare`.
 """
 
 from __future__ import annotations

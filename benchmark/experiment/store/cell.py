@@ -60,7 +60,7 @@ class MetricValue(NamedTuple):
 class CellResult:
     """What one cell gave, and where it stands in the result table."""
 
-    key: str  # see :func:`benchmark.experiment.world.cell_key`
+    key: str  # see :func:`benchmark.experiment.prepare.cell_key`
     dataset: str
     bias: str
     beta: float

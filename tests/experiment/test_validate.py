@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import BetabenchError, ExperimentError, PluginError, TechniqueError, UnknownNameError
-from benchmark.experiment.check import check_experiment, load_for_run
-from benchmark.experiment.plan import load_experiment, narrow
+from benchmark.experiment.expand import load_for_run, narrow
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.validate import check_experiment
 
 WRONG = """
 name = "small"
@@ -58,7 +59,7 @@ def error_of(folder: Path, text: str, *plugins: str) -> BetabenchError:
     file = folder / "e.toml"
     file.write_text(text)
     with pytest.raises(BetabenchError) as caught:
-        check_experiment(load_for_run(file, plugins)[0])
+        load_for_run(file, plugins)
     return caught.value
 
 

@@ -1,13 +1,10 @@
-"""Everything that the cells of an experiment share: test data, learned networks, and their identities."""
+"""An experiment with its data: test rows and learned networks, ready to be sampled and tested on."""
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import hashlib
 import itertools
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Expected, Planted, Rows, Score
-from benchmark.columns import BIASED
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
@@ -29,16 +25,15 @@ from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import draw_folds, n_held_out
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
-from benchmark.experiment.own import with_own_baselines
-from benchmark.experiment.plan import Block, Experiment, Train
-from benchmark.experiment.rule import with_tuned
-from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest, source_digest
+from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
+from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
+from benchmark.techniques import get_technique
 from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
 from benchmark.text.words import few
 
@@ -145,13 +140,11 @@ class Scene:
         return {**vars(self), "_learned": {}}
 
 
-@dataclass(frozen=True, eq=False)
-class World:
-    """An experiment with its data: all that a worker needs."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class World(ExpandedExperiment):
+    """An expanded experiment with its data: all that a worker needs."""
 
-    experiment: Experiment
     scenes: Mapping[str, Scene]  # by the dataset's name in the experiment
-    plugins: tuple[str, ...] = ()  # files that register techniques of the user's own
 
     @property
     def embedded(self) -> bool:
@@ -163,8 +156,17 @@ class World:
         return next(draw_folds(self.scenes[block.dataset], block, self.experiment)).train
 
     def __getstate__(self) -> dict[str, Any]:
-        # First, because scenes may hold kinds of bias that plugins declare.
-        return {"plugins": _Plugins(self.plugins), "experiment": self.experiment, "scenes": self.scenes}
+        # Plugins first, because scenes may hold kinds of bias that these declare. Classes of other libraries'
+        # techniques are made when they are asked for, so that techniques travel by name.
+        techniques = {place: (own.name, own.parameters) for place, own in self.techniques.items()}
+        state = {"plugins": _Plugins(self.plugins), "techniques": techniques}
+        return {**state, **{name: value for name, value in vars(self).items() if name not in state}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        techniques = {
+            place: get_technique(name, **given) for place, (name, given) in state["techniques"].items()
+        }
+        vars(self).update({**state, "techniques": techniques})
 
 
 class _Plugins(tuple[str, ...]):
@@ -182,17 +184,6 @@ def _loaded(plugins: tuple[str, ...]) -> tuple[str, ...]:
     return plugins
 
 
-def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """Load the plugins that an experiment names, and more; return their absolute paths, each once.
-
-    A PluginError says that a file is missing, fails on import or registers nothing.
-    """
-    paths = (str(Path(plugin).expanduser().resolve()) for plugin in (*experiment.plugins, *more))
-    plugins = tuple(dict.fromkeys(paths))
-    with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
-        return _loaded(plugins)
-
-
 def embedded_network_path(card: Card) -> Path | None:
     """Return the file of the shipped network of a card, or None if there is none.
 
@@ -204,18 +195,16 @@ def embedded_network_path(card: Card) -> Path | None:
 
 
 def build_world(
-    experiment: Experiment,
+    plan: ExpandedExperiment,
     sources: Sources = ANYWHERE,
     *,
     require_real_data: bool = False,
-    plugins: tuple[str, ...] = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> World:
     """Load or embed every dataset of an experiment, learn its network, and check its bias edits.
 
-    Where real data are not required, the embedded network stands in if they cannot be had. ``plugins`` are
-    loaded beside those that the experiment names. ``say`` gets each line of what is going on, downloads
-    included.
+    Where real data are not required, the embedded network stands in if they cannot be had. ``say`` gets each
+    line of what is going on, downloads included.
 
     Raises
     ------
@@ -223,15 +212,12 @@ def build_world(
         If data are damaged, an edit fits no network, or real data are required and not to be had.
     """
     leave_if_imported_by_a_worker()
-    plugins = load_plugins(experiment, plugins)
-    experiment = with_tuned(experiment)
-    experiment = with_own_baselines(experiment)
     sources = replace(sources, progress=_announce(say))
     scenes = {
-        entry.name: _build_scene(experiment, entry, sources, require_real_data, say)
-        for entry in experiment.datasets
+        entry.name: _build_scene(plan.experiment, entry, sources, require_real_data, say)
+        for entry in plan.experiment.datasets
     }
-    return World(experiment, scenes, plugins)
+    return World(**vars(plan), scenes=scenes)
 
 
 def _announce(say: Callable[[str], None]) -> Callable[[str, int, int | None], None]:
@@ -277,13 +263,6 @@ def _build_scene(
         say(f"{entry.name}: no real data found, using the embedded network. {found.missing}.")
     for note in found.notes:
         say(f"Note, {entry.name}: {note}")
-    if entry.strata is not None and entry.strata not in test.schema.names:
-        raise ExperimentError(
-            f"The dataset {entry.name!r} has no column {entry.strata!r} to stratify by",
-            expected="one of " + ", ".join(test.schema.names),
-            got=entry.strata,
-            remedy="correct 'strata' in the experiment file",
-        )
     if experiment.takes_numbers and card.numbered and found.network is not None:
         raise ExperimentError(
             f"A classifier is to have the numbers of {card.name!r}, and an embedded network has none",
@@ -440,74 +419,3 @@ def describe_bias(bias: Bias) -> list[dict[str, Any]]:
         }
         for step in bias.steps
     ]
-
-
-def _steps(experiment: Experiment, scene: Scene, block: Block) -> list[dict[str, Any]]:
-    """Return what identifies a block's bias in its cells' keys."""
-    steps = scene.described_biases[block.bias, block.beta > 0]
-    if experiment.splits:
-        return steps
-    # All rows are drawn from one network, and its digest is in the key: edits count by what they changed in
-    # it. With splits they act on real rows, or on the network of each split, and no digest knows of that.
-    edits = [step.edits_network for step in scene.biases[block.bias].steps]
-    return [
-        {**own, "parameters": {k: v for k, v in own["parameters"].items() if k != "edits"}} if edited else own
-        for own, edited in zip(steps, edits, strict=True)
-    ]
-
-
-def _drawn_from(experiment: Experiment, scene: Scene, block: Block) -> dict[str, Any]:
-    """Return by what of the protocol, the network or the rows a training sample, and tests, are drawn."""
-    drawn: dict[str, Any] = {}
-    if not experiment.splits or experiment.train == "network":
-        drawn["network"] = scene.planted(block.bias, block.beta)[1]
-    if experiment.splits:
-        drawn["split"] = {
-            "train": experiment.train,
-            "holdout": experiment.holdout,
-            "folds": scene.folds,
-        }
-    if experiment.splits and experiment.train == "network":
-        drawn["learning"] = [repr(scene.learning), _learning_digest()]
-    if scene.score is not None:
-        drawn["score"] = scene.score.digest
-    if BIASED in experiment.tests:
-        drawn["tests"] = [BIASED]  # balanced tests need no other answers
-    if experiment.paired_betas:
-        drawn["paired_betas"] = True
-    return drawn
-
-
-@functools.cache
-def _learning_digest() -> str:
-    return code_digest((PACKAGE / "network").glob("*.py"))
-
-
-def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
-    """Return the identity of a cell in the store: the SHA-256 of all that can change its predictions.
-
-    ``block`` says where the training sample stands in the experiment; ``technique`` and ``classifier`` are
-    canonical descriptions: name, parameters, digest of the code.
-    """
-    identity = _identity(world, block, technique, classifier)
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-
-
-def _identity(
-    world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return all that can change a cell's predictions, by name; tests/experiment/test_keys.py holds it."""
-    scene = world.scenes[block.dataset]
-    numbers = scene.numbers if classifier.get("encoding") == "numbers" else None
-    return {
-        "code": harness_digest(),
-        "test": scene.test.digest,
-        "steps": _steps(world.experiment, scene, block),
-        **_drawn_from(world.experiment, scene, block),
-        **({"numbers": numbers.digest} if numbers is not None else {}),
-        "train_rows": scene.n_train,
-        "seed": world.experiment.seed,
-        **{"dataset": scene.name, "bias": block.bias, "beta": block.beta, "repetition": block.repetition},
-        "technique": technique,
-        "classifier": classifier,
-    }

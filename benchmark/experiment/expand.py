@@ -1,0 +1,268 @@
+"""From an experiment file to what is run: read with its plugins, narrowed, checked, and expanded once."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from benchmark.columns import OWN
+from benchmark.declarations import broken_rules, find_declaration, list_declarations, title_of
+from benchmark.errors import BiasError, ExperimentError, UnknownNameError
+from benchmark.experiment.entries import (
+    ClassifierEntry,
+    DatasetEntry,
+    TechniqueEntry,
+    TrainRows,
+    levels_of,
+    listed_techniques,
+)
+from benchmark.experiment.evaluate import configured_techniques
+from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
+from benchmark.experiment.rule import with_tuned
+from benchmark.experiment.validate import broken_names, check_experiment, naming_plugins
+from benchmark.techniques import Technique, list_techniques
+
+_LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
+
+
+def load_for_run(
+    experiment: str | Path | Experiment,
+    plugins: Iterable[str] = (),
+    change: Callable[[Experiment], Experiment] = lambda whole: whole,
+) -> ExpandedExperiment:
+    """Read an experiment that is to be run, load its plugins and others, and expand what is to be run of it.
+
+    Parameters
+    ----------
+    experiment : str, Path or Experiment
+        A shipped experiment's name, a TOML file, or an experiment made in Python.
+    plugins : iterable of str
+        Files that register what the experiment names, beside those that it names itself.
+    change : callable(Experiment) -> Experiment, optional
+        Changes the experiment before it is checked and expanded: :func:`narrow`, :func:`lite`.
+
+    Raises
+    ------
+    UnknownNameError, ExperimentError, PluginError
+        As of :func:`~benchmark.experiment.plan.load_experiment`, where fields of the file break rules
+        together with unknown names and wrong parameters in the others; as of :func:`expand`; or if a plugin
+        cannot be loaded.
+    """
+    plugins = tuple(plugins)
+    if isinstance(experiment, Experiment):
+        whole = experiment
+    else:
+        whole = load_experiment(experiment, more=functools.partial(broken_names, plugins=plugins))
+    files = load_plugins(whole, plugins)
+    chosen = change(whole)
+    with naming_file(experiment):
+        return expand(chosen, files)
+
+
+def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
+    """Return an experiment as it is run, with all entries that come of it, and its techniques.
+
+    Each technique that can be tuned is followed by its tuned entries
+    (:func:`~benchmark.experiment.rule.with_tuned`). Where datasets ask for it, a learner that a technique
+    brings stands before the first technique that is compared with it, unless it has an entry already. An
+    experiment that is expanded stays as it is. ``plugins`` are the files that have been loaded for it.
+
+    Raises
+    ------
+    BetabenchError
+        If what the experiment names does not exist, cannot be built, or has the name of a tuned entry; see
+        :func:`~benchmark.experiment.validate.check_experiment`.
+    """
+    check_experiment(experiment)
+    whole = _with_own_baselines(with_tuned(experiment))
+    return ExpandedExperiment(whole, configured_techniques(whole), _own_baselines(whole), plugins)
+
+
+def _own_baselines(experiment: Experiment) -> dict[str, str]:
+    """Return what each technique with a learner of its own is compared with on datasets that ask for that.
+
+    Both are names of entries; empty where no dataset asks.
+    """
+    if not any(dataset.baseline == OWN for dataset in experiment.datasets):
+        return {}
+    learners = {e.name: e.learner for e in experiment.techniques if e.unconstrained is not None}
+    # Of equal ones the first.
+    free = {e.learner: e.name for e in reversed(experiment.techniques) if e.is_own_learner}
+    return {name: free[learner] for name, learner in learners.items() if learner in free}
+
+
+def _with_own_baselines(experiment: Experiment) -> Experiment:
+    """Return an experiment with an entry for each learner that techniques are compared with."""
+    if not any(dataset.baseline == OWN for dataset in experiment.datasets):
+        return experiment
+    listed, names = _own_baselines(experiment), {entry.name for entry in experiment.techniques}
+    entries: list[TechniqueEntry] = []
+    added: set[Technique] = set()
+    for entry in experiment.techniques:
+        free = entry.unconstrained
+        if free is not None and entry.name not in listed and entry.learner not in added:
+            added.add(entry.learner)
+            short = f"{entry.technique}_unconstrained"
+            first = short not in names
+            name = short if first else f"{entry.name}_unconstrained"
+            names.add(name)
+            title = f"{title_of(entry.technique) if first else entry.title} unconstrained"
+            parameters = {**entry.parameters, **free}
+            entries.append(
+                TechniqueEntry(technique=entry.technique, name=name, title=title, parameters=parameters)
+            )
+        entries.append(entry)
+    whole = experiment.model_copy(update={"techniques": tuple(entries)})
+    baselines = _own_baselines(whole)
+    given = tuple(entry.name for entry in experiment.techniques)
+
+    def techniques_on(dataset: DatasetEntry) -> tuple[str, ...]:
+        if dataset.baseline == OWN:
+            compared_with = [baselines[name] for name in dataset.techniques if name in baselines]
+            return tuple(dict.fromkeys((*dataset.techniques, *compared_with)))
+        return dataset.techniques or (given if added else ())
+
+    datasets = tuple(d.model_copy(update={"techniques": techniques_on(d)}) for d in experiment.datasets)
+    return whole.model_copy(update={"datasets": datasets})
+
+
+@contextlib.contextmanager
+def naming_file(experiment: object) -> Iterator[None]:
+    """Let errors of what an experiment file says begin with its name."""
+    try:
+        yield
+    except (BiasError, ExperimentError) as error:
+        if str(experiment).endswith(".toml"):
+            error.what = f"{experiment}, {error.what}"
+        raise
+
+
+def narrow(
+    experiment: Experiment,
+    *,
+    datasets: Sequence[str] | None = None,
+    techniques: Sequence[str] | None = None,
+    classifiers: Sequence[str] | None = None,
+    betas: Sequence[float] | None = None,
+    repetitions: int | None = None,
+) -> Experiment:
+    """Return the experiment with parts chosen on the command line, in the experiment's order.
+
+    A dataset may be the path of a card, which gets the default bias. A technique that the file does not list
+    but the registry knows is added with its default parameters; so is another library's, by its name, and a
+    classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
+    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
+    is out of range, or that two datasets would have one name.
+    """
+    changes: dict[str, Any] = {}
+    chosen = experiment.datasets
+    if datasets is not None:
+        listed = [d.name for d in experiment.datasets]
+        own = _own_datasets([name for name in datasets if name not in listed], experiment)
+        chosen = (*(d for d in experiment.datasets if d.name in datasets), *own)
+    if techniques is not None:
+        registered = list_techniques()
+        listed = [t.name for t in experiment.techniques]
+        named = [entry for name in techniques for entry in _named_techniques(name)]
+        for entry in named:
+            if entry.name not in listed and ":" not in entry.technique and entry.technique not in registered:
+                with naming_plugins():
+                    raise UnknownNameError("technique", entry.technique, {*listed, *registered})
+        names = [entry.name for entry in named]
+        added = {entry.name: entry for entry in named if entry.name not in listed}
+        changes["techniques"] = (*(t for t in experiment.techniques if t.name in names), *added.values())
+        # A technique that the file does not list is wanted on every dataset.
+        chosen = tuple(
+            d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d
+            for d in chosen
+        )
+    if classifiers is not None:
+        listed = [c.name for c in experiment.classifiers]
+        changes["classifiers"] = (
+            *(c for c in experiment.classifiers if c.name in classifiers),
+            *(ClassifierEntry(classifier=n) for n in dict.fromkeys(classifiers) if n not in listed),
+        )
+    if betas is not None:
+        changes["betas"] = levels_of(betas)
+    if repetitions is not None:
+        if repetitions < 1:
+            raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
+        changes["repetitions"] = repetitions
+    return experiment.model_copy(update={**changes, "datasets": chosen})
+
+
+def _named_techniques(name: str) -> list[TechniqueEntry]:
+    """Return the entries that a name on the command line stands for; malformed is an ExperimentError."""
+    try:
+        return [TechniqueEntry.model_validate(entry) for entry in listed_techniques(name)]
+    except ValidationError as error:  # which is a ValueError as well
+        rules = " and ".join(broken_rules(error, TechniqueEntry, "a technique"))
+        raise ExperimentError(f"The technique {name!r} cannot be named so: {rules}") from None
+    except ValueError as error:
+        raise ExperimentError(f"The technique {name!r} {error}") from None
+
+
+def lite(experiment: Experiment) -> Experiment:
+    """Return an experiment as it is tried out: on few small samples, and with a name of its own.
+
+    It has the same datasets, techniques, classifiers and metrics, so that its files have the same columns,
+    at the lowest and the highest level of bias.
+    """
+
+    def few(rows: TrainRows) -> int:
+        return _LITE_ROWS if rows == "data" else min(rows, _LITE_ROWS)
+
+    changes = {
+        "name": f"{experiment.name}_lite",
+        "title": f"{experiment.title} (tried on small samples)",
+        "repetitions": min(_LITE_REPETITIONS, experiment.repetitions),
+        "betas": tuple(sorted({experiment.betas[0], experiment.betas[-1]})),
+        "train_rows": few(experiment.train_rows),
+        "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
+        "datasets": tuple(
+            entry.model_copy(
+                update={
+                    "train_rows": entry.train_rows and few(entry.train_rows),
+                    "folds": entry.folds and min(entry.folds, _LITE_FOLDS),
+                }
+            )
+            for entry in experiment.datasets
+        ),
+    }
+    return experiment.model_copy(update=changes)
+
+
+def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[DatasetEntry, ...]:
+    """Return an entry for each card that is named by its path from the working directory."""
+    for name in names:
+        if not name.endswith(".toml"):
+            raise _not_in_experiment(name, experiment)
+        find_declaration("datasets", name)
+    cards = dict.fromkeys(str(Path(name).expanduser()) for name in names)
+    own = tuple(DatasetEntry.model_validate(with_bias({"card": card})) for card in cards)
+    taken = Counter(entry.name for entry in (*own, *experiment.datasets))
+    if repeated := [entry.card for entry in own if taken[entry.name] > 1]:
+        raise ExperimentError(
+            f"Two datasets of the experiment {experiment.name!r} would have one name",
+            expected="cards whose files are called differently from each other and from its datasets",
+            got=", ".join(repeated),
+            remedy="rename the file of the card",
+        )
+    return own
+
+
+def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
+    listed = [dataset.name for dataset in experiment.datasets]
+    if name in list_declarations("datasets"):
+        error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
+        error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
+        return error
+    error = UnknownNameError("dataset", name, listed)
+    error.remedy = "a card of your own is named by the path of its file, which ends in .toml"
+    return error

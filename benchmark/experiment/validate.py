@@ -1,0 +1,316 @@
+"""What is wrong with an experiment's names and values, all of it in one error, and what a run cannot give."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError, model_validator
+
+from benchmark.bias.edits import check_edits
+from benchmark.classifiers import make_classifier
+from benchmark.columns import OWN, UNTREATED
+from benchmark.data import Schema
+from benchmark.declarations import count_of, indented
+from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
+from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, DatasetEntry
+from benchmark.experiment.evaluate import classifier_mismatch, describe_classifier
+from benchmark.experiment.plan import ExpandedExperiment, Experiment, entries_for_names, load_plugins
+from benchmark.experiment.rule import Rule
+from benchmark.experiment.run import headline_metrics
+from benchmark.experiment.versions import NOT_INSTALLED, versions_of
+from benchmark.metrics import get_metric, metric_names
+from benchmark.statistics.few import FEW, few_words
+from benchmark.techniques import find_technique, get_technique, list_techniques
+from benchmark.techniques._search import search_space
+
+_PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
+
+_EXTRAS = {"torch": "'betabench[adversarial]'"}
+"""Packages that an extra of this one brings, by name: pyproject.toml."""
+
+# In place of what has to be there and breaks a rule: nothing is said of it.
+_STAND_IN = {"betas": [0.0], "datasets": [{"card": "adult", "bias": ["label"]}], "techniques": ["none"]}
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What is wrong with a name or a value, and where it stands."""
+
+    place: str
+    error: BetabenchError
+    of_plugins: bool = False  # whether plugins register names of this kind
+
+    @property
+    def may_be_of_a_plugin(self) -> bool:
+        return self.of_plugins and isinstance(self.error, UnknownNameError)
+
+    def __str__(self) -> str:
+        return f"{self.place}: {indented(str(self.error))}"
+
+
+@contextlib.contextmanager
+def naming_plugins() -> Iterator[None]:
+    """Let an unknown name's error say that a plugin may have to be named."""
+    try:
+        yield
+    except UnknownNameError as error:
+        error.remedy = "; ".join(filter(None, (error.remedy, _PLUGIN_HINT)))
+        raise
+
+
+def check_experiment(experiment: Experiment) -> None:
+    """Raise an error unless all that an experiment names exists and can be built as declared.
+
+    It is the error of what is wrong; if it is several things, an ExperimentError that lists them all. Data
+    are not read: what they alone can tell, such as whether a column is a parent of the label, is found when
+    the world is built.
+    """
+    problems = list(_problems(experiment))
+    if len(problems) > 1:
+        lines = list(map(str, problems))
+        raise ExperimentError(
+            f"The experiment {experiment.name!r} breaks {count_of(lines)}:\n  " + "\n  ".join(lines),
+            remedy=_PLUGIN_HINT if any(p.may_be_of_a_plugin for p in problems) else None,
+        )
+    for problem in problems:
+        if not problem.of_plugins:  # what is no unknown name says what is wrong, but not where
+            problem.error.what = f"{problem.place}: {problem.error.what}"
+        if problem.may_be_of_a_plugin:
+            with naming_plugins():
+                raise problem.error
+        raise problem.error
+
+
+def broken_names(content: dict[str, Any], plugins: tuple[str, ...]) -> list[str]:
+    """Return what is wrong with the names in a file of which some fields break rules, a line each.
+
+    The ``plugins``, and those that the file names, are loaded before.
+    """
+    experiment = _sound_part(content)
+    try:
+        load_plugins(experiment, plugins)
+    except BetabenchError as error:
+        # What it would have registered is not known, so nothing can be said of names of such kinds.
+        problems = [_Problem("plugins", error), *(p for p in _problems(experiment) if not p.of_plugins)]
+    else:
+        problems = list(_problems(experiment))
+    return list(map(str, problems))
+
+
+class _PartOfExperiment(Experiment):
+    """An experiment whose names need not fit each other, because some of them were left out."""
+
+    @model_validator(mode="after")
+    def _fields_fit(self) -> _PartOfExperiment:
+        return self
+
+
+def _sound_part(content: Mapping[str, Any]) -> Experiment:
+    """Return an experiment of what is sound in a file's content; what breaks a rule is left out."""
+    try:
+        entries = entries_for_names(copy.deepcopy(content))
+    except ValueError:  # of a technique's list of values
+        entries = entries_for_names({**copy.deepcopy(content), "techniques": []})
+    while True:
+        try:
+            return _PartOfExperiment.model_validate({**_STAND_IN, **entries})
+        except ValidationError as error:
+            paths = {_reached(entries, detail["loc"]) for detail in error.errors()}
+            for *path, last in sorted(paths, reverse=True):  # so that places in lists stay till their turn
+                del functools.reduce(operator.getitem, path, entries)[last]
+            for dataset in entries.get("datasets", ()):
+                dataset.setdefault("bias", ["label"])  # of which nothing is said
+
+
+def _reached(content: Any, location: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return how far a location of pydantic's leads into tables and lists; some steps are types."""
+    for depth, step in enumerate(location):
+        if not (step in content if isinstance(content, dict) else isinstance(content, list)):
+            return location[:depth]
+        content = content[step]
+    return location
+
+
+def _problems(experiment: Experiment) -> Iterator[_Problem]:
+    for technique in experiment.techniques:
+        place = f"technique {technique.name!r}"
+        yield from _of_parameters(place, get_technique, technique.technique, technique.parameters)
+    for classifier in experiment.classifiers:
+        place = f"classifier {classifier.name!r}"
+        described = functools.partial(_described, classifier)
+        yield from _of_parameters(place, described, classifier.classifier, classifier.parameters)
+    if experiment.tune is not None:
+        rule = experiment.tune.parsed
+        yield from list(_tried("tune", rule.check)) or _tried("tune", _require_a_bound, rule)
+    unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
+    yield from unknown
+    for name in experiment.headline if not unknown else ():
+        yield from _tried("headline", headline_metrics, experiment.model_copy(update={"headline": (name,)}))
+    for dataset in experiment.datasets:
+        yield from _of_dataset(dataset, experiment)
+
+
+def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Problem]:
+    place = f"dataset {dataset.name!r}"
+    for technique, parameters in dataset.parameters.items():
+        yield from _of_parameters(f"{place}, parameters", get_technique, technique, parameters)
+    schema: Schema | None = None
+    has_score = False
+    try:
+        card = dataset.find_card()
+        schema, has_score = card.schema(), experiment.train == "data" and card.score is not None
+    except BetabenchError as error:
+        yield _Problem(place, error)
+    for bias in dataset.bias:
+        planted = f"{place}, bias {bias.name!r}"
+        unknown = [p for step in bias.steps for p in _tried(planted, step.to_kind)]
+        yield from unknown
+        if schema is not None and not unknown:
+            made = bias.to_bias()
+            wrong = [p for edit in made.edits for p in _tried(planted, check_edits, schema, [edit])]
+            checked = functools.partial(made.check, schema, experiment.betas, has_score=has_score)
+            yield from wrong or _tried(planted, checked, of_plugins=False)
+    if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
+        yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
+
+
+def _require_a_bound(rule: Rule) -> None:
+    """Raise an ExperimentError if all values of a rule's metric keep its constraint, or none does."""
+    if rule.constraint is None or rule.relative:
+        return
+    name, absolute = rule.constraint
+    low, high = get_metric(name).range
+    if absolute:
+        low, high = max(low, -high, 0.0), max(abs(low), abs(high))
+    if low <= rule.bound < high if rule.at_most else low < rule.bound <= high:
+        return
+    kept = "every" if (rule.bound >= high) == rule.at_most else "no"
+    raise ExperimentError(
+        f"The rule of choice bounds nothing: {kept} value of {name} keeps it",
+        expected=f"a bound within {'|' * absolute}{name}{'|' * absolute}, {low:g} to {high:g}",
+        got=rule.text,
+        remedy="correct the bound, or leave out 'subject to ...'",
+    )
+
+
+def _described(entry: ClassifierEntry, _name: str, **parameters: Any) -> object:
+    return describe_classifier(entry.model_copy(update={"parameters": parameters}))
+
+
+def _of_parameters(
+    place: str, build: Callable[..., object], name: str, parameters: Mapping[str, Any]
+) -> Iterator[_Problem]:
+    """Yield what is wrong with each parameter by itself, or else with all of them together."""
+    alone: list[_Problem] = []
+    if not list(_tried(place, build, name)):
+        alone = [
+            problem
+            for parameter, value in parameters.items()
+            for problem in _tried(place, functools.partial(build, name, **{parameter: value}))
+        ]
+    of_plugins = ":" not in name  # other libraries' techniques are not registered
+    yield from alone or _tried(place, functools.partial(build, name, **parameters), of_plugins=of_plugins)
+
+
+def _tried(
+    place: str, attempt: Callable[..., object], *arguments: Any, of_plugins: bool = True
+) -> Iterator[_Problem]:
+    try:
+        attempt(*arguments)
+    except BetabenchError as error:
+        yield _Problem(place, error, of_plugins)
+
+
+def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
+    """Yield sentences on what a run of an experiment cannot give, whatever the data."""
+    experiment = plan.experiment
+    yield from missing_packages(experiment)
+    yield from mismatches(plan)
+    if experiment.tune is not None and not any(entry.tuned for entry in experiment.techniques):
+        names = [name for name, technique in list_techniques().items() if search_space(technique)]
+        yield (
+            "nothing will be tuned, because no technique of the experiment has a parameter to look for that "
+            f"the file does not give; these have: {', '.join(names)}."
+        )
+    yield from other_learners(experiment)
+    if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
+        yield from too_few_repetitions(plan)
+
+
+def missing_packages(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence for each package that techniques need and that is not installed."""
+    tried = {name for dataset in experiment.datasets for name, _ in experiment.cells_on(dataset)}
+    needed: dict[str, list[str]] = {}
+    for entry in experiment.techniques:
+        technique = find_technique(entry.technique)
+        for package in technique.packages if technique is not None and entry.name in tried else ():
+            needed.setdefault(package, []).append(entry.name)
+    for package, names in needed.items():
+        if versions_of([package])[package] == NOT_INSTALLED:
+            yield (
+                f"{', '.join(names)} cannot run: {package} is not installed; pip install "
+                f"{_EXTRAS.get(package, package)}."
+            )
+
+
+def mismatches(plan: ExpandedExperiment) -> Iterator[str]:
+    """Yield a sentence for each technique and classifier that do not fit: their cells are skipped."""
+    classifiers = {
+        entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
+        for entry in plan.experiment.classifiers
+    }
+    reasons = {
+        (name, classifier, classifier_mismatch(plan.techniques[dataset.name, name], classifiers[classifier]))
+        for dataset in plan.experiment.datasets
+        for name, classifier in plan.experiment.cells_on(dataset)
+        if classifier != OWN
+    }
+    for name, classifier, reason in sorted(own for own in reasons if own[2] is not None):
+        yield f"{name} with {classifier} will be skipped: {reason}."
+
+
+def other_learners(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence on techniques whose own learner is compared with another one.
+
+    What the learners differ by is then taken for what the techniques do: Cruz and Hardt (2024), Unprocessing
+    seven years of algorithmic fairness, ICLR, find comparisons of unequal base models misleading.
+    """
+    others = [dataset for dataset in experiment.datasets if dataset.baseline != OWN]
+    tried = {name for dataset in others for name, _ in experiment.cells_on(dataset)}
+    compared = tried - {dataset.baseline for dataset in others}
+    names = [t.name for t in experiment.techniques if t.name in compared and t.unconstrained is not None]
+    if names:
+        yield (
+            f"{', '.join(names)}: compared with another learner than the technique's own, so that what the "
+            "two differ by counts as what mitigation does (Cruz and Hardt 2024); "
+            f'baseline = "{OWN}" compares each with its own learner without mitigation.'
+        )
+
+
+def too_few_repetitions(plan: ExpandedExperiment) -> Iterator[str]:
+    """Yield a sentence for datasets on which hardly any difference from the baseline can be shown.
+
+    Intervals hold for all techniques at a level of bias together, on one dataset, with one bias and
+    classifier. What is tuned on rows that nobody has is not compared.
+    """
+    experiment = plan.experiment
+    untested = {entry.name for entry in experiment.techniques if entry.tuned in NOBODY_HAS}
+    few: dict[tuple[int, int], list[str]] = {}
+    for dataset in experiment.datasets:
+        learners = {UNTREATED, *plan.own_baselines.values()}
+        others = untested | (learners if dataset.baseline == OWN else {dataset.baseline})
+        cells = experiment.cells_on(dataset)
+        together = Counter(classifier for name, classifier in cells if name not in others)
+        splits = experiment.repetitions * (dataset.folds or experiment.folds or 1)
+        for n_techniques in set(together.values()) if splits < FEW else ():
+            few.setdefault((splits, n_techniques), []).append(dataset.name)
+    for (n, n_techniques), datasets in few.items():
+        words = few_words(n, n_techniques)
+        yield ("" if len(few) == 1 else f"{', '.join(datasets)}: ") + words[0].lower() + words[1:]
