@@ -21,7 +21,7 @@ from rich.console import Console
 from benchmark.cli import main
 from benchmark.errors import ReportError
 from benchmark.experiment import engine as engine_module
-from benchmark.experiment import world as world_module
+from benchmark.experiment import prepare
 from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
 from benchmark.text.files import figure_formats
@@ -296,7 +296,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_data_are_read(
     def read(*_: object, **__: object) -> None:
         raise AssertionError("data were read")
 
-    monkeypatch.setattr(world_module, "load_dataset", read)
+    monkeypatch.setattr(prepare, "load_dataset", read)
     (here / "file").touch()
     assert run(output="file/out") == 2
     error = capsys.readouterr().err

@@ -20,7 +20,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "metrics": ("measuring predictions", "metrics"),
     "experiment": (
         "experiment files and runs",
-        "experiment.plan experiment.entries experiment.world experiment.run",
+        "experiment.plan experiment.entries experiment.expand experiment.prepare experiment.run",
     ),
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),

@@ -24,7 +24,16 @@ from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import title_of
 from benchmark.errors import BiasError, ExperimentError
-from benchmark.models import STRICT, Identifier, TechniqueName, entry_name
+from benchmark.models import (
+    STRICT,
+    Derived,
+    Free,
+    Identifier,
+    Identifying,
+    Planned,
+    TechniqueName,
+    entry_name,
+)
 from benchmark.techniques import Technique, find_technique, get_technique
 
 
@@ -59,6 +68,7 @@ TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Folds = Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
 FigureKind = Literal["auc", "fidelity", "label", "network", "over_beta", "tradeoff"]  # folders of figures/
+Encoding = Literal["one_hot", "ordinal", "numbers"]
 TunedOn = Literal["biased", "clean", "oracle"]
 """What a setting is chosen on: rows of the biased training sample, rows without bias, or the test rows."""
 NOBODY_HAS: tuple[TunedOn, ...] = ("clean", "oracle")
@@ -148,25 +158,28 @@ class NetworkEntry(NetworkSettings):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
-class DatasetEntry(_Strict):
+class DatasetEntry(Identifying):
     """A dataset of the experiment; docs/adding/experiment.md explains the fields."""
 
-    card: str  # a shipped name, or the path of a TOML file, relative to the experiment file
-    name: Identifier = ""  # in results; that of the card unless given
-    bias: tuple[BiasEntry, ...] = Field(min_length=1)
+    card: Derived[str]  # a shipped name, or the path of a TOML file, relative to the experiment file
+    name: Derived[Identifier] = ""  # in results; that of the card unless given
+    bias: Derived[tuple[BiasEntry, ...]] = Field(min_length=1)
     # The technique that counts as doing nothing, for the paper's Tables 2 and 5; or "own".
-    baseline: Identifier = "none"
-    baseline_reason: str = ""  # why it is not "none", as words after its title: "the paper's baseline"
-    train_rows: TrainRows | None = None  # where it is not that of the experiment
-    folds: Folds | None = None  # where they are not those of the experiment
-    network: NetworkEntry = NetworkEntry()
-    columns: dict[str, dict[str, Any]] = {}  # in the card's words: order or, of real data, other bins, states
-    techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
-    parameters: dict[str, Parameters] = {}  # that differ for it, by the technique's registered name
-    strata: str | None = None  # column to stratify by, for metrics that need one
-    sensitive: tuple[str, ...] = ()  # columns by whose groups results are told apart; the card's unless given
-    mitigate: str | None = None  # the one that techniques see as sensitive; the card's unless given
-    deprived_group: DeprivedGroup | None = None  # where it is not the card's
+    baseline: Planned[Identifier] = "none"
+    baseline_reason: Free[str] = ""  # why it is not "none", as words after its title: "the paper's baseline"
+    train_rows: Derived[TrainRows | None] = None  # where it is not that of the experiment
+    folds: Derived[Folds | None] = None  # where they are not those of the experiment
+    network: Derived[NetworkEntry] = NetworkEntry()
+    # In the card's words: order or, of real data, other bins, states.
+    columns: Derived[dict[str, dict[str, Any]]] = Field(default={})
+    techniques: Planned[tuple[Identifier, ...]] = ()  # the entries to run on it; all unless given
+    # Those that differ for it, by the technique's registered name.
+    parameters: Derived[dict[str, Parameters]] = Field(default={})
+    strata: Free[str | None] = None  # column to stratify by, for metrics that need one
+    # Columns by whose groups results are told apart; the card's unless given.
+    sensitive: Derived[tuple[str, ...]] = ()
+    mitigate: Derived[str | None] = None  # the one that techniques see as sensitive; the card's unless given
+    deprived_group: Derived[DeprivedGroup | None] = None  # where it is not the card's
 
     @model_serializer(mode="wrap")
     def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -192,19 +205,19 @@ class DatasetEntry(_Strict):
         return data
 
 
-class TechniqueEntry(_Strict):
+class TechniqueEntry(Identifying):
     """A technique with its parameters, under the name that tables show.
 
     ``sweep`` names the list of values that it is one of (:func:`listed_techniques`), and ``tuned`` says what
     its parameters are chosen on (:func:`benchmark.experiment.rule.with_tuned`); both are empty of most.
     """
 
-    technique: TechniqueName
-    name: Identifier = ""
-    title: str = ""
-    parameters: Parameters = {}
-    sweep: str = ""
-    tuned: TunedOn | None = None
+    technique: Derived[TechniqueName]
+    name: Derived[Identifier] = ""
+    title: Free[str] = ""
+    parameters: Derived[Parameters] = Field(default={})
+    sweep: Free[str] = ""
+    tuned: Derived[TunedOn | None] = None
 
     @model_serializer(mode="wrap")
     def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -291,13 +304,13 @@ def _swept_value(text: str) -> bool | int | float | str:
     return text
 
 
-class ClassifierEntry(_Strict):
+class ClassifierEntry(Identifying):
     """A classifier with its parameters, under the name that tables show."""
 
-    classifier: str
-    name: Identifier = ""
-    parameters: Parameters = {}
-    encoding: Literal["one_hot", "ordinal", "numbers"] = "one_hot"  # how it gets states, if it reads numbers
+    classifier: Derived[str]
+    name: Derived[Identifier] = ""
+    parameters: Derived[Parameters] = Field(default={})
+    encoding: Derived[Encoding] = "one_hot"  # how it gets states, if it reads numbers
 
     @model_validator(mode="before")
     @classmethod

@@ -20,20 +20,26 @@ from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest
 def planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple[Cell, ...]]]:
     """Return the blocks of a plan in their order, each with its cells and their keys."""
     experiment = world.experiment
+    entries = {entry.name: entry for entry in experiment.techniques}
     # The entries' names are part of what is stored, though no number depends on them.
     techniques = {
-        where: {"entry": where[1], **describe_technique(technique), **unprocessing.described(technique)}
-        for where, technique in world.techniques.items()
+        (dataset, name): {
+            **{"entry": name, **entries[name].in_keys()},
+            **describe_technique(technique),
+            **unprocessing.described(technique),
+        }
+        for (dataset, name), technique in world.techniques.items()
     }
-    classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
+    classifiers = {
+        entry.name: {"entry": entry.name, **entry.in_keys(), **describe_classifier(entry)}
+        for entry in experiment.classifiers
+    }
     classifiers.setdefault(OWN, {"entry": OWN})
-
-    tuned = {entry.name: entry for entry in experiment.techniques if entry.tuned is not None}
 
     def cell(block: Block, technique: str, classifier: str) -> Cell:
         described = techniques[block.dataset, technique]
-        if technique in tuned:
-            described = {**described, "tuned": describe_tuning(world, block, tuned[technique])}
+        if entries[technique].tuned is not None:
+            described = {**described, "tuned": describe_tuning(world, block, entries[technique])}
         return Cell(technique, classifier, cell_key(world, block, described, classifiers[classifier]))
 
     blocks = shard.of(plan_blocks(experiment))
@@ -54,20 +60,32 @@ def _identity(
     world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return all that can change a cell's predictions, by name; tests/experiment/test_keys.py holds it."""
-    scene = world.scenes[block.dataset]
-    numbers = scene.numbers if classifier.get("encoding") == "numbers" else None
-    return {
+    experiment, scene = world.experiment, world.scenes[block.dataset]
+    identity = {
         "code": harness_digest(),
-        "test": scene.test.digest,
-        "steps": _steps(world.experiment, scene, block),
-        **_drawn_from(world.experiment, scene, block),
-        **({"numbers": numbers.digest} if numbers is not None else {}),
-        "train_rows": scene.n_train,
-        "seed": world.experiment.seed,
+        **experiment.in_keys(),
+        **scene.entry.in_keys(),
         **{"dataset": scene.name, "bias": block.bias, "beta": block.beta, "repetition": block.repetition},
+        "test": scene.test.digest,
+        "train_rows": scene.n_train,
+        "steps": _steps(experiment, scene, block),
         "technique": technique,
         "classifier": classifier,
     }
+    if experiment.splits:
+        split = {"train": experiment.train, "holdout": experiment.holdout, "folds": scene.folds}
+        identity["split"] = split
+    if not experiment.splits or experiment.train == "network":
+        identity["network"] = scene.planted(block.bias, block.beta)[1]
+    if experiment.splits and experiment.train == "network":
+        identity["learning"] = [repr(scene.learning), _learning_digest()]
+    if scene.score is not None:
+        identity["score"] = scene.score.digest
+    if scene.numbers is not None and classifier.get("encoding") == "numbers":
+        identity["numbers"] = scene.numbers.digest
+    if BIASED in experiment.tests:
+        identity["tests"] = [BIASED]  # balanced tests need no other answers
+    return identity
 
 
 def _steps(experiment: Experiment, scene: Scene, block: Block) -> list[dict[str, Any]]:
@@ -82,28 +100,6 @@ def _steps(experiment: Experiment, scene: Scene, block: Block) -> list[dict[str,
         {**own, "parameters": {k: v for k, v in own["parameters"].items() if k != "edits"}} if edited else own
         for own, edited in zip(steps, edits, strict=True)
     ]
-
-
-def _drawn_from(experiment: Experiment, scene: Scene, block: Block) -> dict[str, Any]:
-    """Return by what of the protocol, the network or the rows a training sample, and tests, are drawn."""
-    drawn: dict[str, Any] = {}
-    if not experiment.splits or experiment.train == "network":
-        drawn["network"] = scene.planted(block.bias, block.beta)[1]
-    if experiment.splits:
-        drawn["split"] = {
-            "train": experiment.train,
-            "holdout": experiment.holdout,
-            "folds": scene.folds,
-        }
-    if experiment.splits and experiment.train == "network":
-        drawn["learning"] = [repr(scene.learning), _learning_digest()]
-    if scene.score is not None:
-        drawn["score"] = scene.score.digest
-    if BIASED in experiment.tests:
-        drawn["tests"] = [BIASED]  # balanced tests need no other answers
-    if experiment.paired_betas:
-        drawn["paired_betas"] = True
-    return drawn
 
 
 @functools.cache

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     Field,
     SerializerFunctionWrapHandler,
     StrictBool,
@@ -49,7 +48,7 @@ from benchmark.experiment.entries import (
     listed_techniques,
 )
 from benchmark.experiment.rule import TuneEntry
-from benchmark.models import STRICT, Identifier
+from benchmark.models import Derived, Free, Identifier, Identifying, Keyed, Option, Planned
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique
 
@@ -72,8 +71,10 @@ ALWAYS_MEASURED = ("discrimination", "accuracy", "accepted", "accepted_deprived"
 fair gives nearly all rows the same answer."""
 
 
-class Experiment(BaseModel):
+class Experiment(Identifying):
     """The content of an experiment file, or an experiment made in Python.
+
+    A new option of the protocol is a field here, declared as ``Option[...]``, and the place that uses it.
 
     Names stand for entries without parameters, and ``bias`` and ``baseline`` are shared by the datasets that
     have none of their own: by default the network's probabilities of the label are edited for the card's
@@ -137,34 +138,32 @@ class Experiment(BaseModel):
         How techniques are tuned, each beside its default setting; see :mod:`benchmark.experiment.tune`.
     """
 
-    model_config = STRICT
-
-    name: Identifier = "experiment"
-    title: str = ""
-    description: str = ""
-    seed: StrictInt = Field(default=0, ge=0)
-    repetitions: StrictInt = Field(default=10, ge=1)
-    betas: tuple[Beta, ...] = Field(min_length=1)
-    train_rows: TrainRows = "data"
-    train: Train = "network"
-    holdout: Annotated[float, Field(gt=0, lt=1)] | None = None
-    folds: Folds | None = None
-    tests: tuple[Test, ...] = (ORIGINAL,)
-    paired_betas: StrictBool = False
-    time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
-    memory_limit: float = Field(default=4096.0, gt=0)
-    smallest_group: StrictInt = Field(default=30, ge=1)
-    datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
-    techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)
-    metrics: tuple[str, ...] = Field(default=PAPER_METRICS, min_length=1)
-    headline: tuple[str, ...] = ()
-    classifiers: tuple[ClassifierEntry, ...] = Field(
+    name: Planned[Identifier] = "experiment"
+    title: Free[str] = ""
+    description: Free[str] = ""
+    seed: Keyed[StrictInt] = Field(default=0, ge=0)
+    repetitions: Planned[StrictInt] = Field(default=10, ge=1)
+    betas: Planned[tuple[Beta, ...]] = Field(min_length=1)
+    train_rows: Derived[TrainRows] = "data"
+    train: Derived[Train] = "network"
+    holdout: Derived[Annotated[float, Field(gt=0, lt=1)] | None] = None
+    folds: Derived[Folds | None] = None
+    tests: Derived[tuple[Test, ...]] = (ORIGINAL,)
+    paired_betas: Option[StrictBool] = False
+    time_limit: Free[float] = Field(default=300.0, gt=0, allow_inf_nan=False)
+    memory_limit: Free[float] = Field(default=4096.0, gt=0)
+    smallest_group: Free[StrictInt] = Field(default=30, ge=1)
+    datasets: Derived[tuple[DatasetEntry, ...]] = Field(min_length=1)
+    techniques: Derived[tuple[TechniqueEntry, ...]] = Field(min_length=1)
+    metrics: Free[tuple[str, ...]] = Field(default=PAPER_METRICS, min_length=1)
+    headline: Free[tuple[str, ...]] = ()
+    classifiers: Derived[tuple[ClassifierEntry, ...]] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )
-    figures: tuple[FigureKind, ...] = ()
-    plugins: tuple[str, ...] = ()
-    published: PublishedEntry | None = None
-    tune: TuneEntry | None = None
+    figures: Free[tuple[FigureKind, ...]] = ()
+    plugins: Free[tuple[str, ...]] = ()
+    published: Free[PublishedEntry | None] = None
+    tune: Derived[TuneEntry | None] = None
 
     @model_serializer(mode="wrap")
     def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -293,10 +292,10 @@ class Experiment(BaseModel):
 class _ExperimentFile(Experiment):
     """An experiment file, which names itself and its seed, so that its reader need not know the defaults."""
 
-    name: Identifier
-    title: str
-    seed: StrictInt = Field(ge=0)
-    repetitions: StrictInt = Field(ge=1)
+    name: Planned[Identifier]
+    title: Free[str]
+    seed: Keyed[StrictInt] = Field(ge=0)
+    repetitions: Planned[StrictInt] = Field(ge=1)
 
 
 @dataclass(frozen=True, eq=False)

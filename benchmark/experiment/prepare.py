@@ -63,6 +63,7 @@ class Scene:
     """One dataset of an experiment, ready to be sampled and tested on."""
 
     name: str  # in results: the entry's, marked where the embedded network stands in for real data
+    entry: DatasetEntry
     card: Card
     embedded: bool  # whether the test data are a sample of the embedded network
     network: Network  # learned from all rows, nothing planted
@@ -283,6 +284,7 @@ def _build_scene(
         _require_validation_rows(experiment, entry, n_train)
     scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
+        entry=entry,
         card=card,
         embedded=found.network is not None,
         network=network,

@@ -11,17 +11,12 @@ from benchmark.columns import MANIFEST_NAME, STORE_NAME
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.store import read_last_run
-
-# What says which cells an experiment has; all else of it changes how long they may take and what is shown.
-_OF_CELLS = (
-    *("name", "seed", "repetitions", "betas", "train_rows", "train", "holdout", "folds", "paired_betas"),
-    *("datasets", "techniques", "classifiers"),
-)
+from benchmark.models import Identity
 
 
 def other_experiment(output: Path, experiment: Experiment) -> str:
     """Return a sentence if a folder's tables are of another experiment than the one to be run there."""
-    before = _experiment_of(_manifest(output))
+    before = _experiment_of(_manifest(output), type(experiment))
     differing = _differing(before, json.loads(experiment.model_dump_json()))
     if not differing:
         return ""
@@ -96,9 +91,10 @@ def _test_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {name: own.get("test_digest") for name, own in facts if isinstance(own, dict)}
 
 
-def _experiment_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    experiment = manifest.get("experiment", {})
-    return {name: experiment[name] for name in _OF_CELLS if name in experiment}
+def _experiment_of(manifest: Mapping[str, Any], model: type[Experiment] = Experiment) -> dict[str, Any]:
+    """Return what a manifest says of the run and its cells; all else may differ between two folders."""
+    free = model.fields_of(Identity.FREE)
+    return {name: value for name, value in manifest.get("experiment", {}).items() if name not in free}
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -30,7 +30,13 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.experiment import keys, prepare
 from benchmark.experiment.draws import draw_folds
-from benchmark.experiment.entries import PublishedEntry, StepEntry
+from benchmark.experiment.entries import (
+    ClassifierEntry,
+    DatasetEntry,
+    PublishedEntry,
+    StepEntry,
+    TechniqueEntry,
+)
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
@@ -39,6 +45,8 @@ from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
+from benchmark.models import Derived, Free, Option
+from benchmark.runs.folder_notes import other_experiment
 from tests.experiment.test_merge import InProcess
 
 Content = dict[str, Any]
@@ -337,11 +345,11 @@ def content_of(protocol: str, variant: str = "") -> Content:
     return copy.deepcopy(content)
 
 
-def made(content: Content, cards: Mapping[str, str]) -> World:
+def made(content: Content, cards: Mapping[str, str], model: type[Experiment] = Experiment) -> World:
     text = json.dumps(content)
     for name, path in cards.items():
         text = text.replace(f'"{name}"', json.dumps(path))
-    return build_world(load_for_run(Experiment.model_validate(json.loads(text))), Sources(offline=True))
+    return build_world(load_for_run(model.model_validate(json.loads(text))), Sources(offline=True))
 
 
 def rows_of(world: World, block: Block, *, numbers: bool) -> list[Any]:
@@ -508,6 +516,72 @@ def test_a_part_that_is_taken_out_of_the_key_is_found(
     (tmp_path / "before").mkdir()
     with pytest.raises(AssertionError, match="under the same key"):
         hold(path, change, protocol, computing(cards, tmp_path / "before"), cards, tmp_path)
+
+
+class _Dataset(DatasetEntry):
+    lots: Option[int] = 0
+
+
+class _Technique(TechniqueEntry):
+    lots: Option[int] = 0
+
+
+class _Classifier(ClassifierEntry):
+    lots: Option[int] = 0
+
+
+class _Optional(Experiment):
+    """An experiment in which the protocol and each entry have an option more."""
+
+    lots: Option[int] = 0
+    noted: Free[str] = ""
+    datasets: Derived[tuple[_Dataset, ...]]  # type: ignore[assignment]
+    techniques: Derived[tuple[_Technique, ...]]  # type: ignore[assignment]
+    classifiers: Derived[tuple[_Classifier, ...]]  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "affected"),
+    [
+        ((), "lots", {"none", "repair"}),
+        (DATASET, "datasets", {"none", "repair"}),
+        (("techniques", 1), "techniques", {"repair"}),
+        (("classifiers", 0), "classifiers", {"none", "repair"}),
+    ],
+)
+def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
+    path: tuple[str | int, ...], field: str, affected: set[str], cards: Any, tmp_path: Path
+) -> None:
+    def keys_of(world: World) -> dict[tuple[Block, str], str]:
+        return {(block, cell.technique): cell.key for block, own in planned_cells(world) for cell in own}
+
+    content = content_of("data")
+    before, without = made(content, cards), made(content | {"noted": "free"}, cards, _Optional)
+    assert keys_of(before) == keys_of(without), "older keys stay as they are"
+    first(*path, lots=1)(content)
+    after = made(content, cards, _Optional)
+    new = keys_of(after)
+    assert {cell[1] for cell, key in keys_of(before).items() if new[cell] != key} == affected
+    settings = json.loads(without.experiment.model_dump_json())
+    (tmp_path / "manifest.json").write_text(json.dumps({"experiment": settings}))
+    assert other_experiment(tmp_path, without.experiment.model_copy(update={"title": "Other"})) == ""
+    assert f"with other {field}." in other_experiment(tmp_path, after.experiment)
+
+
+def test_a_field_that_declares_nothing_is_an_error() -> None:
+    with pytest.raises(
+        TypeError, match=r"Forgetful.lots does not declare[\s\S]*Option\[...\]: its value is in"
+    ):
+
+        class Forgetful(Experiment):
+            lots: int = 0
+
+
+def test_fields_that_are_in_keys_by_themselves_are_found_there(cards: Any) -> None:
+    world = made(content_of("data") | {"paired_betas": True}, cards)
+    (block, *_) = (block for block, _ in planned_cells(world))
+    identity = keys._identity(world, block, {}, {})
+    assert identity.items() >= {"seed": 3, "paired_betas": True}.items()
 
 
 AXES = {"dataset", "bias", "beta", "repetition"}
