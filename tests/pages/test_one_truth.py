@@ -1,4 +1,4 @@
-"""Page, Markdown, terminal and answers.csv say the same of every row, for every baseline to choose."""
+"""What the page is given, Markdown, terminal and answers.csv say the same, for every baseline to choose."""
 
 from __future__ import annotations
 
@@ -12,21 +12,11 @@ from rich.console import Console
 
 import benchmark
 from benchmark.columns import TEST_TITLES
-from benchmark.pages.run import write_page
+from benchmark.pages.numbers import page_numbers
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.runs.analysis import folder_statistics
+from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.tables.answers import answer_counts, spots
-from tests.pages.test_page_browser import (
-    Visits,
-    browser,
-    shown_answers,
-    table,
-    told_as_in_python,
-    visit,
-    visits,
-)
-
-__all__ = ["browser", "visit", "visits"]  # fixtures
 
 pytestmark = pytest.mark.slow
 
@@ -73,26 +63,28 @@ def lines_of(text: str) -> str:
     return " ".join(text.replace("\\", "").split())
 
 
+def rows_of(scenario: dict[str, Any], baseline: str) -> list[dict[str, str]]:
+    """Return the rows that the page writes as ``answers.csv`` of a scenario."""
+    first = next(iter(scenario["against"].values()))["fields"]
+    fields = {**first, **scenario["against"][baseline]["fields"]}
+    n = sum("at" in row for level in scenario["against"][baseline]["levels"] for row in level["rows"])
+    columns = {name: [own] * n if isinstance(own, str) else own for name, own in fields.items()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("kind", RUNS)
-def test_every_surface_says_the_same(visit: Visits, kind: str, tmp_path: Path) -> None:
+def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
     fields = {"name": kind, "title": kind, "seed": 3, "betas": [0, 0.5], "classifiers": ["naive_bayes"]}
     given = {**fields, **RUNS[kind]}
     if given.pop("baseline", None):
         given["datasets"] = [{**own, "baseline": "own"} for own in given["datasets"]]
         given["techniques"] = [*given["techniques"], {"technique": "zafar_2015", "name": "zafar"}]
-    made = benchmark.run(
-        benchmark.Experiment.model_validate(given),
-        output=tmp_path / "out",
-        offline=True,
-        progress=False,
-        workers=1,
-        figures=False,
-    )
-    page = visit.open(write_page(tmp_path, folder_statistics(made.folder), ["reweighing"]))
-    offered: list[list[str]] = page.evaluate("run.scenarios.map(s => Object.keys(s.against))")
-    baselines = list(dict.fromkeys(name for own in offered for name in own))
+    experiment = benchmark.Experiment.model_validate(given)
+    made = benchmark.run(experiment, output=tmp_path, offline=True, progress=False, figures=False)
+    shown = page_numbers(with_each_baseline(folder_statistics(made.folder), ["reweighing"]))["scenarios"]
+    baselines = {name: name for scenario in shown for name in scenario["against"]}
     assert {"none", "reweighing"} <= set(baselines) or "own" in baselines
-    n_rows = 0
     for baseline in baselines:
         statistics = folder_statistics(made.folder, baseline=None if baseline == "own" else baseline)
         written = tmp_path / baseline
@@ -101,43 +93,28 @@ def test_every_surface_says_the_same(visit: Visits, kind: str, tmp_path: Path) -
         print_statistics(Console(file=said, width=80, emoji=False), statistics, output=written, written=[])
         terminal = lines_of(said.getvalue())
         markdown = lines_of((written / "answers.md").read_text(encoding="utf-8"))
-        for sentence in told_as_in_python(page, statistics, baseline):
-            assert sentence in markdown
         with (written / "answers.csv").open(encoding="utf-8", newline="") as file:
             answers = list(csv.DictReader(file))
-        for place, scenario in enumerate(statistics.scenarios):
-            if baseline not in offered[place]:
+        for scenario, there in zip(statistics.scenarios, shown, strict=True):
+            if baseline not in there["against"]:
                 continue
             own = [row for row in answers if tuple(row[name] for name in SCENARIO) == scenario.key]
-            assert own == page.evaluate(ROWS, [place, baseline])
-            n_rows += len(own)
-            for _, beta, rows in spots(scenario.rows(statistics.answers)):
-                if beta not in scenario.telling_levels(statistics.run.betas):
-                    continue
-                assert f"β = {beta:g}: {answer_counts(rows)}" in terminal
-                page.evaluate(SHOW, [place, baseline, str(beta)])
-                for title, *numbers, shares, deprived, favored, remark in shown_answers(page):
-                    cells = [text.replace("–", "") for text in numbers]
+            assert own == rows_of(there, baseline)
+            telling = scenario.telling_levels(statistics.run.betas)
+            counts = [answer_counts(rows) for _, _, rows in spots(scenario.rows(statistics.answers))]
+            for beta, level, count in zip(
+                telling, there["against"][baseline]["levels"], counts, strict=False
+            ):
+                assert f"β = {beta:g}: {count}" in terminal
+                for sentence in level["told"]:
+                    assert sentence in markdown
+                for row in level["rows"]:
+                    title, *numbers, shares, deprived, favored, remark = row["cells"]
+                    signs = " ".join(sign for sign, _ in row.get("signs", ()))
                     accepts = " / ".join(filter(None, (shares, deprived, favored)))
                     told = remark.removeprefix("✔ ").replace("recommended", "")
-                    line = " ".join(f"| {' | '.join([title, *cells, accepts, told])} |".split())
-                    assert line in markdown
-    n_techniques: list[int] = page.evaluate("run.scenarios.map(s => s.techniques.length)")
-    assert n_rows == sum(2 * len(own) * n for own, n in zip(offered, n_techniques, strict=True))
-    assert table(page, "table")
+                    line = " | ".join([f"{title} {signs}".strip(), *numbers, accepts, told])
+                    assert " ".join(f"| {line} |".split()) in markdown
 
 
 SCENARIO = ("dataset", "bias", "classifier", "test")
-
-ROWS = """([place, baseline]) => {
-  const scenario = run.scenarios[place];
-  const lines = scenario.against[baseline].levels.flatMap((level) => level.rows);
-  const fields = (line) => run.columns.map((name) => [name, fieldOf(scenario, baseline, line, name)]);
-  const own = lines.filter((line) => line.technique !== undefined).sort((a, b) => a.at - b.at);
-  return own.map((line) => Object.fromEntries(fields(line)));
-}"""
-
-SHOW = """([place, baseline, at]) => {
-  state = defaults(run.scenarios[place]);
-  change({ baseline, at: String(Number(at)) }, { figures: false });
-}"""

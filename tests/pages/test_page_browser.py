@@ -18,22 +18,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.metrics import list_metrics
 from benchmark.pages.index import refresh_index
 from benchmark.pages.run import write_page
-from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
+from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.descriptions import GroupSizes
-from benchmark.statistics import paired_comparisons
-from benchmark.tables.answers import (
-    UNKNOWN_SHARES,
-    answer_lines,
-    answer_sentences,
-    choice_row,
-    mark_notes,
-    spots,
-)
 from benchmark.tables.winner import HEADING
-from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
     REASON,
     SCRIPT,
@@ -350,27 +339,6 @@ def test_hovering_says_n_interval_and_p(visit: Visits, made_up: Path) -> None:
 # ------------------------------------------------------------------------------------- its statistics
 
 
-def test_other_baselines_are_those_of_the_statistics(visit: Visits, made_up: Path) -> None:
-    page = visit(made_up)
-    page.get_by_label("Baseline").select_option("hostile")
-    rows = page.evaluate(
-        "rowsOf(run.scenarios[0], 'hostile').map(r => [r.technique.name, r.beta, r.metric.name, r.pairs,"
-        " r.difference, r.differenceLow, r.differenceHigh, r.p])"
-    )
-    found = {(name, beta, metric): rest for name, beta, metric, *rest in rows}
-    results = made_up_results()
-    goals = {**list_metrics(), "from_elsewhere": Undeclared("from_elsewhere", "from_elsewhere")}
-    own = results[results["dataset"] == "adult"]
-    for expected in paired_comparisons(own, "hostile", goals).to_dict("records"):
-        key = (expected["technique"], expected["beta"], expected["metric"])
-        n, difference, low, high, p = found[key]
-        assert n == expected["n"]
-        assert difference == pytest.approx(expected["difference"], abs=1e-6)
-        assert p == pytest.approx(expected["p_permutation_holm"], nan_ok=True)
-        ends = [expected["difference_low"], expected["difference_high"]]
-        assert [low, high] == pytest.approx(ends, abs=1e-6)
-
-
 def test_a_baseline_that_was_not_compared_with_is_not_tested(visit: Visits, made_up: Path) -> None:
     """A link may name any; nothing may be said of it that was not computed."""
     page = visit(made_up, "baseline=gone")
@@ -423,86 +391,29 @@ def shown_answers(page: Page) -> list[list[str]]:
     return rows
 
 
-def told_as_in_python(page: Page, statistics: RunStatistics, baseline: str) -> list[str]:
-    """Check sentences, choices, rows and notes of every level of bias; return the sentences."""
-    titles = statistics.run.titles
-    found: list[str] = []
-    offered: list[list[str]] = page.evaluate("run.scenarios.map(s => Object.keys(s.against))")
-    for place, scenario in enumerate(statistics.scenarios):
-        if baseline not in offered[place]:
-            continue
-        levels = scenario.telling_levels(statistics.run.betas)
-        for _, beta, rows in spots(scenario.rows(statistics.answers)):
-            if beta not in levels:
-                continue
-            page.evaluate(
-                "([place, baseline, beta]) => { state = defaults(run.scenarios[place]);"
-                " change({ baseline, at: String(beta) }, { figures: false }); }",
-                [place, baseline, beta],
-            )
-            said = page.locator("#answers-told li").all_text_contents()
-            assert said == answer_sentences(rows, titles, rope=statistics.rope)
-            found += said
-            overview = table(page, "overview")[levels.index(beta)]
-            assert overview[1:] == choice_row(beta, rows, titles)[1:]
-            expected = []
-            for row, (*cells, shares, remark) in answer_lines(rows, titles):
-                gain = ["–" if row is not None and text == "" else text for text in cells]
-                recommended = row is not None and row.verdict == "recommended"
-                told = f"✔ {remark or 'recommended'}" if recommended else remark
-                expected.append([*gain, *(shares.split(" / ") if shares else [""] * 3), told])
-            assert shown_answers(page) == expected
-            caption = page.locator("#answers caption").text_content() or ""
-            assert caption.endswith(" ".join(mark_notes(rows)))
-    return found
-
-
-@pytest.mark.parametrize("which", ["planted", "untested", "made_up"])
-def test_the_answers_are_in_the_words_of_the_statistics(
-    visit: Visits, which: str, request: pytest.FixtureRequest
-) -> None:
-    path: Path = request.getfixturevalue(which)
-    page = visit(path)
-    offered: list[str] = page.evaluate("run.scenarios.flatMap(s => Object.keys(s.against))")
-    assert len(set(offered)) == {"planted": 5, "untested": 1, "made_up": 3}[which]
-    words = ""
-    for baseline in dict.fromkeys(offered):
-        words += " ".join(
-            told_as_in_python(page, folder_statistics(path.parent, baseline=baseline), baseline)
-        )
-    assert ("of either sign" in words) == (which != "made_up")
-    assert ("techniques are compared with it nevertheless" in words) == (which == "planted")
-    assert ("no technique is compared with it here" in words) == (which != "made_up")
-
-
-def test_one_sample_makes_candidates_on_the_page_too(visit: Visits, tmp_path: Path) -> None:
-    """On one of two datasets, there is one repetition."""
-    folder = write_planted_folder(tmp_path / "run")
-    results = pd.read_csv(folder / "results.csv")
-    kept = results[(results["dataset"] != "adult") | (results["repetition"] == 1)]
-    (folder / "results.csv").write_text(csv_text(kept))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["cells"]["planned"] = len(kept) // 5
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    statistics = folder_statistics(folder)
-    page = visit.open(write_made_up_page(folder), "at=1")
-    (rows,) = (
-        own for (dataset, *_), beta, own in spots(statistics.answers) if (dataset, beta) == ("adult", 1)
-    )
-    said = page.locator("#answers-told li").all_text_contents()
-    assert said == answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
-    assert any("none is recommended: " in own for own in said)
-    answers = {row[0]: row[-1] for row in table(page, "answers")}
-    assert answers[PLANTED["useful"]] == "cheap; candidate: one sample, no interval"
-    assert any(text.startswith("least") and "candidate: one" in text for text in answers.values())
-    assert not any("✔" in text for text in answers.values())
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Download this table").click()
-    found = pd.read_csv(waiting.value.path()).set_index("technique")
-    flags = ["better", "worse", "verdict"]
-    expected = rows.set_index("technique").loc[found.index, flags]
-    assert (found[flags] == expected).all(axis=None)
-    assert all(cell.startswith("candidate: ") for cell in table(page, "overview")[2][2:])
+def test_the_answers_are_shown_as_they_were_decided(visit: Visits, planted: Path) -> None:
+    """Every sentence, choice and line of every baseline and level of bias."""
+    page = visit(planted)
+    n_shown = 0
+    for place, scenario in enumerate(page.evaluate("run.scenarios")):
+        for baseline, against in scenario["against"].items():
+            for number, level in enumerate(against["levels"]):
+                page.evaluate(
+                    "([place, baseline, number]) => { state = defaults(run.scenarios[place]);"
+                    " const at = String(run.scenarios[place].betas[number]);"
+                    " change({ baseline, at }, { figures: false }); }",
+                    [place, baseline, number],
+                )
+                assert page.locator("#answers-told li").all_text_contents() == level["told"]
+                assert table(page, "overview")[number][1:] == level["choices"]
+                for (title, *cells), line in zip(shown_answers(page), level["rows"], strict=True):
+                    first, *others = line["cells"]
+                    assert title.startswith(first)
+                    assert [cell.replace("–", "") for cell in cells] == [
+                        cell.replace("–", "") for cell in others
+                    ]
+                    n_shown += 1
+    assert n_shown == 2 * 5 * 3 * (len(PLANTED) + 1)
 
 
 def test_all_answers_of_a_level_are_in_sight(visit: Visits, planted: Path) -> None:
@@ -601,35 +512,6 @@ def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, p
     assert found["baseline_degenerate"].all()
 
 
-def test_nothing_is_compared_with_a_useless_baseline(visit: Visits, planted: Path) -> None:
-    page = visit(planted, "dataset=dutch%3Aembedded&bias=cpt&classifier=c45&at=1")
-    assert table(page, "overview")[2][2] == "none recommended"
-    assert PLANTED["useful"] in table(page, "overview")[1][3]
-    said = page.locator("#answers-told li").all_text_contents()
-    assert said[1].startswith("It refuses more than 99 % of everybody in 12 of 12 samples: no technique is")
-    assert not any("✔" in row[-1] for row in table(page, "answers"))
-    page.locator("#baseline").select_option("constant")
-    assert [row[2:] for row in table(page, "overview")] == [["none recommended", ""]] * 3
-    # Degenerate in one sample, or by group: compared with, and marked.
-    for name, words in (
-        ("nearly", f"{USELESS['nearly']} in 1"),
-        ("by_group", f"{USELESS['by_group']} in 12"),
-    ):
-        page.locator("#baseline").select_option(name)
-        said = page.locator("#answers-told li").all_text_contents()
-        assert said[2] == f"‡ It {words} of 12 samples; techniques are compared with it nevertheless."
-        assert any("✔" in row[-1] for row in table(page, "answers")) == (name == "by_group")
-
-
-def test_those_that_hold_up_are_never_degenerate(visit: Visits, planted: Path) -> None:
-    page = visit(planted)
-    for metric in ("discrimination", "accuracy"):
-        page.locator("#over").select_option(metric)
-        far = {row[0] for row in table(page, "holding") if row[4] not in ("–", "baseline")}
-        assert PLANTED["useful"] in far or metric == "accuracy"
-        assert not far & {PLANTED[name] for name in (*USELESS, "poor")}
-
-
 def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Visits, planted: Path) -> None:
     page = visit(planted, "over=accuracy")
     for figure in ("tradeoff", "curves"):
@@ -664,16 +546,6 @@ def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn(visit: Visi
     assert page.locator("#constant-told").text_content() == (
         "The accuracy of refusing everybody, 0.998, lies far from all of these. "
     )
-
-
-def test_without_shares_accepted_nothing_is_recommended(visit: Visits, tmp_path: Path) -> None:
-    folder = write_planted_folder(tmp_path / "run")
-    results = pd.read_csv(folder / "results.csv")
-    kept = results[~results["metric"].str.startswith("accepted")]
-    (folder / "results.csv").write_text(csv_text(kept))
-    page = visit.open(write_made_up_page(folder))
-    assert UNKNOWN_SHARES in page.locator("#answers-told li").all_text_contents()
-    assert not any("✔" in row[-1] for row in table(page, "answers"))
 
 
 @pytest.mark.parametrize("metrics", [["accuracy"], ["discrimination"]])
