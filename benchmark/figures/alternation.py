@@ -139,7 +139,7 @@ def _draw_panels(
         panel_titles=list(panels),
     )
     looks = [Line2D([], [], **line_style(i), label=words) for i, words in enumerate(legend)]
-    page.legend(page.grid_right + 0.16, page.grid_top, looks, handlelength=3.2)
+    page.legend_beside(page.axes[0], looks)
     folds = sorted(results["fold"].unique())
     for i, (axes, lines) in enumerate(zip(page.axes, panels.values(), strict=True)):
         for position, line in enumerate(lines):

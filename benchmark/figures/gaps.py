@@ -93,12 +93,8 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Fig
             labels.write(axes, named=page.first_in_row(i))
             axes.grid(visible=False, axis="y")
             style.set_ticks(axes, x=3)
-        page.legend(
-            page.grid_right + 0.16,
-            page.axes[0].get_position().y1 * page.height,
-            [Line2D([], [], **{**look, "linestyle": "none"}, label=label) for look, label in looks.values()],
-            borderpad=0,
-        )
+        marks = [Line2D([], [], **{**look, "ls": "none"}, label=label) for look, label in looks.values()]
+        page.legend_beside(page.axes[0], marks)
     return page.figure
 
 

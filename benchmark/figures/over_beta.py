@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
 from benchmark.figures import style
 from benchmark.figures.groups import Shown, technique_groups
-from benchmark.figures.style import FAINT, GREY, SIZES, Page, RowLabels, line_style, wrap
+from benchmark.figures.style import FAINT, GREY, Page, RowLabels, line_style, wrap
 from benchmark.runs import standing_marks as marks
 from benchmark.runs.descriptions import MetricDescription, RunDescription, listed_betas
 from benchmark.runs.frames import Scenario
@@ -157,17 +157,8 @@ def _draw_lines(plot: _Plot) -> Figure:
             axes.tick_params(labelbottom=lowest)
             if lowest:
                 axes.set_xlabel("planted bias β")
-        page.legend(
-            page.grid_right + 0.16,
-            panels[0].get_position().y1 * page.height,
-            [Line2D([], [], **look, label="\n".join(lines)) for look, lines in legend],
-            borderpad=0,
-            handlelength=3.2,
-            labelspacing=0.35,
-            title=None if single else title,
-            title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
-            alignment="left",
-        )
+        lines = [Line2D([], [], **look, label="\n".join(words)) for look, words in legend]
+        page.legend_beside(panels[0], lines, title)
     # Each metric has the same limits in all groups.
     for i in range(len(metrics)):
         lows, highs = zip(*(axes.get_ylim() for axes in page.axes[i::per_group]), strict=True)

@@ -176,7 +176,9 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
                 axes.plot(*lot, **marks.RANDOM_MARK)
             x, y = panel.crosses["x"], panel.crosses["y"]
             axes.plot(x, y, "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
-            axes.set_xlabel(_axis_label(statistics, panel.metric))
+            ideal = statistics.metrics[panel.metric].ideal
+            nearest = ideal if ideal is not None and np.isfinite(ideal) else 0.0
+            axes.set_xlabel(f"{in_sentence(statistics.title(panel.metric))}: distance to {nearest:g}")
         page.list_below(listed, top=0.58)
     return page.figure
 
@@ -284,9 +286,3 @@ def _name(
             arrowprops=arrow if np.hypot(x - points[i][0], y - points[i][1]) > _FAR else None,
             gid="key",
         )
-
-
-def _axis_label(statistics: RunStatistics, name: str) -> str:
-    metric = statistics.metrics[name]
-    ideal = metric.ideal if metric.ideal is not None and np.isfinite(metric.ideal) else 0.0
-    return f"{in_sentence(statistics.title(name))}: distance to {ideal:g}"

@@ -32,7 +32,9 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
     the diagram of Demšar (2006) does below its axis.
     """
     metrics = list(ranks["metric"].unique())
-    tables = [_ranked(ranks, metric) for metric in metrics]
+    pooled = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
+    pooled = pooled.sort_values("mean_rank", kind="stable")
+    tables = [pooled[pooled["metric"] == metric].reset_index(drop=True) for metric in metrics]
     standing = _standing(statistics, ranks)
     titles = marked_titles(standing, statistics.run.titles)
     labels = [RowLabels([wrap(titles[name], _NAME_WIDTH) for name in own["technique"]]) for own in tables]
@@ -72,11 +74,6 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
                 axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **look)
         add_beta_colorbar(page, sorted(ranks["beta"].dropna().unique()), shift=for_bars)
     return page.figure
-
-
-def _ranked(ranks: pd.DataFrame, metric: str) -> pd.DataFrame:
-    own = ranks[(ranks["metric"] == metric) & (ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
-    return own.sort_values("mean_rank", kind="stable", ignore_index=True)
 
 
 def _lanes(groups: Sequence[str]) -> list[tuple[int, int, int]]:

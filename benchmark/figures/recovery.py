@@ -18,7 +18,7 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
 from benchmark.figures import style
 from benchmark.figures.groups import Shown, technique_groups
-from benchmark.figures.style import GREY, SIZES, Page, line_style, wrap
+from benchmark.figures.style import GREY, Page, line_style, wrap
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.recovery import undefined
@@ -30,6 +30,10 @@ _LEGEND_LINE, _LEGEND_WIDTH = 0.19, 2.6
 _LINEAR = 2.0  # up to which recoveries are drawn to scale where some lie far beyond
 _FAR = 4.0
 _MOST_SHOWN = 48  # techniques: those of more fill pages that nobody reads
+_NEAREST = (
+    "Shown are {} of {} techniques, whose recovery at the highest β is nearest to 1 in the mean over the "
+    "panels; recovery.csv has all."
+)
 _TICKS = {12: (1, 2, 3, 5, 10), math.inf: (1, 2, 5, 10, 20, 50, 100)}  # up to a height of the axis
 
 
@@ -81,9 +85,13 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
             title=f"{statistics.title(metric)}: how much of the planted bias is taken back",
             subtitle=_subtitle(statistics, scenarios, compressed=_limits(table, _RECOVERY)[1]),
             notes=[
-                *([_left_out(len(names), tried)] if len(names) < tried else []),
-                *_undefined(statistics, scenarios, rows),
-                *_data_notes(statistics, scenarios),
+                *([_NEAREST.format(len(names), tried)] if len(names) < tried else []),
+                *(
+                    f"{scenario.heading}, {words}"
+                    for scenario, own in zip(scenarios, rows, strict=True)
+                    for words in undefined(own, run.titles)
+                ),
+                *data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), run),
             ],
             left=0.95,
             right=0.35 + 0.75 + style.widest([*lines, *(title for title, _ in groups)]),
@@ -106,17 +114,8 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
                     axes.tick_params(labelbottom=lowest, labelleft=i == 0)
                     axes.set_xlabel("planted bias β" if lowest else "")
                     axes.set_ylabel(strip.label if i == 0 else "")
-            page.legend(
-                page.grid_right + 0.16,
-                page.axes[g * per_group * columns].get_position().y1 * page.height,
-                [Line2D([], [], **look, label="\n".join(words)) for look, words in legends[g]],
-                borderpad=0,
-                handlelength=3.2,
-                labelspacing=0.35,
-                title=title or None,
-                title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
-                alignment="left",
-            )
+            handles = [Line2D([], [], **look, label="\n".join(words)) for look, words in legends[g]]
+            page.legend_beside(page.axes[g * per_group * columns], handles, title)
     return page.figure
 
 
@@ -125,13 +124,6 @@ def _nearest(table: pd.DataFrame) -> set[str]:
     last = table[table["beta"] == table["beta"].max()]
     far = (last["recovery"] - 1).abs().groupby(last["technique"], sort=False).mean()
     return set(far.sort_values(kind="stable").index[:_MOST_SHOWN])
-
-
-def _left_out(shown: int, tried: int) -> str:
-    return (
-        f"Shown are {shown} of {tried} techniques, whose recovery at the highest β is nearest to 1 in the "
-        "mean over the panels; recovery.csv has all."
-    )
 
 
 def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario], *, compressed: bool) -> str:
@@ -205,19 +197,6 @@ def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) ->
         else:
             style.set_ticks(axes, y=5 if strip is _RECOVERY else 3)
         axes.set_ylim(*limits)
-
-
-def _undefined(
-    statistics: RunStatistics, scenarios: Sequence[Scenario], rows: Sequence[pd.DataFrame]
-) -> Iterator[str]:
-    """Say of what there is no recovery, and why: a line for each scenario and reason."""
-    for scenario, table in zip(scenarios, rows, strict=True):
-        yield from (f"{scenario.heading}, {words}" for words in undefined(table, statistics.run.titles))
-
-
-def _data_notes(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> Iterator[str]:
-    datasets = {scenario.dataset.name: scenario.dataset for scenario in scenarios}
-    return data_notes(datasets.values(), statistics.run)
 
 
 def recovery_panels(statistics: RunStatistics) -> Iterator[tuple[str, Sequence[Scenario], str]]:

@@ -308,6 +308,20 @@ class Page:
             **look,
         )
 
+    def legend_beside(self, panel: Axes, handles: Sequence[Any], title: str = "") -> None:
+        """Add a legend at the right of all panels, as high as the upper end of one of them."""
+        self.legend(
+            self.grid_right + 0.16,
+            panel.get_position().y1 * self.height,
+            handles,
+            borderpad=0,
+            handlelength=3.2,
+            labelspacing=0.35,
+            title=title or None,
+            title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
+            alignment="left",
+        )
+
     def add_colorbar(self, colors: ScalarMappable, *, shift: float = 0.0, **look: Any) -> Any:
         """Add and return a colorbar without frame at the right of the panels, farther off by some inches."""
         height = min(self.grid_top - self.grid_bottom, 3.2)

@@ -84,8 +84,10 @@ def draw_tradeoff(
     shown_as = EACH_OWN if scenario.own else description.baseline_text(scenario.baseline)
     known = any(len(own) for own in baselines)
     compared = f" Grey line: the baseline ({shown_as})." if known else ""
+    present = points.groupby("technique")["beta"].unique().map(set)
     missing = {
-        technique.name: _missing_betas(points, technique.name, description) for technique in techniques
+        technique.name: [b for b in description.betas if b not in present.get(technique.name, ())]
+        for technique in techniques
     }
     constant = scenario.constant_accuracy
     drawn = limits[1][0] <= constant <= limits[1][1]
@@ -212,11 +214,6 @@ def _gap_notes(
         if betas:
             notes.append(f"{titles[name]}: no value at β = {listed_betas(betas)} ({text}).")
     return notes
-
-
-def _missing_betas(points: pd.DataFrame, technique: str, description: RunDescription) -> list[float]:
-    present = set(points.loc[points["technique"] == technique, "beta"])
-    return [beta for beta in description.betas if beta not in present]
 
 
 def _panel_title(title: str, missing: Sequence[float], n_betas: int) -> str:

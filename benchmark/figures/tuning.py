@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, PercentFormatter
 
 from benchmark.figures import style
-from benchmark.figures.style import SIZES, Page, line_style
+from benchmark.figures.style import Page, line_style
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.tuning import CHOSEN_ON
 from benchmark.tables.significance import data_notes
@@ -52,9 +50,13 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             above, below = page.axes[i], page.axes[columns + i]
             above.axhline(0, **style.RULE)
             for position, on in enumerate(names):
-                rows = own[own["chosen_on"] == on].sort_values("beta")
-                _line(above, rows, position, (position - (len(names) - 1) / 2) * 0.02 * np.ptp(own["beta"]))
-                below.plot(rows["beta"], rows["breaks"], mec="white", mew=0.4, **line_style(position))
+                rows, look = own[own["chosen_on"] == on].sort_values("beta"), line_style(position)
+                # A little aside, so that intervals of several choices can be told apart.
+                beta = rows["beta"] + (position - (len(names) - 1) / 2) * 0.02 * np.ptp(own["beta"])
+                low, high = rows["regret_low"], rows["regret_high"]
+                above.vlines(beta, low, high, colors=look["color"], lw=1.0, alpha=0.6)
+                above.plot(beta, rows["regret"], mec="white", mew=0.4, zorder=3, **look)
+                below.plot(rows["beta"], rows["breaks"], mec="white", mew=0.4, **look)
             rows = own.drop_duplicates("beta").sort_values("beta")
             below.plot(rows["beta"], rows["breaks_against"], mec="white", mew=0.4, **oracle)
             for axes in (above, below):
@@ -69,22 +71,6 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             above.set_ylabel("regret" if i == 0 else "")
             below.set_ylabel("fits beyond the\nconstraint" if i == 0 else "")
             below.tick_params(labelleft=i == 0)
-        page.legend(
-            page.grid_right + 0.16,
-            page.axes[0].get_position().y1 * page.height,
-            [*handles, Line2D([], [], **oracle, label=choice_title("oracle"))],
-            borderpad=0,
-            handlelength=3.2,
-            labelspacing=0.35,
-            title="Setting",
-            title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
-            alignment="left",
-        )
+        handles.append(Line2D([], [], **oracle, label=choice_title("oracle")))
+        page.legend_beside(page.axes[0], handles, "Setting")
     return page.figure
-
-
-def _line(axes: Axes, rows: pd.DataFrame, position: int, aside: float) -> None:
-    """Draw means and intervals, a little aside, so that those of several choices can be told apart."""
-    look, beta = line_style(position), rows["beta"] + aside
-    axes.vlines(beta, rows["regret_low"], rows["regret_high"], colors=look["color"], lw=1.0, alpha=0.6)
-    axes.plot(beta, rows["regret"], mec="white", mew=0.4, zorder=3, **look)
