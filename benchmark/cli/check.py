@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import json
 import sys
 from pathlib import Path
@@ -56,14 +55,7 @@ def _check(options: argparse.Namespace) -> int:
 
     from benchmark.bias import list_bias_kinds
     from benchmark.classifiers import make_classifier
-    from benchmark.experiment.examine import (
-        VERDICTS,
-        Examiner,
-        examine,
-        examine_bias_kind,
-        examine_metric,
-        registered_in,
-    )
+    from benchmark.experiment.examine import VERDICTS, Examiner, examine, registered_in
     from benchmark.experiment.pool import Limits
     from benchmark.metrics import list_metrics
     from benchmark.registry import load_plugin
@@ -103,17 +95,18 @@ def _check(options: argparse.Namespace) -> int:
     # A technique may be called as a kind of bias or a metric is; then all are meant.
     names = list(dict.fromkeys(names))
     wanted = [name for name in names if not (name in kinds or name in metrics) or name in list_techniques()]
-    techniques = [get_technique(name, **parameters) for name in wanted]
+    for name in wanted:
+        get_technique(name, **parameters)
     examiner = Examiner(options.classifier, parameters, plugins)
     limits = Limits(options.time_limit, options.memory_limit)
     console, reports = Console(emoji=False), []
-    examinations = [
-        *(functools.partial(examine, technique) for technique in techniques),
-        *(functools.partial(examine_bias_kind, name) for name in names if name in kinds),
-        *(functools.partial(examine_metric, name) for name in names if name in metrics),
+    examined = [
+        *(("technique", name) for name in wanted),
+        *(("bias kind", name) for name in names if name in kinds),
+        *(("metric", name) for name in names if name in metrics),
     ]
-    for examination in examinations:
-        reports.append(examination(examiner, limits))
+    for kind, name in examined:
+        reports.append(examine(kind, name, examiner, limits))
         if not options.json:
             print_examination(console, reports[-1])
     if options.json:

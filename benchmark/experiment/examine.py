@@ -33,7 +33,6 @@ VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicab
 """What is said of a technique, by the worst status that one of its checks has."""
 
 _ROWS, _COLUMNS = 50_000, 12
-_BIAS_CHECKS, _METRIC_CHECKS = "bias checks", "metric checks"
 
 
 @dataclass(frozen=True)
@@ -55,25 +54,21 @@ class Examiner:
     plugins: tuple[str, ...] = ()
 
     def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[CheckResult] | Fit]:
-        """Yield the checks and the fit of the technique of this name, as the cells ask for them."""
+        """Yield the checks of what has this name, by its kind, and the fit, as the cells ask for them."""
         for plugin in self.plugins:
             load_plugin(plugin)
-        if cells == (_BIAS_CHECKS,):
+        if "bias kind" in cells:
             yield check_bias(example_of(list_bias_kinds()[block]))
-            return
-        if cells == (_METRIC_CHECKS,):
+        elif "metric" in cells:
             yield check_metric(get_metric(block))
-            return
-        technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
-
-        def build(cardinalities: Any) -> Any:
-            return factory.build(cardinalities, 0)
-
-        for cell in cells:
-            if cell == "checks":
-                yield check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
-            else:
-                yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
+        else:
+            technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
+            build = functools.partial(factory.build, seed=0)
+            for cell in cells:
+                if cell == "technique":
+                    yield check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
+                else:
+                    yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
 
 
 def registered_in(file: Path) -> list[str]:
@@ -90,52 +85,31 @@ def registered_in(file: Path) -> list[str]:
     ]
 
 
-def examine(technique: Technique, examiner: Examiner, limits: Limits) -> dict[str, Any]:
-    """Check a technique and measure a fit of it in a new process, so that it harms nothing but its report.
+def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
+    """Check a technique, bias kind or metric in a new process, so that it harms nothing but its report.
 
-    Returns ``technique``, ``parameters``, ``classifier``, ``verdict`` (of :data:`VERDICTS`), ``checks`` and
-    ``fit``, as plain values; the limits are those of the checks, and those of the fit.
+    Returns its name by its kind, ``verdict`` (of :data:`VERDICTS`) and ``checks`` as plain values; of a
+    technique also ``parameters``, ``classifier`` and ``fit``. The limits are those of the checks, and those
+    of the fit.
     """
-    task = Task(technique.name, ("checks", "fit"))
+    fitted = kind == "technique"
+    task = Task(name, (kind, "fit") if fitted else (kind,))
     batches = run_tasks([task], functools.partial(replace, examiner), n_workers=1, limits=limits)
-    checks, fit = (finished.result for batch in batches for finished in batch)
+    checks, *fits = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
         checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
-    if isinstance(fit, Failure):
-        fit = Fit("failed", fit.reason)
-    statuses = {result.status for result in checks} | {fit.status}
-    return {
-        "technique": technique.name,
-        "parameters": technique.parameters,
-        "classifier": examiner.classifier,
+    fits = [Fit("failed", fit.reason) if isinstance(fit, Failure) else fit for fit in fits]
+    statuses = {result.status for result in (*checks, *fits)}
+    report: dict[str, Any] = {
+        kind.replace(" ", "_"): name,
         "verdict": next(verdict for status, verdict in VERDICTS.items() if status in statuses),
         "checks": [asdict(result) for result in checks],
-        "fit": {"rows": _ROWS, "columns": _COLUMNS, **asdict(fit)},
     }
-
-
-def examine_bias_kind(name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
-    """Check a kind of bias in a new process; return ``bias_kind``, ``verdict`` and ``checks``."""
-    return {"bias_kind": name, **_checked(name, _BIAS_CHECKS, examiner, limits)}
-
-
-def examine_metric(name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
-    """Check a metric in a new process; return ``metric``, ``verdict`` and ``checks``."""
-    return {"metric": name, **_checked(name, _METRIC_CHECKS, examiner, limits)}
-
-
-def _checked(name: str, which: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
-    batches = run_tasks(
-        [Task(name, (which,))], functools.partial(replace, examiner), n_workers=1, limits=limits
-    )
-    (checks,) = (finished.result for batch in batches for finished in batch)
-    if isinstance(checks, Failure):
-        checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
-    failed = any(result.status == "failed" for result in checks)
-    return {
-        "verdict": VERDICTS["failed" if failed else "passed"],
-        "checks": [asdict(result) for result in checks],
-    }
+    if fitted:
+        report["parameters"] = get_technique(name, **examiner.parameters).parameters
+        report["classifier"] = examiner.classifier
+        report["fit"] = {"rows": _ROWS, "columns": _COLUMNS, **asdict(fits[0])}
+    return report
 
 
 def _measured(technique: Technique, tools: Tools) -> Fit:
