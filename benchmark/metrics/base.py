@@ -43,9 +43,10 @@ _NEEDED: Mapping[Need, str] = {
 FAILING = "the metric"
 """How the reasons of metrics begin that have no value because they failed."""
 
-_ALONE = "there is only one group"
+_ALONE = math.nan, "there is only one group"
 _ROUNDING = 1e-9
-_COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
+COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
+"""What counts of labels and predictions by group are enough for."""
 
 
 class MetricError(BetabenchError):
@@ -147,7 +148,7 @@ class Metric:
     @property
     def from_counts(self) -> bool:
         """Whether counts of labels and predictions by group are enough."""
-        return _COUNTED.issuperset(self.needs)
+        return COUNTED.issuperset(self.needs)
 
 
 @dataclass(frozen=True)
@@ -313,22 +314,24 @@ def measure(
     """
     names = predictions.names
     everybody, alone = _groups(predictions.counts, predictions, conventions)
-    rest = [
-        _rest(predictions.counts, (code,), f"the groups other than {name!r}", alone[code])
-        for code, name in enumerate(names)
-    ]
+    groups: dict[Compares, Sequence[tuple[Any, ...]]] = {
+        "overall": [(everybody,)],
+        "all_groups": [(tuple(alone),)],
+        "each_group": [(one,) for one in alone],
+        "one_against_rest": [(one, rest(predictions.counts, one)) for one in alone],
+    }
     found = []
     for item in map(get_metric, metric_names(list_metrics() if metrics is None else metrics)):
         other, lonely = "rest" if item.compare == "one_against_rest" else "", False
-        pairs: list[tuple[Group, ...]] = list(zip(alone, rest, strict=True))
         if item.compare == "against_reference":
             other = (reference(item) if callable(reference) else reference) or ""
             if other and other not in names:
                 raise UnknownNameError("group", other, names)
-            pairs = [(one, alone[names.index(other)]) if other else (one,) for one in alone]
+            reference_group = [alone[names.index(other)]] if other else []
+            groups["against_reference"] = [(one, *reference_group) for one in alone]
             lonely = len(names) < 2 and conventions == "betabench"  # of itself, a group is always the same
-        for arguments in _arguments(item, everybody, alone, pairs):
-            value, reason = (math.nan, _ALONE) if lonely else _value(item, predictions.given, arguments)
+        for arguments in groups[item.compare]:
+            value, reason = _ALONE if lonely else value_or_reason(item, predictions.given, arguments)
             about = everybody if item.compare in ("overall", "all_groups") else arguments[0]
             name = "" if about is everybody else names[about.codes[0]]
             found.append(Measurement(item.name, name, other, value, reason, about.n_rows))
@@ -346,39 +349,17 @@ def _groups(
     ]
 
 
-def _rest(counts: GroupCounts, codes: Sequence[int], name: str, one: Group) -> Group:
+def rest(counts: GroupCounts, one: Group, name: str = "") -> Group:
     """Return all groups but one, which may be of several codes, as a group."""
-    others = [other for other in range(len(counts.names)) if other not in codes]
+    others = [other for other in range(len(counts.names)) if other not in one.codes]
+    name = name or f"the groups other than {counts.names[one.codes[0]]!r}"
     return Group.of(counts, others, name, one.source, one.conventions)
 
 
-def alone_and_rest(counts: GroupCounts, code: int) -> tuple[Group, Group]:
-    """Return a group by itself, and all others as one."""
-    own = Group.of(counts, [code], f"the group {counts.names[code]!r}")
-    return own, _rest(counts, (code,), f"the groups other than {counts.names[code]!r}", own)
-
-
-def value_or_reason(item: Metric, arguments: tuple[Group, ...]) -> tuple[float, str]:
-    """Return the value of a metric of counts for groups or, where it is NaN, why; MetricError if it fails."""
-    return _value(item, _COUNTED, arguments)
-
-
-def _arguments(
-    item: Metric,
-    everybody: Group,
-    alone: Sequence[Group],
-    pairs: Sequence[tuple[Group, ...]],
-) -> Sequence[tuple[Any, ...]]:
-    """Return what a metric is computed from, once for each of its values."""
-    if item.compare == "overall":
-        return [(everybody,)]
-    if item.compare == "all_groups":
-        return [(tuple(alone),)]
-    return [(one,) for one in alone] if item.compare == "each_group" else pairs
-
-
-def _value(item: Metric, given: frozenset[Need] | set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
-    """Return a metric's value and, where it is NaN, why."""
+def value_or_reason(
+    item: Metric, given: frozenset[Need] | set[Need], arguments: tuple[Any, ...]
+) -> tuple[float, str]:
+    """Return the value of a metric for groups or, where it is NaN, why; MetricError if it fails."""
     if not given.issuperset(item.needs):
         missing = [_NEEDED[need] for need in item.needs if need not in given]
         return math.nan, f"it needs {' and '.join(missing)}, not given"
@@ -386,7 +367,7 @@ def _value(item: Metric, given: frozenset[Need] | set[Need], arguments: tuple[An
     if compare == "against_reference" and len(arguments) < 2:
         return math.nan, "no reference group is chosen"
     if compare == "all_groups" and len(arguments[0]) < 2:
-        return math.nan, _ALONE
+        return _ALONE
     try:
         value = float(item.compute(*arguments))
     except UndefinedMetricError as undefined:
@@ -444,7 +425,7 @@ class OneValueEach:
         """
         everybody, alone = _groups(counts, rows)
         own = Group.of(counts, self._deprived, "the deprived group", rows)
-        favored = _rest(counts, self._deprived, "the favored group", own)
+        favored = rest(counts, own, "the favored group")
         # Where there are two groups, reasons call them by their roles.
         every = sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
         arguments: dict[Compares | int, tuple[Any, ...]] = {
@@ -454,12 +435,12 @@ class OneValueEach:
             "all_groups": (tuple(every),),
             **{code: (one,) for code, one in enumerate(alone)},
         }
-        given = _COUNTED if rows is None else rows.given
+        given = COUNTED if rows is None else rows.given
         values: dict[str, float] = {}
         reasons: dict[str, str] = {}
         for name, item, which in self._values:
             try:
-                values[name], reason = _value(item, given, arguments[which])
+                values[name], reason = value_or_reason(item, given, arguments[which])
             except MetricError as failing:
                 if not tolerant:
                     raise

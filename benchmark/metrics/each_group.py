@@ -10,12 +10,13 @@ from typing import Self
 import numpy as np
 
 from benchmark.metrics.base import (
+    COUNTED,
     Measurement,
     Metric,
     MetricError,
-    alone_and_rest,
     get_metric,
     metric_names,
+    rest,
     value_or_reason,
 )
 from benchmark.metrics.groups import Group, GroupCounts, UndefinedMetricError
@@ -58,16 +59,16 @@ def measure_by_group(
     """
     pairs = []
     for code in np.flatnonzero(counts.rows.any(axis=(1, 2))).tolist():
-        own, others = alone_and_rest(counts, code)
-        pairs.append((code, _Counted.over(own, smallest), _Counted.over(others, smallest)))
+        own = Group.of(counts, [code], f"the group {counts.names[code]!r}")
+        pairs.append((code, _Counted.over(own, smallest), _Counted.over(rest(counts, own), smallest)))
     for item in map(get_metric, metrics):
         found = []
         for code, own, others in pairs:
             value, reason = math.nan, f"fewer than {smallest} rows"
             if own.n_rows >= smallest:
-                given = (own,) if item.compare == "each_group" else (own, others)
+                groups = (own,) if item.compare == "each_group" else (own, others)
                 try:
-                    value, reason = value_or_reason(item, given)
+                    value, reason = value_or_reason(item, COUNTED, groups)
                 except MetricError as failing:
                     reason = str(failing)
             found.append(Measurement(item.name, counts.names[code], "", value, reason, own.n_rows))

@@ -59,13 +59,9 @@ def _of_benefits(
             compare="overall",
             equivalents=(in_aif(aif360), *([in_clarify(clarify)] if clarify else ())),
             note=note,
-        )(lambda everybody: compute(_benefits(everybody)))
+        )(lambda all_: compute([(all_.fp, 2.0), (all_.tp + all_.tn, 1.0), (all_.fn, 0.0)]))
 
     return declare
-
-
-def _benefits(everybody: Group) -> Benefits:
-    return [(everybody.fp, 2.0), (everybody.tp + everybody.tn, 1.0), (everybody.fn, 0.0)]
 
 
 def _mean_benefits(groups: Sequence[Group]) -> Benefits:
