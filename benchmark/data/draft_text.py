@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from benchmark.data.card import Card
 from benchmark.data.draft import Draft
 from benchmark.declarations import broken_rules
 from benchmark.errors import CardError
-from benchmark.text.words import few
+from benchmark.text.words import few, toml, toml_key
 
 _WIDTH = 110
 _NUMBERS = '# numbers = true  # keeps them beside the bins, for classifiers with encoding = "numbers"'
@@ -54,29 +53,30 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
         "the card only if they may be known. Where a category's states have an order, list them in it and "
         "set 'ordered' to true."
     )
-    yield f"name = {_text(name or slug(stem))}"
-    yield f"title = {_text(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
+    yield f"name = {toml(name or slug(stem))}"
+    yield f"title = {toml(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
     task = f"{len(draft.kept)} columns of {file.name}. The task is to tell {roles['label']}."
-    yield f"description = {_text(task)}"
+    yield f"description = {toml(task)}"
     yield 'licence = ""  # under which terms the data may be used'
     yield from _comment("Begun with what the file shows. Who is missing from it, and how was it recorded?")
-    yield f"known_problems = {_several(draft.problems)}"
+    problems = "".join(f"  {toml(problem)},\n" for problem in draft.problems)
+    yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
     yield ""
     for role, value in roles.items():
         if role in draft.role_comments:
             yield from _comment(draft.role_comments[role])
-        yield f"{role} = {_text(value)}"
+        yield f"{role} = {toml(value)}"
     yield from _comment(
         "Bias is planted on this edge: without it the network may link group and label by no path of its "
         "own, and the bias would have nothing to act on."
     )
-    yield f"required_edges = [[{_text(roles['sensitive_feature'])}, {_text(roles['label'])}]]"
+    yield f"required_edges = [[{toml(roles['sensitive_feature'])}, {toml(roles['label'])}]]"
     if draft.filter:
         yield from _comment("Only rows with these values are read: the others have no label or no group.")
-        yield f"filter = {_inline(draft.filter, _several_short)}"
+        yield f"filter = {toml(draft.filter)}"
     if draft.exclude:
         yield from _comment("Rows with these values are left out: they have no label or no group.")
-        yield f"exclude = {_inline(draft.exclude, _several_short)}"
+        yield f"exclude = {toml(draft.exclude)}"
     reasons: dict[str, list[str]] = {}
     for name, reason in draft.dropped.items():
         reasons.setdefault(reason, []).append(name)
@@ -86,12 +86,12 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
                 f"{column.leak} To keep it, delete this entry and uncomment its table below.", []
             ).append(name)
     for reason, names in reasons.items():
-        yield from ("", "[[dropped]]", f"columns = {_several_short(names)}", f"reason = {_text(reason)}")
+        yield from ("", "[[dropped]]", f"columns = {toml(names)}", f"reason = {toml(reason)}")
     yield from ("", "[source]")
     yield from _comment(" ".join(draft.table.found))
     yield from _source(draft)
     for name, column in draft.columns.items():
-        table = [f"[columns.{_key(name)}]", *_entry(column.entry)]
+        table = [f"[columns.{toml_key(name)}]", *_entry(column.entry)]
         if "bins" in column.entry and name not in (roles["label"], roles["sensitive_feature"]):
             table.append(_NUMBERS)
         comments = [line for comment in column.comments for line in _comment(comment)]
@@ -115,47 +115,23 @@ def _source(draft: Draft) -> Iterator[str]:
     yield 'format = "csv"'
     for field, default in (("delimiter", ","), ("decimal", "."), ("encoding", "utf-8-sig")):
         if (value := getattr(source, field)) != default:
-            yield f"{field} = {_text(value)}"
+            yield f"{field} = {toml(value)}"
     if source.column_names:
-        yield f"column_names = {_several_short(source.column_names)}"
+        yield f"column_names = {toml(source.column_names)}"
     (file,) = source.files
     skipped = f", skip_lines = {file.skip_lines}" if file.skip_lines else ""
     size = f", size = {file.size}" if file.size else ""
-    yield f"files = [{{ path = {_text(str(file.path))}{skipped}{size} }}]"
+    yield f"files = [{{ path = {toml(str(file.path))}{skipped}{size} }}]"
 
 
 def _entry(entry: Mapping[str, Any]) -> Iterator[str]:
     for field, value in entry.items():
-        if field == "bins":
-            yield f"bins = [{', '.join(_number(edge) for edge in value)}]"
-        elif field == "values":
-            yield f"values = {_inline(value, _text)}"
-        else:
-            yield f"{field} = {_several_short(value) if field == 'states' else _text(value)}"
+        written = f"[{', '.join(map(_number, value))}]" if field == "bins" else toml(value)
+        yield f"{field} = {written}"
 
 
 def _number(value: float) -> str:
     return repr(int(value)) if value == value // 1 and abs(value) < 1e15 else repr(float(value))
-
-
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _several_short(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
-
-
-def _several(values: Sequence[str]) -> str:
-    return "[]" if not values else "\n".join(["[", *(f"  {_text(value)}," for value in values), "]"])
-
-
-def _inline(table: Mapping[str, Any], written: Any) -> str:
-    return "{ " + ", ".join(f"{_key(key)} = {written(value)}" for key, value in table.items()) + " }"
 
 
 def _comment(text: str) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from bisect import bisect_right
@@ -25,7 +24,7 @@ from benchmark.data.score import Score, contrary_labels, read_numbers, score_of
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, share
+from benchmark.text.words import as_number, few, share, toml, toml_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -317,7 +316,7 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
     if card.label in lacking:
         hints.append(f"rows without {card.label!r} can be left out by [filter]")
     if lacking := [name for name in dict.fromkeys(lacking) if name != card.label]:
-        names = json.dumps(lacking)
+        names = toml(lacking)
         if card.missing is not None:
             hints.append(f"name {names[1:-1]} in 'columns' of 'missing', too")
         else:
@@ -345,18 +344,10 @@ def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
         if not same:
             continue
         file, meant = next(iter(same.items()))
-        entries = [
-            f"{json.dumps(value)} = {json.dumps(spec.values.get(known, known), ensure_ascii=False)}"
-            for value, known in same.items()
-        ]
+        entries = [f"{toml(value)} = {toml(spec.values.get(known, known))}" for value, known in same.items()]
         shown = few(entries, _MOST_NAMED, "others")
         write = f"add {shown} to its 'values'" if named else f"write values = {{ {shown} }}"
         yield (
             f"in column {name!r} the file has {file} and the card says {meant} (whole numbers are often "
-            f"saved so where some are missing): {write} under [columns.{_key(name)}]"
+            f"saved so where some are missing): {write} under [columns.{toml_key(name)}]"
         )
-
-
-def _key(name: str) -> str:
-    """Return a name as a key of TOML."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)

@@ -143,12 +143,12 @@ def notation(values: Sequence[str]) -> Notation:
 
 def file_decimal(notations: Iterable[Notation]) -> str | None:
     """Return what stands before decimals in all columns of a file that tell, or None."""
-    marks = {own.form.decimal for own in notations if own.form is not None and _tells_decimal(own)}
+    marks = {
+        notation.form.decimal
+        for notation in notations
+        if notation.form is not None and (notation.has_decimals or notation.form.thousands in MARKS)
+    }
     return marks.pop() if len(marks) == 1 else None
-
-
-def _tells_decimal(own: Notation) -> bool:
-    return own.has_decimals or (own.form is not None and own.form.thousands in MARKS)
 
 
 def _other(mark: str) -> str:

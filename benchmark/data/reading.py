@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,29 +126,18 @@ def left_out(
     ``y`` says whether each row of the file has the favorable label, ``member`` whether it is in the deprived
     group: 1, 0, or NaN where that is not known.
     """
-    label, group = (_shares(known, rows, kept) for known in (y, member))
-    n = int(rows.sum())
-    if label is not None and _differ(y, rows, kept):
-        return LeftOut(n, why, with_label=label, goes_with="label", may_turn=_may_turn(rows, kept, y, member))
-    if group is not None and _differ(member, rows, kept):
-        return LeftOut(n, why, with_group=group, goes_with="group", may_turn=_may_turn(rows, kept, y, member))
-    return LeftOut(n, why, with_label=label, with_group=group)
-
-
-def _shares(
-    known: NDArray[np.float64], rows: NDArray[np.bool_], kept: NDArray[np.bool_]
-) -> tuple[float, float] | None:
-    own, others = known[rows], known[kept]
-    own = own[~np.isnan(own)]
-    return (float(own.mean()), float(others.mean())) if len(own) else None
-
-
-def _differ(known: NDArray[np.float64], rows: NDArray[np.bool_], kept: NDArray[np.bool_]) -> bool:
-    own, others = known[rows], known[kept]
-    own = own[~np.isnan(own)]
-    both = np.concatenate([own, others]).mean()
-    error = math.sqrt(both * (1 - both) * (1 / len(own) + 1 / len(others)))
-    return bool(abs(own.mean() - others.mean()) > max(_LARGE, _CLEAR * error))
+    n, shares = int(rows.sum()), dict[str, Any]()
+    for column, known in (("label", y), ("group", member)):
+        out, others = known[rows & ~np.isnan(known)], known[kept]
+        if not len(out):
+            continue
+        both: dict[str, Any] = {f"with_{column}": (float(out.mean()), float(others.mean()))}
+        together = np.concatenate([out, others]).mean()
+        error = math.sqrt(together * (1 - together) * (1 / len(out) + 1 / len(others)))
+        if abs(out.mean() - others.mean()) > max(_LARGE, _CLEAR * error):
+            return LeftOut(n, why, **both, goes_with=column, may_turn=_may_turn(rows, kept, y, member))
+        shares |= both
+    return LeftOut(n, why, **shares)
 
 
 def _may_turn(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data.number_form import NumberForm
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, share
 
@@ -70,14 +71,12 @@ def read_numbers(card: Card, records: Records, location: str) -> list[float]:
     declared = card.score
     if declared is None:
         return []
-    # Exchanged, not only replaced: a point among decimal commas is no decimal point.
-    decimal: str = card.source.decimal
-    marks = str.maketrans({decimal: ".", ".": decimal})
+    form = NumberForm(card.source.decimal)
     low = -math.inf if declared.minimum is None else declared.minimum
     high = math.inf if declared.maximum is None else declared.maximum
     found = []
     for line, raw in zip(records.lines, records.columns[declared.column], strict=True):
-        number = as_number(raw.strip().translate(marks))
+        number = as_number(form.plain(raw.strip()))
         if number is None or not low <= number <= high:
             problem = "is none" if number is None else "is out of its range"
             where = f"line {line} of {location}, column {declared.column!r}"

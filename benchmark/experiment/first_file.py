@@ -6,12 +6,11 @@ how many processes there are.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
-from benchmark.bias.edits import BiasEdit, deprived_edits
+from benchmark.bias.edits import deprived_edits
 from benchmark.classifiers import make_classifier
 from benchmark.data.table import Schema
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
@@ -28,6 +27,7 @@ from benchmark.experiment.first import (
     TECHNIQUES,
     Asked,
 )
+from benchmark.text.words import toml
 
 # About how long all techniques take on one training sample, in seconds of one core: so many, and so many more
 # for each million of values (rows times columns). Measured; nearly all of it is exponentiated gradient's.
@@ -115,18 +115,19 @@ def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows
             f"{_minutes(planned * seconds + _REST)} on two cores. For steadier means set --repetitions to "
             f"{MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
+    written = [toml({"attribute": edit.attribute, "group": edit.group}) for edit in edits]
     text = _FILE.format(
-        name=_toml(name),
-        title=_toml(title),
+        name=toml(name),
+        title=toml(title),
         seed=asked.seed,
         repetitions=planned if asked.repetitions is None else asked.repetitions,
         betas=list(betas),
         protocol=protocol,
-        classifiers=_toml(classifiers),
-        dataset=_toml(DATASET),
-        techniques=_toml(list(TECHNIQUES)),
+        classifiers=toml(classifiers),
+        dataset=toml(DATASET),
+        techniques=toml(list(TECHNIQUES)),
         meaning=f"Planted: {kind.summary}.",
-        bias=f"kind = {_toml(asked.bias)}" + (f"\nedits = [{', '.join(map(_edit, edits))}]" if edits else ""),
+        bias=f"kind = {toml(asked.bias)}" + (f"\nedits = [{', '.join(written)}]" if edits else ""),
     )
     return FirstExperiment(text, tuple(notes))
 
@@ -207,11 +208,3 @@ def _require_bias(kind: BiasKind, schema: Schema, betas: Sequence[float]) -> Non
 def _seconds(classifier: str, values: int) -> float:
     start, more = _SECONDS.get(classifier, _SLOW)
     return start + more * values / 1e6
-
-
-def _edit(edit: BiasEdit) -> str:
-    return f"{{ attribute = {_toml(edit.attribute)}, group = {_toml(edit.group)} }}"
-
-
-def _toml(value: str | list[str]) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

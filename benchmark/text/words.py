@@ -1,8 +1,9 @@
 """Numbers, names and lists as every output writes them."""
 
+import json
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 def printable(text: object) -> str:
@@ -62,6 +63,18 @@ def with_interval(value: float, low: float, high: float) -> str:
     """Write a number and, where it is known, its interval."""
     unknown = math.isnan(value) or math.isnan(low)
     return number(value) + ("" if unknown else f" [{number(low)}, {number(high)}]")
+
+
+def toml(value: object) -> str:
+    """Return text, a truth value, or a list or table of these, as TOML writes it in a line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml(own)}" for key, own in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def toml_key(name: str) -> str:
+    """Return a name as a key of TOML."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml(name)
 
 
 def as_number(text: str) -> float | None:
