@@ -6,7 +6,6 @@ states look alike. How far the model's accuracy and discrimination then change i
 direct and through proxies. The model is asked, never opened and never trained again.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -129,7 +128,12 @@ def audit_features(
             chance = replace(tools, rng=generator(seed, purpose="audit", feature=feature))
             after = model.predict(_obscured(test, feature, level, chance))
             values = measure(after)
-            errors = _errors(test, before, after)
+            groups = (test.deprived, ~test.deprived)
+            variances = (
+                _variance(before == test.y, after == test.y),
+                sum(_variance(before[group], after[group]) for group in groups),
+            )
+            errors = _QUANTILE * np.sqrt(variances)  # half the widths of the intervals of both changes
             found.append((feature, float(level), *values, *(values - original), *errors))
     return pd.DataFrame(found, columns=["feature", "level", *_METRICS, *_CHANGES, *_ERRORS])
 
@@ -148,13 +152,6 @@ def rank_features(audit: pd.DataFrame) -> pd.DataFrame:
     ranking["discrimination_rank"] = (-discrimination.abs()).rank(method="min").astype(int)
     ranked: pd.DataFrame = ranking.sort_values("accuracy_rank", kind="stable", ignore_index=True)
     return ranked
-
-
-def _errors(test: Table, before: NDArray[np.bool_], after: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return half the widths of the intervals of both changes."""
-    accuracy = _variance(before == test.y, after == test.y)
-    groups = sum(_variance(before[group], after[group]) for group in (test.deprived, ~test.deprived))
-    return _QUANTILE * math.sqrt(accuracy), _QUANTILE * math.sqrt(groups)
 
 
 def _variance(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> float:

@@ -117,7 +117,10 @@ def audit_predictions(
     if columns.weight is not None:
         notes.append("rows have weights: whether differences are due to chance is not tested")
     for attribute, predictions in prepared.predictions.items():
-        table, chosen = _groups(predictions, attribute), references[attribute]
+        table, chosen = group_table(predictions, attribute), references[attribute]
+        if predictions.given >= {"y_true", "y_score"}:
+            table["auc"] = table["group"].map({m.group: m.value for m in measure(predictions, ["auc"])})
+        table["small"] = table["n"] < SMALL
         groups.append(table)
         notes += _remarks(table, attribute)
         found = disparities(predictions, attribute, reference=chosen, conventions=conventions, small=SMALL)
@@ -129,10 +132,13 @@ def audit_predictions(
         ]
     found = pd.concat(compared, ignore_index=True)
     verdicts = parity(found, tau, conventions=conventions)
+    judged = {parts[0]: name for name, parts in PARITIES.items() if len(parts) == 1}
+    found["parity"] = found["metric"].map(judged)
+    keys = ["attribute", "group", "parity"]
     return AuditResult(
         groups=pd.concat(groups, ignore_index=True),
         metrics=pd.DataFrame(measured, columns=list(_METRIC_COLUMNS)),
-        disparities=_with_verdicts(found, verdicts),
+        disparities=found.merge(verdicts[[*keys, "verdict"]], on=keys, how="left", validate="one_to_one"),
         verdicts=verdicts,
         parity=overall_parity(verdicts),
         missing=prepared.missing,
@@ -184,14 +190,6 @@ def _chooser(table: pd.DataFrame, reference: str) -> Callable[[Metric], str | No
     return choose
 
 
-def _groups(predictions: Predictions, attribute: str) -> pd.DataFrame:
-    table = group_table(predictions, attribute)
-    if predictions.given >= {"y_true", "y_score"}:
-        area = {m.group: m.value for m in measure(predictions, ["auc"])}
-        table["auc"] = table["group"].map(area)
-    return table.assign(small=table["n"] < SMALL)
-
-
 def _remarks(table: pd.DataFrame, attribute: str) -> list[str]:
     """Return what a reader has to know of an attribute's groups."""
     remarks = []
@@ -206,11 +204,3 @@ def _remarks(table: pd.DataFrame, attribute: str) -> list[str]:
         which = f"{n_small} of {len(table)} groups"
         remarks.append(f"{attribute}: {which} have fewer than {SMALL} rows, too few to be sure")
     return remarks
-
-
-def _with_verdicts(found: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Put the verdict on each disparity beside it."""
-    parities = {parts[0]: name for name, parts in PARITIES.items() if len(parts) == 1}
-    named = found.assign(parity=found["metric"].map(parities))
-    keys = ["attribute", "group", "parity"]
-    return named.merge(verdicts[[*keys, "verdict"]], on=keys, how="left", validate="one_to_one")

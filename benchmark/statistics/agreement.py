@@ -119,7 +119,10 @@ def classifier_agreement(
         of the same sign in ``both``, of ``opposite`` signs, in one only, or in ``neither``.
     """
     keys = distances.keys.assign(row=np.arange(len(distances.keys)))
-    signs = _signs(comparisons)
+    # 1 where an improvement's interval lies above 0, -1 where below, 0 where it holds 0.
+    better, worse = comparisons["improvement_low"] > 0, comparisons["improvement_high"] < 0
+    index = pd.MultiIndex.from_frame(comparisons[[*_PLACE, "classifier", "technique"]])
+    signs = pd.Series(better.astype(int).to_numpy() - worse.astype(int).to_numpy(), index=index)
     rows: list[tuple[object, ...]] = []
     for place, own in keys.groupby(_PLACE, sort=False):
         by_classifier = {
@@ -158,13 +161,6 @@ def classifier_agreement(
                 )
             )
     return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
-
-
-def _signs(comparisons: pd.DataFrame) -> pd.Series:
-    """Return 1 where an improvement's interval lies above 0, -1 where below, 0 where it holds 0."""
-    better, worse = comparisons["improvement_low"] > 0, comparisons["improvement_high"] < 0
-    index = pd.MultiIndex.from_frame(comparisons[[*_PLACE, "classifier", "technique"]])
-    return pd.Series(better.astype(int).to_numpy() - worse.astype(int).to_numpy(), index=index)
 
 
 def _signs_of(signs: pd.Series, place: tuple[object, ...], techniques: tuple[str, ...]) -> Array:

@@ -124,8 +124,9 @@ def stopping_points(
             reason = NO_BASELINE
         elif goal_of(goals, str(metric)).direction == "none":
             reason = NO_BETTER_VALUE
-        stops_at = np.nan if reason else _stops_at(betas, row_means(improvement[own.index]))
-        rows.append((*line, compared, n_betas, stops_at, reason))
+        better = np.flatnonzero(row_means(improvement[own.index]) > 0)
+        first_without = np.append(betas, np.inf)[better[-1] + 1 if len(better) else 0]
+        rows.append((*line, compared, n_betas, np.nan if reason else float(first_without), reason))
     return pd.DataFrame(rows, columns=list(STOPPING_COLUMNS))
 
 
@@ -145,9 +146,3 @@ def area_weights(betas: Array) -> Array:
     """Return the weights of the values at these ascending levels in the area below them."""
     widths = np.diff(betas)
     return np.asarray((np.append(widths, 0) + np.append(0, widths)) / 2)
-
-
-def _stops_at(betas: Array, improvements: Array) -> float:
-    """Return the level of bias from which on no improvement is above 0."""
-    better = np.flatnonzero(improvements > 0)
-    return float(np.append(betas, np.inf)[better[-1] + 1 if len(better) else 0])
