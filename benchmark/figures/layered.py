@@ -6,6 +6,7 @@ order within each layer with few crossings, and positions that keep the order an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from scipy.optimize import isotonic_regression
 from benchmark.errors import ReportError
 
 _MOST_PER_LAYER = 6
-_SWEEPS = 12
+_SWEEPS = 24
 _WAYPOINT_WIDTH = 0.16
 
 Edge = tuple[str, str]
@@ -53,9 +54,9 @@ def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float)
             remedy="remove one of these edges from the network's file",
         )
     layer_of = _assign_layers(graph)
-    layers, segments = _insert_waypoints(graph, layer_of)
-    layers = _reduce_crossings(layers, segments)
-    x = _place(layers, segments, widths, gap)
+    layers, pieces = _insert_waypoints(graph, layer_of)
+    layers = _reduce_crossings(layers, pieces)
+    x = _place(layers, pieces, widths, gap)
     return Layout(
         nodes={node: (x[node], layer_of[node]) for node in widths},
         waypoints={
@@ -69,7 +70,7 @@ def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float)
 def _assign_layers(graph: nx.DiGraph) -> dict[str, int]:
     """Put each node below its parents, as high as there is room."""
     layer_of: dict[str, int] = {}
-    count: dict[int, int] = {}
+    count = Counter[int]()
     position = {node: i for i, node in enumerate(graph)}
     # Nodes without edges fit anywhere: they come last and fill the gaps.
     order = sorted(
@@ -77,132 +78,83 @@ def _assign_layers(graph: nx.DiGraph) -> dict[str, int]:
     )
     for node in order:
         layer = max((layer_of[parent] + 1 for parent in graph.predecessors(node)), default=0)
-        while count.get(layer, 0) >= _MOST_PER_LAYER:
+        while count[layer] >= _MOST_PER_LAYER:
             layer += 1
         layer_of[node] = layer
-        count[layer] = count.get(layer, 0) + 1
+        count[layer] += 1
     # A node that only sends edges down belongs just above the highest of its children.
     for node in reversed(order):
-        children = [layer_of[child] for child in graph.successors(node)]
-        lower = min(children, default=0) - 1
-        if graph.in_degree(node) == 0 and lower > layer_of[node] and count.get(lower, 0) < _MOST_PER_LAYER:
-            count[layer_of[node]] -= 1
-            count[lower] = count.get(lower, 0) + 1
+        lower = min((layer_of[child] for child in graph.successors(node)), default=0) - 1
+        if graph.in_degree(node) == 0 and lower > layer_of[node] and count[lower] < _MOST_PER_LAYER:
+            count.subtract([layer_of[node]])
+            count[lower] += 1
             layer_of[node] = lower
-    used = sorted(layer for layer, n in count.items() if n)
+    used = sorted(+count)
     return {node: used.index(layer) for node, layer in layer_of.items()}
 
 
-def _insert_waypoints(
-    graph: nx.DiGraph, layer_of: Mapping[str, int]
-) -> tuple[list[list[_Node]], list[list[tuple[_Node, _Node]]]]:
-    """Return the layers with waypoints, and the pieces of edges between each layer and the next."""
+def _insert_waypoints(graph: nx.DiGraph, layer_of: Mapping[str, int]) -> tuple[list[list[_Node]], nx.DiGraph]:
+    """Return the layers with waypoints, and the graph of the pieces of edges from each layer to the next."""
     n_layers = max(layer_of.values(), default=0) + 1
     layers: list[list[_Node]] = [
         [node for node in graph if layer_of[node] == layer] for layer in range(n_layers)
     ]
-    segments: list[list[tuple[_Node, _Node]]] = [[] for _ in range(n_layers - 1)]
-    for parent, child in graph.edges:
-        above: _Node = parent
-        for layer in range(layer_of[parent] + 1, layer_of[child] + 1):
-            below: _Node = child if layer == layer_of[child] else ((parent, child), layer)
-            if below != child:
-                layers[layer].append(below)
-            segments[layer - 1].append((above, below))
-            above = below
-    return layers, segments
+    pieces = nx.DiGraph()
+    pieces.add_nodes_from(graph)
+    for edge in graph.edges:
+        between = range(layer_of[edge[0]] + 1, layer_of[edge[1]])
+        for layer in between:
+            layers[layer].append((edge, layer))
+        nx.add_path(pieces, [edge[0], *((edge, layer) for layer in between), edge[1]])
+    return layers, pieces
 
 
-def _reduce_crossings(
-    layers: list[list[_Node]], segments: list[list[tuple[_Node, _Node]]]
-) -> list[list[_Node]]:
+def _reduce_crossings(layers: list[list[_Node]], pieces: nx.DiGraph) -> list[list[_Node]]:
     """Order each layer by its neighbours' mean position, down and up in turn; keep the best order met."""
-    best, fewest = layers, _crossings(layers, segments)
-    current = layers
+    best, fewest = layers, _crossings(layers, pieces)
+    current = list(layers)
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
-        current = [list(layer) for layer in current]
+        neighbours = pieces.predecessors if down else pieces.successors
         for i in range(1, len(layers)) if down else range(len(layers) - 2, -1, -1):
-            fixed, pieces = (i - 1, segments[i - 1]) if down else (i + 1, segments[i])
+            place = {node: j for j, node in enumerate(current[i - 1 if down else i + 1])}
             # Ties are kept in two sweeps, then turned round in two: some crossings need both ends moved.
             layer = current[i] if sweep % 4 < 2 else current[i][::-1]
-            current[i] = _by_barycentre(layer, current[fixed], pieces, down)
-        _swap_neighbours(current, segments)
-        crossings = _crossings(current, segments)
-        if crossings < fewest:
-            best, fewest = current, crossings
+            wanted = {n: np.mean([place[m] for m in neighbours(n)] or [j]) for j, n in enumerate(layer)}
+            current[i] = sorted(layer, key=wanted.__getitem__)
+        if (crossings := _crossings(current, pieces)) < fewest:
+            best, fewest = list(current), crossings
     return best
 
 
-def _by_barycentre(
-    layer: list[_Node], fixed: list[_Node], pieces: list[tuple[_Node, _Node]], down: bool
-) -> list[_Node]:
-    place = {node: i for i, node in enumerate(fixed)}
-    own_place = {node: i for i, node in enumerate(layer)}
-    neighbours: dict[_Node, list[int]] = {}
-    for above, below in pieces:
-        node, other = (below, above) if down else (above, below)
-        neighbours.setdefault(node, []).append(place[other])
-    return sorted(layer, key=lambda n: float(np.mean(neighbours.get(n, [own_place[n]]))))
-
-
-def _swap_neighbours(layers: list[list[_Node]], segments: list[list[tuple[_Node, _Node]]]) -> None:
-    """Swap neighbours within layers as long as that removes crossings."""
-    improved = True
-    while improved:
-        improved = False
-        for i, layer in enumerate(layers):
-            for j in range(len(layer) - 1):
-                before = _crossings_around(layers, segments, i)
-                layer[j], layer[j + 1] = layer[j + 1], layer[j]
-                if _crossings_around(layers, segments, i) < before:
-                    improved = True
-                else:
-                    layer[j], layer[j + 1] = layer[j + 1], layer[j]
-
-
-def _crossings(layers: list[list[_Node]], segments: list[list[tuple[_Node, _Node]]]) -> int:
-    return sum(_crossings_between(layers[i], layers[i + 1], pieces) for i, pieces in enumerate(segments))
-
-
-def _crossings_around(layers: list[list[_Node]], segments: list[list[tuple[_Node, _Node]]], i: int) -> int:
-    gaps = [gap for gap in (i - 1, i) if 0 <= gap < len(segments)]
-    return sum(_crossings_between(layers[gap], layers[gap + 1], segments[gap]) for gap in gaps)
-
-
-def _crossings_between(upper: list[_Node], lower: list[_Node], pieces: list[tuple[_Node, _Node]]) -> int:
-    above = {node: i for i, node in enumerate(upper)}
-    below = {node: i for i, node in enumerate(lower)}
-    ends = np.array([(above[a], below[b]) for a, b in pieces], dtype=np.int64).reshape(-1, 2)
-    differences = ends[:, None, :] - ends[None, :, :]
-    # Two pieces cross if their upper ends and their lower ends stand in opposite order.
-    return int((differences[..., 0] * differences[..., 1] < 0).sum()) // 2
+def _crossings(layers: list[list[_Node]], pieces: nx.DiGraph) -> int:
+    place = {node: i for layer in layers for i, node in enumerate(layer)}
+    crossings = 0
+    for layer in layers[:-1]:
+        ends = np.array([(place[a], place[b]) for a in layer for b in pieces.successors(a)]).reshape(-1, 2)
+        differences = ends[:, None, :] - ends[None, :, :]
+        # Two pieces cross if their upper ends and their lower ends stand in opposite order.
+        crossings += int((differences[..., 0] * differences[..., 1] < 0).sum()) // 2
+    return crossings
 
 
 def _place(
-    layers: list[list[_Node]],
-    segments: list[list[tuple[_Node, _Node]]],
-    widths: Mapping[str, float],
-    gap: float,
+    layers: list[list[_Node]], pieces: nx.DiGraph, widths: Mapping[str, float], gap: float
 ) -> dict[_Node, float]:
     """Move every node to the middle of its neighbours, as far as order and room allow."""
-    neighbours: dict[_Node, list[_Node]] = {node: [] for layer in layers for node in layer}
-    for pieces in segments:
-        for above, below in pieces:
-            neighbours[above].append(below)
-            neighbours[below].append(above)
     offsets = [_offsets(layer, widths, gap) for layer in layers]
     x = {
         node: float(place - offset[-1] / 2)
         for layer, offset in zip(layers, offsets, strict=True)
         for node, place in zip(layer, offset, strict=True)
     }
-    for sweep in range(4 * _SWEEPS):
+    neighbours = {node: [*nx.all_neighbors(pieces, node)] or [node] for node in x}
+    for sweep in range(2 * _SWEEPS):
         # At first all is drawn to the middle, or parts without a common edge would drift apart.
-        pull = 0.8 if sweep < 2 * _SWEEPS else 1.0
+        pull = 0.8 if sweep < _SWEEPS else 1.0
         numbered = list(zip(layers, offsets, strict=True))
         for layer, offset in numbered if sweep % 2 == 0 else reversed(numbered):
-            wanted = [pull * float(np.mean([x[n] for n in neighbours[node] or [node]])) for node in layer]
+            wanted = [pull * float(np.mean([x[n] for n in neighbours[node]])) for node in layer]
             # Long edges should be straight, so waypoints pull harder than nodes.
             weights = np.array([4.0 if isinstance(node, tuple) else 1.0 for node in layer])
             # The nearest positions in order and with room are an isotonic regression after the offsets.
