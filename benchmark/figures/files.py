@@ -39,7 +39,7 @@ def write_figures(
     n_processes = min(_n_cores(), len(drawings))
     each: Iterator[list[Path]] = map(write, range(len(drawings)))
     if n_processes > 1:
-        each = _Processes(write, len(drawings)).results(n_processes)
+        each = _in_processes(write, len(drawings), n_processes)
         next(each)  # they start now, and end with the iterator even if nobody asks it for a path
     return itertools.chain.from_iterable(each)
 
@@ -51,68 +51,59 @@ def _n_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-class _Processes:
-    """Forked processes that write figures, the next one each as soon as it has done with another.
+def _in_processes(write: Callable[[int], list[Path]], n: int, n_processes: int) -> Iterator[list[Path]]:
+    """Start processes that write n figures, yield no paths, and then those of each figure.
 
-    What they do not deliver, whatever the reason, is written here, so that errors are raised here as well.
+    Each process writes the next figure as soon as it has done with another; they end with the iterator. What
+    they do not deliver, whatever the reason, is written here, so that errors are raised here as well.
     """
+    font_family()  # made once for all of them
+    context, parent = multiprocessing.get_context("fork"), os.getpid()
+    begun = context.Value("l", 0)
 
-    def __init__(self, write: Callable[[int], list[Path]], n: int) -> None:
-        self._write, self._n = write, n
-        self._context = multiprocessing.get_context("fork")
-        self._next = self._context.Value("l", 0)
-        self._connections: list[Any] = []
+    def take() -> int:
+        with begun.get_lock():
+            begun.value += 1
+            return int(begun.value) - 1
 
-    def results(self, n_processes: int) -> Iterator[list[Path]]:
-        """Start processes, yield no paths, and then those of each figure; they end with the iterator."""
-        font_family()  # made once for all of them
-        processes: list[BaseProcess] = []
-        found: dict[int, list[Path]] = {}
-        try:
-            with warnings.catch_warnings():
-                # The threads of linear algebra, of which Python 3.12 and later warn, draw nothing.
-                warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-                processes.extend(self._start() for _ in range(n_processes))
-            yield []
-            for i in range(self._n):
-                while i not in found and self._connections:
-                    self._receive(found)
-                yield found.pop(i) if i in found else self._write(i)
-        finally:
-            self._next.value = self._n  # nothing more is begun
-            for process in processes:
-                process.join()
-            for connection in self._connections:
-                connection.close()
-
-    def _start(self) -> BaseProcess:
-        ours, theirs = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=self._work, args=(theirs, os.getpid()), daemon=True)
-        process.start()
-        theirs.close()
-        self._connections.append(ours)
-        return process
-
-    def _work(self, connection: Connection, parent: int) -> None:
+    def work(connection: Connection) -> None:
         gc.freeze()  # what was there before is not looked through again and again, nor is a figure half drawn
         gc.disable()
         # An interrupt reaches this process as well as the other, which says so. It ends with the other one.
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
-            while os.getppid() == parent and (i := self._take()) < self._n:
+            while os.getppid() == parent and (i := take()) < n:
                 with contextlib.suppress(Exception):
-                    connection.send((i, self._write(i)))
+                    connection.send((i, write(i)))
                 gc.collect()
 
-    def _take(self) -> int:
-        with self._next.get_lock():
-            self._next.value += 1
-            return int(self._next.value) - 1
-
-    def _receive(self, found: dict[int, list[Path]]) -> None:
-        ready: list[Any] = wait(self._connections)
-        for connection in ready:
-            try:
-                found.update([connection.recv()])
-            except EOFError:
-                connection.close()
-                self._connections.remove(connection)
+    processes: list[BaseProcess] = []
+    connections: list[Any] = []
+    written: dict[int, list[Path]] = {}
+    try:
+        with warnings.catch_warnings():
+            # The threads of linear algebra, of which Python 3.12 and later warn, draw nothing.
+            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+            for _ in range(n_processes):
+                ours, theirs = context.Pipe(duplex=False)
+                connections.append(ours)
+                with theirs:  # closed on this side, so that the pipe ends when the process does
+                    started = context.Process(target=work, args=(theirs,), daemon=True)
+                    started.start()
+                processes.append(started)
+        yield []
+        for i in range(n):
+            while i not in written and connections:
+                ready: list[Any] = wait(connections)
+                for connection in ready:
+                    try:
+                        written.update([connection.recv()])
+                    except EOFError:
+                        connection.close()
+                        connections.remove(connection)
+            yield written.pop(i) if i in written else write(i)
+    finally:
+        begun.value = n  # nothing more is begun
+        for process in processes:
+            process.join()
+        for connection in connections:
+            connection.close()
