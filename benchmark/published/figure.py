@@ -48,7 +48,9 @@ def draw_differences(comparison: Comparison) -> Figure:
             1,
             panel=(width * len(places), [_CELL[1] * len(own) for own in lines.values()]),
             title="Ours minus published",
-            subtitle=_subtitle(comparison),
+            subtitle=(f"{comparison.warning}. " if comparison.warning else "")
+            + f"Means of the experiment {comparison.run.name} against {comparison.entry.title}. "
+            "Rows: technique and published table; columns: β and published dataset.",
             notes=_notes(comparison),
             left=max(own.width for own in labels.values()) + 0.3,
             right=1.0,
@@ -99,14 +101,6 @@ def _draw_panel(
     for i in range(1, len(lines)):
         if lines[i][0] != lines[i - 1][0]:
             axes.axhline(i - 0.5, color="black", lw=0.8)
-
-
-def _subtitle(comparison: Comparison) -> str:
-    warning = f"{comparison.warning}. " if comparison.warning else ""
-    return (
-        f"{warning}Means of the experiment {comparison.run.name} against {comparison.entry.title}. "
-        "Rows: technique and published table; columns: β and published dataset."
-    )
 
 
 def _notes(comparison: Comparison) -> list[str]:

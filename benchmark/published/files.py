@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
 from benchmark.published.readings import KEY, read_readings
 from benchmark.published.text import (
     FAR,
+    errors,
     heading,
     read_otherwise,
-    share_text,
     summary_markdown,
     table_markdown,
     ways_of_reading,
@@ -179,63 +179,51 @@ def print_comparison(
     def say(text: str, **more: Any) -> None:
         console.print(text, highlight=False, **more)
 
+    def named(rows: pd.DataFrame) -> list[tuple[str, pd.Series]]:
+        return [(heading(row, comparison), row) for _, row in rows.iterrows()]
+
     agreement = comparison.agreement
     say(f"[bold]{escape(comparison.run.name)}[/bold] beside {escape(comparison.entry.title)}")
     if comparison.warning:
         say(escape(comparison.warning), style="bold red")
-    console.print(_grid(agreement[agreement["scope"].isin(_SHOWN_SCOPES)], comparison))
-    if len(read_otherwise(comparison)):
+    console.print(_agreement_grid(named(agreement[agreement["scope"].isin(_SHOWN_SCOPES)])))
+    if len(changed := read_otherwise(comparison)):
         say(f"\nOther readings of the published numbers: within ±{TOLERANCES[-1]:g}, and mean error")
-        console.print(_readings_grid(comparison))
+        ways = ways_of_reading(comparison)
+        shown = named(changed[changed["scope"].isin(_SHOWN_SCOPES)])
+        cells = [(name, *(" ".join(errors(row, suffix)[-2:]) for _, suffix in ways)) for name, row in shown]
+        console.print(_grid([way for way, _ in ways], cells))
     tau = comparison.ranks["tau_b"]
     if tau.notna().any():
         say(f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric")
     worst = worst_blocks(agreement)
     if len(worst):
         say(f"\nMean absolute error above {FAR:g}, worst first:")
-        console.print(_grid(worst.head(_MOST_SHOWN), comparison))
+        console.print(_agreement_grid(named(worst.head(_MOST_SHOWN))))
         if len(worst) > _MOST_SHOWN:
             say(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md")
     if len(comparison.variants):
         say("\nEach variant beside the published numbers:")
         overall = comparison.variants[comparison.variants["technique"] == ""]
         names = overall["dataset"] + ": " + overall["variant"]
-        console.print(_table([(name, row) for name, (_, row) in zip(names, overall.iterrows(), strict=True)]))
+        rows = zip(names, (row for _, row in overall.iterrows()), strict=True)
+        console.print(_agreement_grid(rows))
     where = escape(str(output_dir))
     say(f"\n{len(written)} files written to {where}; begin with comparison.md", soft_wrap=True)
 
 
-def _grid(rows: pd.DataFrame, comparison: Comparison) -> Table:
-    return _table([(heading(row, comparison), row) for _, row in rows.iterrows()])
-
-
-def _readings_grid(comparison: Comparison) -> Table:
-    ways, rows = ways_of_reading(comparison), read_otherwise(comparison)
-    grid = _bare_table([way for way, _ in ways])
-    for _, row in rows[rows["scope"].isin(_SHOWN_SCOPES)].iterrows():
-        cells = (
-            f"{share_text(row[f'within_{TOLERANCES[-1]}{suffix}'])} {row[f'mean_absolute_error{suffix}']:.3f}"
-            for _, suffix in ways
-        )
-        grid.add_row(escape(heading(row, comparison)), *cells)
-    return grid
-
-
-def _bare_table(titles: Sequence[str]) -> Table:
+def _grid(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     grid.add_column("", overflow="fold")
     for title in titles:
         grid.add_column(escape(title), justify="right", no_wrap=True)
+    for name, *cells in rows:
+        grid.add_row(escape(name), *cells)
     return grid
 
 
-def _table(rows: Sequence[tuple[str, pd.Series]]) -> Table:
-    grid = _bare_table(["compared", *(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error"])
-    for name, row in rows:
-        grid.add_row(
-            escape(name),
-            f"{row['compared']}/{row['published']}",
-            *(share_text(row[f"within_{tolerance}"]) for tolerance in TOLERANCES),
-            f"{row['mean_absolute_error']:.3f}" if row["compared"] else "–",
-        )
-    return grid
+def _agreement_grid(rows: Iterable[tuple[str, pd.Series]]) -> Table:
+    titles = ["compared", *(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error"]
+    return _grid(
+        titles, [(name, f"{row['compared']}/{row['published']}", *errors(row)) for name, row in rows]
+    )

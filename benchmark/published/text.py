@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
@@ -150,14 +151,15 @@ def _readings_section(comparison: Comparison) -> list[str]:
         [
             markdown.plain(heading(row, comparison)),
             f"{row['compared']} of {row['published']}",
-            *(cell for _, suffix in ways for cell in _errors(row, suffix)),
+            *(cell for _, suffix in ways for cell in errors(row, suffix)),
         ]
         for _, row in rows.iterrows()
     ]
     return [*lines, "", markdown.table(["", "Compared", *heads], body, named=1)]
 
 
-def _errors(row: pd.Series, suffix: str = "") -> list[str]:
+def errors(row: pd.Series, suffix: str = "") -> list[str]:
+    """Return the shares within each tolerance and the mean absolute error, in one way of reading."""
     shares = [share_text(row[f"within_{tolerance}{suffix}"]) for tolerance in TOLERANCES]
     return [*shares, number(row[f"mean_absolute_error{suffix}"])]
 
@@ -176,7 +178,7 @@ def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> str:
         [
             markdown.plain(heading(row, comparison)),
             f"{row['compared']} of {row['published']}",
-            *_errors(row),
+            *errors(row),
         ]
         for _, row in rows.iterrows()
     ]
@@ -209,19 +211,16 @@ def _missing_section(comparison: Comparison) -> list[str]:
 
 
 def _files_section(tables: Sequence[str], figure: str | None) -> list[str]:
+    titles = {file: PurePath(file).stem.replace("table", "Table ") for file in tables}
     lines = [
         "- Every number: [comparison.csv](comparison.csv)",
         "- Agreement, with each technique on each dataset: [comparison_summary.csv](comparison_summary.csv)",
         "- Ranks: [comparison_ranks.csv](comparison_ranks.csv)",
-        "- Tables with both numbers: " + ", ".join(f"[{_stem(file)}]({file})" for file in tables),
+        "- Tables with both numbers: " + ", ".join(f"[{title}]({file})" for file, title in titles.items()),
     ]
     if figure:
         lines += ["", f"![Differences between ours and the published numbers]({figure})"]
     return lines
-
-
-def _stem(file: str) -> str:
-    return file.rpartition("/")[2].removesuffix(".md").replace("table", "Table ")
 
 
 def _warning(comparison: Comparison) -> list[str]:
