@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -93,11 +93,10 @@ def _repeatable(metric: Metric) -> None:
 
 
 def _order_irrelevant(metric: Metric) -> None:
-    _demand_same(metric, _turned, "Rows in another order give other values", "values that ignore the order")
+    def turned(rows: Predictions) -> Predictions:
+        return _taken(rows, np.arange(len(rows))[::-1])
 
-
-def _turned(rows: Predictions) -> Predictions:
-    return _taken(rows, np.arange(len(rows))[::-1])
+    _demand_same(metric, turned, "Rows in another order give other values", "values that ignore the order")
 
 
 def _taken(rows: Predictions, index: np.ndarray) -> Predictions:
@@ -152,24 +151,19 @@ def _symmetric(metric: Metric) -> None:
     low, high = metric.range
     if metric.compare not in ("one_against_rest", "against_reference") or low != -high:
         raise NotApplicableError("it is no difference of two groups")
+    mirrored = [("a", "rest"), ("b", "rest")]
+    if metric.compare == "against_reference":
+        mirrored = [("a", "b"), ("b", "a")]
     for rows in (rows for rows in _examples() if len(rows.names) == 2):
-        for one, other in _mirrored(metric, rows):
-            if not _same(one, -other) and not (math.isnan(one) or math.isnan(other)):
-                raise CautionError(
-                    "Two groups that change places do not change the sign",
-                    expected=f"{-other:g}: its range, from {low:g} to {high:g}, is that of a difference",
-                    got=f"{one:g}",
-                    remedy="unless this is meant, correct the metric or its range",
-                )
-
-
-def _mirrored(metric: Metric, rows: Predictions) -> Iterator[tuple[float, float]]:
-    """Yield what a metric says of the one of two groups, and of the other."""
-    found = _values(metric, rows)
-    if metric.compare == "one_against_rest":
-        yield found["a", "rest"], found["b", "rest"]
-    else:
-        yield found["a", "b"], found["b", "a"]
+        values = _values(metric, rows)
+        one, other = (values[key] for key in mirrored)
+        if not _same(one, -other) and not (math.isnan(one) or math.isnan(other)):
+            raise CautionError(
+                "Two groups that change places do not change the sign",
+                expected=f"{-other:g}: its range, from {low:g} to {high:g}, is that of a difference",
+                got=f"{one:g}",
+                remedy="unless this is meant, correct the metric or its range",
+            )
 
 
 def _ideal_if_perfect(metric: Metric) -> None:
