@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,65 +10,22 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from benchmark.columns import RESULT_COLUMNS
 from benchmark.report.first import _what_techniques_change
-from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on
 from benchmark.statistics.few import repetitions_for
-from benchmark.statistics.frames import Baselines, Resampling
-from benchmark.tables.answers import answer_rows, answer_sentences, choice_headings, choice_row, in_order
-
-TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
-REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
-
-# Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored.
-Values = tuple[float, float, float, float, float]
-BASELINE: Values = (0.4, 0.8, 0.4, 0.2, 0.6)
-METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
-
-Cell = Values | Sequence[Values] | Callable[[int], Values]
-
-
-def results_of(
-    levels: Mapping[float, Mapping[str, Cell]], repetitions: int, test: str = "original"
-) -> pd.DataFrame:
-    rows: list[tuple[object, ...]] = []
-    for (beta, cells), repetition in itertools.product(levels.items(), range(repetitions)):
-        for technique, own in cells.items():
-            if callable(own):
-                values = own(repetition)
-            else:
-                values = own[repetition % len(own)] if isinstance(own, list) else own
-            rows += [
-                ("set", "cpt", beta, technique, "c45", repetition, test, metric, float(value))
-                for metric, value in zip(METRICS, values, strict=True)
-            ]
-    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
-
-
-def answers_at(
-    levels: Mapping[float, Mapping[str, Cell]],
-    *,
-    repetitions: int = 10,
-    baseline: str = "none",
-    constant: ConstantAnswer | None = REFUSING,
-    test: str = "original",
-    paired: bool = True,
-    resampling: Resampling | None = None,
-) -> pd.DataFrame:
-    found = results_answers(
-        results_of(levels, repetitions, test),
-        Baselines({("set", "c45"): baseline}),
-        {"set": constant} if constant else {},
-        paired_levels=paired,
-        resampling=resampling,
-    )
-    return found.set_index(["technique", "beta"], drop=False)
-
-
-def said(answers: pd.DataFrame, beta: float = 0.5) -> str:
-    rows = in_order(answers[answers["beta"] == beta].reset_index(drop=True))
-    return " ".join(answer_sentences(rows, TITLES, rope=0.01))
+from benchmark.statistics.frames import Resampling
+from benchmark.tables.answers import answer_rows, choice_headings, choice_row, in_order
+from tests.helpers.answers import (
+    BASELINE,
+    REFUSING,
+    TITLES,
+    Cell,
+    Values,
+    answers_at,
+    answers_of,
+    results_of,
+    said,
+)
 
 
 def noisy(values: Values, size: float = 0.02, tie: int | None = None, as_in: Values = BASELINE) -> Cell:
@@ -82,6 +37,14 @@ def noisy(values: Values, size: float = 0.02, tie: int | None = None, as_in: Val
         return (values[0] + size * (-1) ** repetition, *values[1:])
 
     return at
+
+
+USEFUL: Values = (0.1, 0.75, 0.3, 0.25, 0.35)
+
+
+def verdicts_of(cells: dict[str, Cell], **settings: object) -> dict[str, str]:
+    found = answers_of(cells, **settings)  # type: ignore[arg-type]
+    return dict(zip(found["technique"], found["verdict"], strict=True))
 
 
 # The rule.
@@ -150,6 +113,73 @@ def test_folds_of_one_repetition_decide_as_repetitions_do() -> None:
     assert answers_at({0.5: cells}, repetitions=1)["verdict"]["a", 0.5] == "candidate"
 
 
+def test_two_repetitions_decide_by_the_same_rule() -> None:
+    apart: Cell = [(0.05, 0.75, 0.3, 0.25, 0.35), (0.45, 0.75, 0.3, 0.25, 0.35)]
+    cells: dict[str, Cell] = {"none": BASELINE, "a": noisy(USEFUL, 0.001), "b": apart}
+    found = answers_of(cells, repetitions=2).set_index("technique")
+    assert found["verdict"].to_dict() == {"none": "baseline", "a": "recommended", "b": "no_less"}
+    assert found["change"]["b"] < -0.1, "and its interval holds 0"
+
+
+def test_a_cost_is_shown_by_an_interval_as_well_and_with_one_repetition_none_is_hidden() -> None:
+    dear: Cell = [(0.1, 0.6, 0.3, 0.25, 0.35), (0.1, 0.81, 0.3, 0.25, 0.35)]
+    assert not answers_of({"none": BASELINE, "a": dear}, repetitions=2)["less_accurate"].any()
+    for own in (dear, dear[:1]):
+        cells: dict[str, Cell] = {"none": BASELINE, "a": own}
+        assert answers_of(cells, repetitions=1 if own is dear else 2)["less_accurate"].any()
+
+
+def test_one_repetition_makes_candidates_of_what_is_of_use() -> None:
+    cells: dict[str, Cell] = {
+        **{"none": BASELINE, "a": USEFUL, "b": BASELINE},
+        **{"c": (0.1, 0.65, 0.3, 0.25, 0.35), "d": (0.1, 0.75, 0.2, 0.0, 0.35)},
+    }
+    found = answers_of(cells, repetitions=1)
+    assert not found["better"].any()
+    assert found["technique"].tolist() == ["a", "none", "b", "d", "c"]
+    assert found["verdict"].tolist() == ["candidate", "baseline", "no_less", "one_group", "below_constant"]
+
+
+@pytest.mark.parametrize("share", [0.005, 0.995])
+def test_a_mostly_constant_baseline_is_compared_with_nothing(share: float) -> None:
+    refusing = (0.4, 0.8, share, share, share)
+    for baseline, verdict in (
+        (refusing, "not_compared"),
+        ([refusing, refusing, BASELINE, None], "incomplete"),  # two thirds of those with a value
+    ):
+        found = answers_of({"none": baseline, "a": USEFUL})
+        assert found["baseline_degenerate"].all()
+        assert set(found["verdict"]) == {"baseline", verdict}
+    for baseline in ([refusing, BASELINE], (0.4, 0.8, 0.5, 0.0, 1.0)):  # six of twelve are not more than half
+        found = answers_of({"none": baseline, "a": USEFUL})
+        assert not found["baseline_degenerate"].any()
+        assert found["verdict"].tolist() == ["recommended", "baseline"]
+
+
+def test_nothing_is_recommended_of_which_too_little_is_known() -> None:
+    nan = math.nan
+    cells: dict[str, Cell] = {"none": (0.4, 0.8, nan, nan, nan), "a": (0.0, 0.9, nan, nan, nan)}
+    assert verdicts_of(cells) == {"none": "baseline", "a": "unknown"}
+    assert verdicts_of({"none": BASELINE, "a": USEFUL}, constant=None)["a"] == "unknown"
+    assert verdicts_of({"none": [None], "a": USEFUL}) == {"none": "baseline", "a": "not_compared"}
+    empty = answers_of({"none": (nan, 0.8, 0.4, nan, 0.4), "a": (nan, 0.9, 0.4, nan, 0.4)})
+    assert not (empty["n_degenerate"] > 0).any(), "an empty group is no constant answer"
+
+
+def test_verdicts_have_an_order() -> None:
+    cells: dict[str, Cell] = {
+        "none": BASELINE,
+        "a": [(0.0, 0.7, 0.001, 0.001, 0.001), USEFUL],
+        "b": (0.1, 0.6, 0.3, 0.25, 0.35),
+        "c": [*[USEFUL] * 11, None],
+        "d": (0.4, 0.9, 0.4, 0.2, 0.6),
+    }
+    assert list(verdicts_of(cells).items()) == [
+        *(("none", "baseline"), ("d", "no_less"), ("b", "below_constant")),
+        *(("c", "incomplete"), ("a", "degenerate")),
+    ]
+
+
 def test_how_many_repetitions_would_do_is_found() -> None:
     for m in (1, 7, 20):
         n = repetitions_for(m)
@@ -158,6 +188,18 @@ def test_how_many_repetitions_would_do_is_found() -> None:
 
 
 # Constants.
+
+
+def test_splits_are_compared_with_the_constant_answer_on_their_own_rows() -> None:
+    like: Values = (0.1, 0.72, 0.4, 0.3, 0.5)
+    cells: dict[str, Cell] = {"none": BASELINE, "a": like, "b": [like, None]}
+    # Three in four are favorable in even repetitions, one in four of all others and of all rows.
+    constant = ConstantAnswer(25, 75, scored={0.5: [0.75, 0.25] * 6, 0.0: [0.0] * 12})
+    rows = answers_of(cells, constant=constant).set_index("technique")
+    assert rows["constant_accuracy"].to_dict() == {"none": 0.5, "a": 0.5, "b": 0.75}
+    assert rows["below_constant"].to_dict() == {"none": False, "a": False, "b": True}
+    whole = answers_of(cells, constant=ConstantAnswer(25, 75)).set_index("technique")
+    assert whole["below_constant"].to_dict() == {"none": False, "a": True, "b": True}
 
 
 def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
@@ -173,7 +215,6 @@ def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
     for unknown in (ConstantAnswer(47, 53), ConstantAnswer(47, 53, biased={("label", 0.5): [0.43] * 10})):
         found = answers_at({0.5: cells}, test="biased", constant=unknown)
         assert found["verdict"]["a", 0.5] == "unknown"
-        assert "What a constant answer would score on these rows is not recorded." in said(found)
 
 
 def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_original() -> None:
@@ -259,6 +300,38 @@ def test_without_a_clean_baseline_the_labels_are_the_reference() -> None:
 
 
 # Ties.
+
+
+def test_techniques_that_others_outdo_come_after_them() -> None:
+    cells: dict[str, Cell] = {
+        "none": BASELINE,
+        "a": (0.2, 0.75, 0.3, 0.25, 0.35),  # leaves more than c, and is less accurate
+        "b": (0.3, 0.82, 0.3, 0.25, 0.35),
+        "c": (0.1, 0.76, 0.3, 0.25, 0.35),
+        "d": (0.11, 0.76, 0.3, 0.25, 0.35),  # c's twin, within the margin
+    }
+    found = answers_of(cells).set_index("technique")
+    assert found["outdone_by"].to_dict() == {"c": "", "d": "", "b": "", "a": "c", "none": ""}
+    assert list(found.index) == ["c", "d", "b", "a", "none"]
+    assert found["choice"].to_dict() == {"c": "least", "d": "", "b": "cheap", "a": "", "none": ""}
+
+
+def test_the_cheap_choice_is_never_outdone() -> None:
+    cells: dict[str, Cell] = {
+        "none": (0.4, 0.8005, 0.4, 0.2, 0.6),
+        "a": (0.1, 0.7895, 0.3, 0.25, 0.35),
+        "b": (0.2, 0.7895, 0.3, 0.25, 0.35),
+        "c": (0.3, 0.7935, 0.3, 0.25, 0.35),
+    }
+    found = answers_of(cells).set_index("technique")
+    assert found["choice"].to_dict() == {"none": "", "a": "least", "b": "", "c": "cheap"}
+    assert found["outdone_by"].to_dict() == {"none": "", "a": "", "b": "a", "c": ""}
+
+
+def test_the_least_is_nearest_to_0_in_the_mean_distance() -> None:
+    either: Cell = [(0.15, 0.8, 0.3, 0.2, 0.35), (-0.15, 0.8, 0.3, 0.35, 0.2)]
+    found = answers_of({"none": BASELINE, "a": either, "b": USEFUL}).set_index("technique")
+    assert found["choice"].to_dict() == {"none": "", "a": "cheap", "b": "least"}
 
 
 def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
@@ -441,6 +514,27 @@ def test_what_accepts_too_few_does_not_restore() -> None:
 
 
 # Whom it costs.
+
+
+def test_who_helps_nobody_is_told_by_unrounded_shares_and_by_both_groups() -> None:
+    def marked(baseline: Values, own: Values) -> bool:
+        found = answers_of({"none": baseline, "a": own}).set_index("technique")
+        assert found["verdict"]["a"] == "recommended"
+        return bool(found["levels_down"]["a"])
+
+    # As many of the deprived as the baseline, fewer of the favored.
+    assert marked(BASELINE, (0.1, 0.79, 0.25, 0.2, 0.3))
+    assert marked((0.3, 0.8, 0.2, 0.0511, 0.3511), (0.2, 0.8, 0.2, 0.0511, 0.2511))
+    # The deprived group gains less than half a percent, and the favored one loses most of the difference.
+    assert not marked((0.3, 0.8, 0.2, 0.0511, 0.3511), (0.2, 0.8, 0.2, 0.0549, 0.2549))
+    # The deprived group was ahead, and the favored one has gained.
+    assert not marked((-0.3, 0.8, 0.4, 0.6, 0.3), (-0.05, 0.8, 0.52, 0.55, 0.5))
+
+
+def test_a_share_of_just_99_percent_is_not_more_than_that() -> None:
+    found = answers_of({"none": BASELINE, "a": (0.1, 0.8, 0.9, 0.89, 0.99)})
+    assert not found["one_group"].any()
+    assert found["verdict"].tolist() == ["recommended", "baseline"]
 
 
 def test_any_fall_of_the_deprived_group_is_said_with_both_shares() -> None:

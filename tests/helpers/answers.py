@@ -1,0 +1,83 @@
+"""Answers of one dataset from values that are written down by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from benchmark.columns import RESULT_COLUMNS
+from benchmark.runs.verdicts import results_answers
+from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.frames import Baselines, Resampling
+from benchmark.tables.answers import answer_sentences, in_order
+
+TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
+REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
+
+# Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored.
+Values = tuple[float, float, float, float, float]
+BASELINE: Values = (0.4, 0.8, 0.4, 0.2, 0.6)
+METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
+
+Cell = Values | Sequence[Values | None] | Callable[[int], Values]
+"""Values of all repetitions; of several in turn, where None is a failure; or by a repetition's number."""
+
+
+def results_of(
+    levels: Mapping[float, Mapping[str, Cell]], repetitions: int, test: str = "original"
+) -> pd.DataFrame:
+    """Return the values of techniques by level of bias as the rows of results."""
+    rows: list[tuple[object, ...]] = []
+    for (beta, cells), repetition in itertools.product(levels.items(), range(repetitions)):
+        for technique, own in cells.items():
+            if callable(own):
+                values = own(repetition)
+            else:
+                values = own[repetition % len(own)] if isinstance(own, list) else own
+            rows += [
+                ("set", "cpt", beta, technique, "c45", repetition, test, metric, float(value))
+                for metric, value in zip(METRICS, values or [math.nan] * 5, strict=True)
+            ]
+    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+
+
+def answers_at(
+    levels: Mapping[float, Mapping[str, Cell]],
+    *,
+    repetitions: int = 10,
+    baseline: str = "none",
+    constant: ConstantAnswer | None = REFUSING,
+    test: str = "original",
+    paired: bool = True,
+    resampling: Resampling | None = None,
+) -> pd.DataFrame:
+    """Return the answers at several levels of bias, by technique and level."""
+    found = results_answers(
+        results_of(levels, repetitions, test),
+        Baselines({("set", "c45"): baseline}),
+        {"set": constant} if constant else {},
+        paired_levels=paired,
+        resampling=resampling,
+    )
+    return found.set_index(["technique", "beta"], drop=False)
+
+
+def answers_of(
+    cells: Mapping[str, Cell],
+    *,
+    repetitions: int = 12,
+    constant: ConstantAnswer | None = ConstantAnswer(favorable=30, unfavorable=70),  # noqa: B008
+    baseline: str = "none",
+) -> pd.DataFrame:
+    """Return the answers at one level of bias, in their order."""
+    found = answers_at({0.5: cells}, repetitions=repetitions, constant=constant, baseline=baseline)
+    return in_order(found.reset_index(drop=True))
+
+
+def said(answers: pd.DataFrame, beta: float = 0.5) -> str:
+    """Return what is said of the answers at a level of bias."""
+    rows = in_order(answers[answers["beta"] == beta].reset_index(drop=True))
+    return " ".join(answer_sentences(rows, TITLES, rope=0.01))
