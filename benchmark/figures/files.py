@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.figures import Drawing
-from benchmark.figures.fonts import font_family
 from benchmark.figures.style import render
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
@@ -57,7 +56,6 @@ def _in_processes(write: Callable[[int], list[Path]], n: int, n_processes: int) 
     Each process writes the next figure as soon as it has done with another; they end with the iterator. What
     they do not deliver, whatever the reason, is written here, so that errors are raised here as well.
     """
-    font_family()  # made once for all of them
     context, parent = multiprocessing.get_context("fork"), os.getpid()
     begun = context.Value("l", 0)
 

@@ -19,8 +19,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 from numpy.typing import NDArray
 
-from benchmark.figures.fonts import font_family
-from benchmark.figures.style import LINE, SIZES, Page, text_width, wrap
+from benchmark.figures.style import FONT, LINE, SIZES, Page, text_width, wrap
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -115,8 +114,7 @@ class CellTexts(PathCollection):
 
 def _outline(text: str) -> Path:
     """Return the outline of a text in points, its middle at (0, 0); it stands on the same line as others."""
-    font = FontProperties(family=list(font_family()))
-    outline = TextPath((0, 0), text, size=_NUMBER_SIZE, prop=font)
+    outline = TextPath((0, 0), text, size=_NUMBER_SIZE, prop=FontProperties(family=FONT))
     return outline.transformed(Affine2D().translate(-36 * text_width(text, _NUMBER_SIZE), -_DIGIT / 2))
 
 

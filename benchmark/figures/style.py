@@ -29,10 +29,11 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import ArrayLike
 
-from benchmark.figures.fonts import font_family
-
 Look = dict[str, Any]
 """Keywords of matplotlib: colors, widths, markers."""
+
+FONT = "DejaVu Sans"
+"""Comes with matplotlib, so every machine has it."""
 
 SIZES = {"title": 11.0, "subtitle": 8.5, "panel": 9.0, "label": 9.0, "tick": 8.0, "note": 7.5}
 """Sizes of text in points."""
@@ -57,6 +58,7 @@ _DOTS_PER_INCH = 160
 _COLORS = 256  # of a PNG: few enough for a third of the bytes, and more than figures have but for soft edges
 
 _STYLE: Look = {
+    "font.family": FONT,
     "font.size": SIZES["label"],
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -106,8 +108,7 @@ BETA_LOOK: Look = {"cmap": BETA_COLORS, "vmin": 0, "vmax": 1}
 @contextmanager
 def styled() -> Iterator[None]:
     """Apply the style while drawing and saving, whatever the user's own settings are."""
-    style = matplotlib.style.context(["default", _STYLE, {"font.family": list(font_family())}])
-    with style, warnings.catch_warnings():
+    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
         # Names are the user's: what the font lacks is drawn as a box, and said in no other place.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         yield
@@ -152,7 +153,7 @@ def _save_png(figure: Figure, buffer: io.BytesIO) -> None:
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the width in inches of a line of text of a size in points."""
-    font = FontProperties(family=list(font_family()), size=size, weight="bold" if bold else "normal")
+    font = FontProperties(family=FONT, size=size, weight="bold" if bold else "normal")
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
