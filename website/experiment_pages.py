@@ -12,6 +12,7 @@ from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card
 from benchmark.declarations import list_declarations, read_declaration
 from benchmark.experiment.entries import BiasEntry, DatasetEntry
+from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
@@ -48,7 +49,7 @@ def experiment_page(name: str, folder: Path, root: Path) -> str:
         command = f"betabench alternation {name}"
     else:
         experiment = load_experiment(name)
-        title, description, body = experiment.title, experiment.description, list(_crossed(experiment))
+        title, description, body = experiment.title, experiment.description, list(_crossed(name, experiment))
         command = f"betabench run --experiment {name}"
     path = list_declarations("experiments")[name]
     blocks = [
@@ -72,7 +73,7 @@ def _index_page(names: list[str]) -> str:
             found = load_alternation(name)
             title, size = found.title, f"{len(found.cases)} cases, {found.folds} folds"
         else:
-            title, size = load_experiment(name).title, f"{_n_cells(load_experiment(name)):,}"
+            title, size = load_experiment(name).title, f"{_n_cells(name):,}"
         rows.append((f"[{plain(title)}]({name}.md)", code(name), size))
     intro = (
         "Each is one TOML file in `experiments/`; `betabench run --experiment NAME` runs it, and takes the "
@@ -81,17 +82,17 @@ def _index_page(names: list[str]) -> str:
     return "\n\n".join(["# Experiments", intro, table(("experiment", "name", "cells"), rows)]) + "\n"
 
 
-def _n_cells(experiment: Experiment) -> int:
-    return sum(len(block.cells) for block in plan_blocks(experiment))
+def _n_cells(name: str) -> int:
+    return sum(len(block.cells) for block in plan_blocks(load_for_run(name).experiment))
 
 
-def _crossed(experiment: Experiment) -> Iterator[str]:
+def _crossed(name: str, experiment: Experiment) -> Iterator[str]:
     """Say what an experiment crosses."""
     rows = experiment.train_rows
     yield table(
         ("property", "value"),
         [
-            ("cells", f"{_n_cells(experiment):,}"),
+            ("cells", f"{_n_cells(name):,}"),
             ("levels of bias β", ", ".join(f"{beta:g}" for beta in experiment.betas)),
             ("repetitions", str(experiment.repetitions)),
             ("rows of a training sample", "as many as the data" if rows == "data" else f"{rows:,}"),

@@ -181,12 +181,6 @@ class DatasetEntry(Identifying):
     mitigate: Derived[str | None] = None  # the one that techniques see as sensitive; the card's unless given
     deprived_group: Derived[DeprivedGroup | None] = None  # where it is not the card's
 
-    @model_serializer(mode="wrap")
-    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what entries did not have before baselines were explained."""
-        fields: dict[str, Any] = written(self)
-        return {key: own for key, own in fields.items() if own or key != "baseline_reason"}
-
     def find_card(self) -> Card:
         """Return the card, read and with its groups as the entry says; errors as of `load_card`."""
         card = load_card(self.card).with_columns(self.columns)
@@ -223,7 +217,7 @@ class TechniqueEntry(Identifying):
     def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what entries did not have before there were sweeps and tuning."""
         fields: dict[str, Any] = written(self)
-        return {key: own for key, own in fields.items() if own or key not in ("sweep", "tuned")}
+        return {name: value for name, value in fields.items() if value or name not in ("sweep", "tuned")}
 
     @model_validator(mode="before")
     @classmethod

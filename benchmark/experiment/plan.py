@@ -12,12 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
-    SerializerFunctionWrapHandler,
     StrictBool,
     StrictInt,
     ValidationError,
     field_validator,
-    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -164,11 +162,6 @@ class Experiment(Identifying):
     plugins: Free[tuple[str, ...]] = ()
     published: Free[PublishedEntry | None] = None
     tune: Derived[TuneEntry | None] = None
-
-    @model_serializer(mode="wrap")
-    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = written(self)
-        return {key: own for key, own in fields.items() if own is not None or key != "tune"}
 
     @model_validator(mode="before")
     @classmethod

@@ -17,7 +17,7 @@ from benchmark.bias import Bias, Expected, Planted, Rows, Score
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
-from benchmark.data.load import group_notes, load_dataset
+from benchmark.data.load import Dataset, group_notes, load_dataset
 from benchmark.data.numbers import Numbers
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
@@ -241,18 +241,18 @@ def _build_scene(
     say: Callable[[str], None],
 ) -> Scene:
     card = entry.find_card()
+    of_card = Learning(card.network, card.required_edges, card.forbidden_edges)
     changes = entry.network.changes
     required = changes.pop("required_edges", card.required_edges)
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
     learning = Learning(merge_settings(card.network, changes), required, forbidden)
-    relearn = learning != Learning(card.network, card.required_edges, card.forbidden_edges)
     rng = generator(experiment.seed, purpose="test", dataset=entry.name)
     found = find_rows(card, sources, rng, require_real_data, numbers=experiment.takes_numbers)
     test, network = found.table, found.network
     if network is None:
         network = learning.of(test)
         say(f"{entry.name}: {len(test):,} real rows from {found.source}")
-    elif relearn:
+    elif learning != of_card:
         raise ExperimentError(
             f"The experiment changes how the network of {card.name!r} is learned, and without real data it "
             "cannot be learned again",
@@ -344,16 +344,11 @@ def _require_validation_rows(experiment: Experiment, entry: DatasetEntry, n_trai
 
 
 @dataclass(frozen=True, eq=False)
-class FoundRows:
-    """Rows of a dataset: real ones, or a sample of its embedded network."""
+class FoundRows(Dataset):
+    """A dataset with its real rows, or with a sample of its embedded network in their place."""
 
-    table: Table
-    source: str  # where they come from, for readers
-    notes: tuple[str, ...]  # what readers should know of them, as sentences
     network: Network | None = None  # the embedded one that stands in for real data
     missing: str = ""  # why there are no real data; else empty
-    score: Score | None = None  # the number behind the label, of real ones whose card names it
-    numbers: Numbers | None = None  # those of real ones whose card keeps them
 
 
 def find_rows(
@@ -370,7 +365,7 @@ def find_rows(
     no embedded network either.
     """
     try:
-        dataset = load_dataset(card, sources, numbers=numbers)
+        return FoundRows(**vars(load_dataset(card, sources, numbers=numbers)))
     except DataNotFoundError as missing:
         if require_real_data:
             raise
@@ -381,9 +376,7 @@ def find_rows(
         network = read_bif(path, card.schema())
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
-        return FoundRows(table, source, group_notes(table), network, missing.what)
-    kept = dataset.numbers
-    return FoundRows(dataset.table, dataset.source, dataset.notes, score=dataset.score, numbers=kept)
+        return FoundRows(card, table, source, network=network, missing=missing.what)
 
 
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:
@@ -397,8 +390,7 @@ def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, i
     if path is not None:
         return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
     dataset = load_dataset(card, sources)
-    edges = {"required_edges": card.required_edges, "forbidden_edges": card.forbidden_edges}
-    network = learn_network(dataset.table, card.network, **edges)
+    network = Learning(card.network, card.required_edges, card.forbidden_edges).of(dataset.table)
     return network, len(dataset.table), f"learned from {dataset.source}"
 
 

@@ -336,12 +336,6 @@ def test_wrong_tuning_is_said() -> None:
         )
 
 
-def test_experiments_without_tuning_are_written_as_before() -> None:
-    plain = Experiment(**{**GIVEN, "tune": None})
-    assert "tune" not in plain.model_dump()
-    assert plain.model_dump()["techniques"][1].keys() == {"technique", "name", "title", "parameters"}
-
-
 def test_a_list_of_values_makes_an_entry_of_each() -> None:
     found = Experiment(
         **{**GIVEN, "techniques": ["none", "lfr[A_z=1,50; replace_labels=true,false]"]}
