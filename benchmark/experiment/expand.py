@@ -38,21 +38,11 @@ def load_for_run(
 ) -> ExpandedExperiment:
     """Read an experiment that is to be run, load its plugins and others, and expand what is to be run of it.
 
-    Parameters
-    ----------
-    experiment : str, Path or Experiment
-        A shipped experiment's name, a TOML file, or an experiment made in Python.
-    plugins : iterable of str
-        Files that register what the experiment names, beside those that it names itself.
-    change : callable(Experiment) -> Experiment, optional
-        Changes the experiment before it is checked and expanded: :func:`narrow`, :func:`lite`.
-
-    Raises
-    ------
-    UnknownNameError, ExperimentError, PluginError
-        As of :func:`~benchmark.experiment.plan.load_experiment`, where fields of the file break rules
-        together with unknown names and wrong parameters in the others; as of :func:`expand`; or if a plugin
-        cannot be loaded.
+    ``plugins`` are files that register what the experiment names, beside those that it names itself, and
+    ``change`` takes part of the experiment before it is checked: :func:`narrow`, :func:`lite`. Errors are
+    those of :func:`~benchmark.experiment.plan.load_experiment`, where fields that break rules are said
+    together with unknown names and wrong parameters, and of :func:`expand`; a PluginError says that a plugin
+    cannot be loaded.
     """
     plugins = tuple(plugins)
     if isinstance(experiment, Experiment):
@@ -71,13 +61,9 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
     Each technique that can be tuned is followed by its tuned entries
     (:func:`~benchmark.experiment.rule.with_tuned`). Where datasets ask for it, a learner that a technique
     brings stands before the first technique that is compared with it, unless it has an entry already. An
-    experiment that is expanded stays as it is. ``plugins`` are the files that have been loaded for it.
-
-    Raises
-    ------
-    BetabenchError
-        If what the experiment names does not exist, cannot be built, or has the name of a tuned entry; see
-        :func:`~benchmark.experiment.validate.check_experiment`.
+    experiment that is expanded stays as it is. ``plugins`` are the files that have been loaded for it. Errors
+    are those of :func:`~benchmark.experiment.validate.check_experiment`; an ExperimentError also says that an
+    entry has the name of a tuned one.
     """
     check_experiment(experiment)
     whole = _with_own_baselines(with_tuned(experiment))

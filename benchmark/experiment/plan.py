@@ -293,25 +293,12 @@ class _ExperimentFile(Experiment):
 
 @dataclass(frozen=True, eq=False)
 class ExpandedExperiment:
-    """An experiment as it is run; :func:`benchmark.experiment.expand.expand` makes it, and nothing else does.
+    """An experiment as it is run; only :func:`benchmark.experiment.expand.expand` makes it."""
 
-    Parameters
-    ----------
-    experiment : Experiment
-        With an entry for each tuned technique, and for each learner that techniques are compared with.
-    techniques : mapping of (str, str) to Technique
-        The techniques with their parameters, by dataset and entry.
-    own_baselines : mapping of str to str
-        The entry that each technique with a learner of its own is compared with, by its entry; empty unless a
-        dataset asks for it.
-    plugins : tuple of str
-        Absolute paths of the files that register techniques, metrics, classifiers or kinds of bias.
-    """
-
-    experiment: Experiment
-    techniques: Mapping[tuple[str, str], Technique]
-    own_baselines: Mapping[str, str]
-    plugins: tuple[str, ...] = ()
+    experiment: Experiment  # with an entry for each tuned technique, and for each learner to compare with
+    techniques: Mapping[tuple[str, str], Technique]  # with their parameters, by dataset and entry
+    own_baselines: Mapping[str, str]  # by entry, what is compared with its own learner; both are entries
+    plugins: tuple[str, ...] = ()  # absolute paths of the files that have been loaded for it
 
 
 def entries_for_names(content: Mapping[str, Any]) -> dict[str, Any]:
