@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmark.columns import BIASED, OWN
@@ -36,30 +36,38 @@ def planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple
     }
     classifiers.setdefault(OWN, {"entry": OWN})
 
-    def cell(block: Block, technique: str, classifier: str) -> Cell:
-        described = techniques[block.dataset, technique]
-        if entries[technique].tuned is not None:
-            described = {**described, "tuned": describe_tuning(world, block, entries[technique])}
-        return Cell(technique, classifier, cell_key(world, block, described, classifiers[classifier]))
+    def cells(block: Block) -> Iterator[Cell]:
+        sample = sample_identity(world, block)
+        for name, classifier in block.cells:
+            described = techniques[block.dataset, name]
+            if entries[name].tuned is not None:
+                described = {**described, "tuned": describe_tuning(world, block, entries[name])}
+            yield Cell(name, classifier, cell_key(sample, described, classifiers[classifier]))
 
-    blocks = shard.of(plan_blocks(experiment))
-    return [(block, tuple(cell(block, *names) for names in block.cells)) for block in blocks]
+    return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment))]
 
 
-def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
+def cell_key(sample: Mapping[str, Any], technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
     """Return the identity of a cell in the store: the SHA-256 of all that can change its predictions.
 
-    ``block`` says where the training sample stands in the experiment; ``technique`` and ``classifier`` are
-    canonical descriptions: name, parameters, digest of the code.
+    ``sample`` is the :func:`sample_identity` of its block; ``technique`` and ``classifier`` are canonical
+    descriptions: name, parameters, digest of the code.
     """
-    identity = _identity(world, block, technique, classifier)
+    identity = _identity(sample, technique, classifier)
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
 def _identity(
-    world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]
+    sample: Mapping[str, Any], technique: Mapping[str, Any], classifier: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return all that can change a cell's predictions, by name; tests/experiment/test_keys.py holds it."""
+    takes_numbers = classifier.get("encoding") == "numbers"
+    seen = {name: value for name, value in sample.items() if name != "numbers" or takes_numbers}
+    return {**seen, "technique": technique, "classifier": classifier}
+
+
+def sample_identity(world: World, block: Block) -> dict[str, Any]:
+    """Return what of a block can change its cells' predictions: the protocol, and the rows that are drawn."""
     experiment, scene = world.experiment, world.scenes[block.dataset]
     identity = {
         "code": harness_digest(),
@@ -69,8 +77,6 @@ def _identity(
         "test": scene.test.digest,
         "train_rows": scene.n_train,
         "steps": _steps(experiment, scene, block),
-        "technique": technique,
-        "classifier": classifier,
     }
     if experiment.splits:
         split = {"train": experiment.train, "holdout": experiment.holdout, "folds": scene.folds}
@@ -81,7 +87,7 @@ def _identity(
         identity["learning"] = [repr(scene.learning), _learning_digest()]
     if scene.score is not None:
         identity["score"] = scene.score.digest
-    if scene.numbers is not None and classifier.get("encoding") == "numbers":
+    if scene.numbers is not None:
         identity["numbers"] = scene.numbers.digest
     if BIASED in experiment.tests:
         identity["tests"] = [BIASED]  # balanced tests need no other answers

@@ -20,7 +20,7 @@ from benchmark.errors import BetabenchError, BiasError, CardError, DataError, De
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.export import groups_frame
-from benchmark.experiment.keys import cell_key, planned_cells
+from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import World
 from benchmark.experiment.run import compute
@@ -269,7 +269,7 @@ def test_mitigating_another_column_changes_who_is_deprived() -> None:
     block = planned_cells(plain)[0][0]
     assert (scene.test.schema.sensitive_feature, scene.test.schema.deprived_group) == ("sex", "Male")
     assert (scene.test.codes == next(iter(plain.scenes.values())).test.codes).all()
-    assert cell_key(of, block, {}, {}) != cell_key(plain, block, {}, {})
+    assert sample_identity(of, block) != sample_identity(plain, block)
     assert scene.card.attributes == ("race", "sex")
     with pytest.raises(BetabenchError, match="is not known"):
         made({"mitigate": "sex"})

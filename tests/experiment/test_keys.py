@@ -580,7 +580,7 @@ def test_a_field_that_declares_nothing_is_an_error() -> None:
 def test_fields_that_are_in_keys_by_themselves_are_found_there(cards: Any) -> None:
     world = made(content_of("data") | {"paired_betas": True}, cards)
     (block, *_) = (block for block, _ in planned_cells(world))
-    identity = keys._identity(world, block, {}, {})
+    identity = keys.sample_identity(world, block)
     assert identity.items() >= {"seed": 3, "paired_betas": True}.items()
 
 

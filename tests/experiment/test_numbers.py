@@ -21,7 +21,7 @@ from benchmark.errors import ExperimentError, TechniqueError
 from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator, describe_classifier, describe_technique
 from benchmark.experiment.expand import expand
-from benchmark.experiment.keys import cell_key, planned_cells
+from benchmark.experiment.keys import cell_key, planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
 from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.store import CellResult
@@ -196,7 +196,7 @@ def test_a_key_holds_the_numbers(card: str) -> None:
         made = world(card, classifiers=BOTH, **SPLIT, **fields)
         block = next(plan_blocks(made.experiment))
         asked = (describe_classifier(entry) for entry in made.experiment.classifiers)
-        return [cell_key(made, block, technique, classifier) for classifier in asked]
+        return [cell_key(sample_identity(made, block), technique, classifier) for classifier in asked]
 
     numbers, bins = keys()
     fewer, same = keys(entry={"columns": {"years": {"numbers": False}}})

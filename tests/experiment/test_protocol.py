@@ -21,7 +21,7 @@ from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import expand, lite
 from benchmark.experiment.export import failures_frame, folds_frame, results_frame
-from benchmark.experiment.keys import cell_key, planned_cells
+from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import compute
@@ -432,10 +432,10 @@ def test_a_dataset_may_have_its_own_folds() -> None:
     assert numbers == {"compas": 4, "compas_three": 3}
     assert made.scenes["compas_three"].n_train == 4100  # of 6150 rows
     assert [entry.folds for entry in lite(made.experiment).datasets] == [None, 2]
-    keys = {cell_key(world(train="data", folds=n), Block("compas", "label", 0.5, 0), {}, {}) for n in (3, 4)}
+    block = Block("compas", "label", 0.5, 0)
+    three, four = (sample_identity(world(train="data", folds=n), block) for n in (3, 4))
     same = world(train="data", folds=4, datasets=[{**entries[0], "folds": 3}])
-    assert len(keys) == 2
-    assert cell_key(same, Block("compas", "label", 0.5, 0), {}, {}) in keys
+    assert sample_identity(same, block) == three != four
 
 
 def test_rows_that_are_too_few_to_be_split_are_refused() -> None:

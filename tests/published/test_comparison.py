@@ -24,7 +24,7 @@ from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.experiment.expand import expand, narrow
-from benchmark.experiment.keys import cell_key
+from benchmark.experiment.keys import cell_key, sample_identity
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.experiment.prepare import build_world
 from benchmark.published.figure import draw_differences
@@ -238,7 +238,7 @@ def test_published_numbers_change_no_cell(monkeypatch: pytest.MonkeyPatch, tmp_p
     world = build_world(expand(experiment), Sources(offline=True))
     without = replace(world, experiment=experiment.model_copy(update={"published": None}))
     block = next(plan_blocks(experiment))
-    keys = [cell_key(w, block, {"name": "none"}, {"name": "c45"}) for w in (world, without)]
+    keys = [cell_key(sample_identity(w, block), {"name": "none"}, {"name": "c45"}) for w in (world, without)]
     assert keys[0] == keys[1]
     assert experiment.published is not None, "a narrowed experiment still knows the published numbers"
 
