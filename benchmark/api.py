@@ -301,7 +301,7 @@ class Run:
     def compare(self, baseline: str | None = None, *, short: bool = False) -> pd.DataFrame:
         """Return what each technique gains and costs beside a baseline, at each level of bias.
 
-        The columns are :data:`benchmark.statistics.answers.ANSWER_COLUMNS`. With ``short`` they are the
+        The columns are :data:`benchmark.statistics.answer.ANSWER_COLUMNS`. With ``short`` they are the
         technique and where it was tried, the discrimination that is left, its accuracy, their changes, and
         the verdict. The baseline is a technique, by default each dataset's own, as the experiment declares
         it.
@@ -323,11 +323,11 @@ class Run:
         """Return which technique to choose, at what cost, as ``betabench report`` prints it."""
         from rich.console import Console
 
-        from benchmark.report.answers_console import print_all_answers
+        from benchmark.render.console import print_section
+        from benchmark.sections.answers import short_section
 
-        own = self.statistics(baseline)
         said = Console(file=io.StringIO(), width=_TEXT_WIDTH, emoji=False, color_system=None)
-        print_all_answers(said, own.scenarios, own.answers, own.run, rope=own.rope)
+        print_section(said, short_section(self.statistics(baseline)))
         assert isinstance(said.file, io.StringIO)
         return said.file.getvalue()
 

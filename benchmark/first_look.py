@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,8 +19,8 @@ from benchmark.data.sniff import MOST_MB
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, Asked
 from benchmark.experiment.first_file import first_experiment
-from benchmark.report.first import first_lines
-from benchmark.tables.winner import HEADING, winner
+from benchmark.render.console import section_lines
+from benchmark.sections import Surface, sections_of
 from benchmark.text.console import say as print_line
 from benchmark.text.console import tell
 from benchmark.text.files import FORMATS_WRITTEN, require_writable, write_atomically
@@ -215,12 +214,9 @@ def first_look(
         page=folder,
         say=lambda step: print_line(console, f"{step} ...", "dim"),
     )
-    for line in first_lines(statistics):
-        say(line)
-    sentences, lines = winner(statistics)
-    say(f"{HEADING}. {sentences[-1]}")
-    if lines:
-        print_line(console, textwrap.indent(lines.rstrip(), "    "))
+    for section in sections_of(statistics, Surface.QUICK):
+        for line in section_lines(section):
+            say(line)
     for line in disclosed(folder, own, wish.min_count):
         say(line)
     return made

@@ -16,7 +16,7 @@ from benchmark.figures.style import GREY, Page, add_beta_colorbar, render, style
 from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun, read_results, read_run
-from benchmark.runs.standing_marks import degenerate_cells
+from benchmark.sections.signs import degenerate_cells
 from benchmark.statistics.answers import constant_on, standings
 from benchmark.statistics.frames import SCENARIO
 

@@ -15,14 +15,15 @@ from benchmark.columns import CROSSED
 from benchmark.figures import Drawing, style
 from benchmark.figures.style import LINE, Look, Page, RowLabels, line_style
 from benchmark.runs.analysis import RunStatistics
+from benchmark.sections.certainty import own_notes
+from benchmark.sections.data import data_notes
+from benchmark.sections.groups import gap_title
 from benchmark.statistics.frames import SCENARIO
-from benchmark.tables.groups import gap_title
-from benchmark.tables.significance import data_notes, own_notes
 from benchmark.text.words import file_name
 
 _NAME_WIDTH, _WIDTH = 2.0, 1.9
 _MOST_COLUMNS = 3
-_SHOWN = ["attribute", "technique", "difference", "difference_low", "difference_high", "p_value_holm"]
+_SHOWN = ["attribute", "technique", "difference", "difference_low", "difference_high"]
 
 
 def gap_figures(statistics: RunStatistics) -> Iterator[Drawing]:
@@ -60,7 +61,6 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Fig
     labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles.values()])
     columns = min(len(scenarios), _MOST_COLUMNS)
     height = max(0.05 + 0.085 * len(looks), labels.tallest * LINE)
-    protocol = statistics.run.protocol
     with style.styled():
         page = Page(
             len(panels),
@@ -69,8 +69,8 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Fig
             title=f"{gap_title(metric)}: what techniques change for every attribute",
             subtitle="The gap of a technique minus that of the baseline on the same samples: above 0 (right) "
             "groups are farther apart. Techniques know of the group above the panel only. Means of "
-            f"{statistics.run.repetitions_text} with 95 % intervals; filled: significant at "
-            f"{statistics.alpha:g} ({protocol.test_text}, Holm's correction).",
+            f"{statistics.run.repetitions_text} with 95 % intervals; filled: the interval "
+            "leaves out 0.",
             notes=[
                 *own_notes(statistics, scenarios),
                 *data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), statistics.run),
@@ -88,7 +88,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Fig
         limits = style.padded([*ends, *rows["difference"], 0.0], 0.06, 0.005)
         for i, ((beta, scenario), axes) in enumerate(zip(panels, page.axes, strict=True)):
             own = scenario.rows(rows)
-            _draw_panel(axes, own[own["beta"] == beta], list(titles), looks, statistics.alpha)
+            _draw_panel(axes, own[own["beta"] == beta], list(titles), looks)
             axes.set_xlim(*limits)
             labels.write(axes, named=page.first_in_row(i))
             axes.grid(visible=False, axis="y")
@@ -107,15 +107,14 @@ def _draw_panel(
     rows: pd.DataFrame,
     names: Sequence[str],
     looks: Mapping[frozenset[str], tuple[Look, str]],
-    alpha: float,
 ) -> None:
     axes.axvline(0, **style.RULE)
     axes.hlines(np.arange(len(names)), 0, 1, color="#EFEFEF", lw=0.6, transform=axes.get_yaxis_transform())
     attributes = list(rows["attribute"].unique())
-    for attribute, technique, value, low, high, p in rows[_SHOWN].itertuples(index=False, name=None):
+    for attribute, technique, value, low, high in rows[_SHOWN].itertuples(index=False, name=None):
         look, _ = looks[_parts(attribute)]
         shift = attributes.index(attribute) - (len(attributes) - 1) / 2
         y = names.index(technique) + 0.75 * shift / len(attributes)
         axes.hlines(y, low, high, color=look["color"], lw=1.1, zorder=2)
-        face = look["color"] if p <= alpha else "white"
+        face = look["color"] if low > 0 or high < 0 else "white"
         axes.plot(value, y, look["marker"], mfc=face, mec=look["color"], mew=0.9, ms=3.8, zorder=3, gid="gap")

@@ -15,13 +15,14 @@ from matplotlib.patches import Rectangle
 from benchmark.figures import style
 from benchmark.figures.heat_grid import MINUS, Columns, StepColors, draw_cells, short_number
 from benchmark.figures.style import BLUE, GREY, LINE, ORANGE, Look, Page, RowLabels
-from benchmark.runs import standing_marks as marks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
+from benchmark.sections import signs as marks
+from benchmark.sections.certainty import own_notes, rule
+from benchmark.sections.data import data_notes
+from benchmark.sections.signs import baseline_notes, mark_notes
 from benchmark.statistics.frames import WHERE, baseline_names
-from benchmark.tables.answers import baseline_notes, mark_notes
 from benchmark.tables.paper import marks_of
-from benchmark.tables.significance import data_notes, own_notes, reach_notes
 
 _CELL = (0.45, 0.21)
 _LEGEND, _NARROWEST = 1.4, 1.6
@@ -30,7 +31,7 @@ _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
 _DEFAULT_STEP = 0.01
 _MOST_BETAS = 5
 _ROW = 0.19
-_EFFECT = ["technique", "beta", "p_permutation_holm", "improvement", "improvement_low", "improvement_high"]
+_EFFECT = ["technique", "beta", "better", "worse", "improvement", "improvement_low", "improvement_high"]
 _ENDS = ["improvement", "improvement_low", "improvement_high"]
 _USELESS = (0.88, 0.88, 0.88, 1.0)
 
@@ -39,7 +40,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
     """Draw the means of a metric on a test: techniques down, datasets and levels of bias across.
 
     Color is the improvement over the dataset's baseline, in steps that are multiples of the region of
-    practical equivalence; signs mark what is significant, so that better and worse differ in grey as well.
+    practical equivalence; signs mark what is better and what is worse, so that both differ in grey as well.
     The baseline's cells are framed. Degenerate techniques are grey and have no such sign; where nothing is
     compared with the baseline, all cells are white.
     """
@@ -68,12 +69,12 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
             panel=(width * len(columns), height * len(names)),
             title=f"{statistics.title(metric, test)}: techniques against the baseline",
             subtitle="Means; columns: β and dataset. Colour: by how much a technique is nearer to the ideal "
-            f"than the baseline (framed). + significantly better, {MINUS} significantly worse.",
+            f"than the baseline (framed). + better, {MINUS} worse.",
             notes=[
+                rule(statistics),
                 *own_notes(statistics, scenarios),
-                *mark_notes(standing[standing["technique"].isin(names)]),
+                *mark_notes(standing[standing["technique"].isin(names)].itertuples(index=False)),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
-                *reach_notes(_on(_of_metric(statistics.out_of_reach, metric), test), statistics.run),
                 *data_notes(dict.fromkeys(s.dataset for s in scenarios), statistics.run),
             ],
             left=0.3 + labels.width,
@@ -127,10 +128,10 @@ def _cells(
     means = dict(zip(rows[key].itertuples(index=False, name=None), rows["mean"], strict=True))
     compared = _of_metric(statistics.compared, str(rows["metric"].iloc[0]))
     against = {
-        tuple(where): (improvement, improvement if p <= statistics.alpha else 0.0)
-        for *where, improvement, p in compared[[*key, "improvement", "p_permutation_holm"]].itertuples(
-            index=False, name=None
-        )
+        tuple(where): (improvement, "+" if better else MINUS if worse else "")
+        for *where, improvement, better, worse in compared[
+            [*key, "improvement", "better", "worse"]
+        ].itertuples(index=False, name=None)
     }
     signs = marks_of(statistics.standing)
     values = np.full((len(names), len(columns)), np.nan)
@@ -138,10 +139,10 @@ def _cells(
     texts = [[""] * len(columns) for _ in names]
     for (i, name), (j, (scenario, beta)) in itertools.product(enumerate(names), enumerate(columns)):
         where = (*scenario.key, beta, name)
-        values[i, j], sign = against.get(where, (np.nan, 0.0))
+        values[i, j], sign = against.get(where, (np.nan, ""))
         own = signs.get(where, "")
         useless[i, j] = own == marks.DEGENERATE
-        differs = "" if useless[i, j] else "+" if sign > 0 else MINUS if sign < 0 else ""
+        differs = "" if useless[i, j] else sign
         if (mean := means.get(where)) is not None:
             texts[i][j] = "–" if np.isnan(mean) else short_number(mean) + differs + own
     return values, texts, useless
@@ -171,15 +172,14 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
             panel=(max(1.5, 4.4 / len(betas)), max(0.5, height * len(names))),
             title=f"{scenario.heading}: {statistics.title(metric)}, improvement over the baseline",
             subtitle=f"Baseline: {compared}. Mean paired improvements with 95 % intervals; "
-            f"filled: significant at {statistics.alpha:g} "
-            f"({statistics.run.protocol.test_text}, Holm's correction).",
+            "filled: better or worse, see below.",
             notes=[
+                rule(statistics),
                 "Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",
                 *marks.degenerate_notes(standing, titles, "Cross, not to be compared"),
                 *_of_baseline(statistics, scenario),
                 *marks.below_constant_notes(standing, baseline | titles),
-                *reach_notes(_of_metric(scenario.rows(statistics.out_of_reach), metric), statistics.run),
                 *data_notes([scenario.dataset], statistics.run),
             ],
             left=0.3 + labels.width,
@@ -216,11 +216,11 @@ def _draw_effects(
     rows = rows[np.isfinite(rows["improvement"])]
     alike: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
     bars: list[tuple[int, float, float, str]] = []
-    for technique, beta, p, value, low, high in rows[_EFFECT].itertuples(index=False, name=None):
+    for technique, beta, better, worse, value, low, high in rows[_EFFECT].itertuples(index=False, name=None):
         is_useless = (technique, beta) in useless
         color = GREY if is_useless else BLUE if value > 0 else ORANGE
         marker = "x" if is_useless else "o" if value > 0 else "s"
-        face = color if p <= statistics.alpha else "white"
+        face = color if better or worse else "white"
         y = names.index(technique)
         bars.append((y, low, high, color))
         alike.setdefault((marker, face, color), []).append((value, y))
@@ -250,7 +250,7 @@ def _add_legend(page: Page, *, crosses: bool) -> None:
     handles = [
         Line2D([], [], ls="none", marker=marker, mec=color, mfc=face, ms=4.6, label=f"{what}, {words}")
         for marker, color, what in (("o", BLUE, "better"), ("s", ORANGE, "worse"))
-        for face, words in ((color, "significant"), ("white", "not significant"))
+        for face, words in ((color, "shown"), ("white", "not shown"))
     ]
     if crosses:
         label = f"{marks.DEGENERATE} degenerate, see below"

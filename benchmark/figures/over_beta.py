@@ -17,10 +17,10 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter
 from benchmark.figures import style
 from benchmark.figures.groups import Shown, technique_groups
 from benchmark.figures.style import FAINT, GREY, Page, RowLabels, line_style, wrap
-from benchmark.runs import standing_marks as marks
 from benchmark.runs.descriptions import MetricDescription, RunDescription, listed_betas
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
+from benchmark.sections import signs as marks
 from benchmark.statistics.answers import ACCURACY
 
 _LEGEND_LINE = 0.19

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from benchmark.figures import style
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.style import BLUE, FAINT, GREY, Look, Page
-from benchmark.runs import standing_marks as marks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.frames import Scenario
+from benchmark.sections import signs as marks
+from benchmark.sections.data import data_notes
 from benchmark.statistics import distance
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
 from benchmark.statistics.unprocessing import curves_of
-from benchmark.tables.significance import data_notes
 
 _MOST_BETAS = 5
 _PANEL = (2.25, 1.95)

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from benchmark.figures.style import BETA_LOOK, LINE, Look, Page, RowLabels, add_beta_colorbar, styled, wrap
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.standing_marks import below_constant_notes, degenerate_notes, marked_titles
+from benchmark.sections.signs import below_constant_notes, degenerate_notes, marked_titles
 from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.frames import SCENARIO
 

@@ -21,8 +21,8 @@ from benchmark.figures.groups import Shown, technique_groups
 from benchmark.figures.style import GREY, Page, line_style, wrap
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
+from benchmark.sections.data import data_notes
 from benchmark.sections.recovery import undefined
-from benchmark.tables.significance import data_notes
 from benchmark.text.words import file_name
 
 _WIDTH = 2.2

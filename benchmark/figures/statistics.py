@@ -10,7 +10,6 @@ import numpy as np
 from benchmark.figures import Drawing
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.frames import SCENARIO
-from benchmark.tables.significance import compared_metrics
 from benchmark.text.words import file_name
 
 
@@ -29,7 +28,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     from benchmark.figures.ranks import draw_ranks
     from benchmark.figures.recovery import draw_recovery, recovery_panels
 
-    compared = list(compared_metrics(statistics))
+    compared = statistics.compared_metrics
     for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
         name = f"heat_{statistics.file_name(metric, test)}"
         yield name, functools.partial(draw_heat, statistics, metric, test)

@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from benchmark.columns import EACH_OWN
 from benchmark.figures import style
 from benchmark.figures.style import BETA_COLORS, BETA_LOOK, FAINT, GREY, Look, Page
-from benchmark.runs import standing_marks as marks
 from benchmark.runs.descriptions import RunDescription, TechniqueDescription, listed_betas
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
+from benchmark.sections import signs as marks
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.frames import baseline_of
 from benchmark.statistics.unprocessing import curves_of

@@ -10,9 +10,9 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter, PercentFormatter
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.runs.analysis import RunStatistics
+from benchmark.sections.data import data_notes
+from benchmark.sections.tuning import CHOICES, pooled
 from benchmark.statistics.tuning import CHOSEN_ON
-from benchmark.tables.significance import data_notes
-from benchmark.tables.tuning import choice_title, pooled
 
 _PANEL = (2.2, 1.7)
 
@@ -25,7 +25,7 @@ def draw_regret(statistics: RunStatistics) -> Figure:
     parts = list(pooled(statistics, "oracle"))
     names = [on for on in CHOSEN_ON if on in set(statistics.regret["chosen_on"])]
     columns = len(parts)
-    handles = [Line2D([], [], **line_style(i), label=choice_title(on)) for i, on in enumerate(names)]
+    handles = [Line2D([], [], **line_style(i), label=CHOICES[on]) for i, on in enumerate(names)]
     oracle = line_style(len(names))
     ends = [own[["regret_low", "regret_high"]].to_numpy(dtype=float) for _, own in parts]
     limits = style.padded([0.0, *(end for own in ends for end in own[np.isfinite(own)])], 0.05, 0.002)
@@ -42,7 +42,7 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             + f"Rule: {statistics.run.tuned_by}.",
             notes=list(data_notes(statistics.run.datasets, statistics.run)),
             left=0.95,
-            right=0.35 + 0.75 + style.widest([choice_title(on) for on in (*names, "oracle")]),
+            right=0.35 + 0.75 + style.widest([CHOICES[on] for on in (*names, "oracle")]),
             gap=(0.25, 0.25),
             panel_titles=[heading for heading, _ in parts] + [""] * columns,
         )
@@ -71,6 +71,6 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             above.set_ylabel("regret" if i == 0 else "")
             below.set_ylabel("fits beyond the\nconstraint" if i == 0 else "")
             below.tick_params(labelleft=i == 0)
-        handles.append(Line2D([], [], **oracle, label=choice_title("oracle")))
+        handles.append(Line2D([], [], **oracle, label=CHOICES["oracle"]))
         page.legend_beside(page.axes[0], handles, "Setting")
     return page.figure

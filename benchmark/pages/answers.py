@@ -1,7 +1,7 @@
 """What the page says of techniques for each baseline that its reader can choose.
 
-All of it is decided and worded by :mod:`benchmark.statistics.answers` and :mod:`benchmark.tables.answers`, as
-for the terminal, the files and their text: the page's scripts filter, sort and draw.
+All of it is decided by :mod:`benchmark.statistics.answers` and worded by :mod:`benchmark.sections`, as for
+the terminal, the files and their text: the page's scripts filter, sort and draw.
 """
 
 from __future__ import annotations
@@ -18,19 +18,12 @@ import pandas as pd
 from benchmark.columns import EACH_OWN, OWN
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
-from benchmark.runs.standing_marks import below_constant_words
-from benchmark.statistics.answers import ANSWER_COLUMNS
+from benchmark.sections.answers import Line, answer_lines, choice_row
+from benchmark.sections.choices import answer_sentences, less_words, one_group_words
+from benchmark.sections.holds_up import held, rule_text
+from benchmark.sections.signs import below_constant_words, mark, sign_notes
+from benchmark.statistics.answer import ANSWER_COLUMNS, Answer, answer_records, by_level
 from benchmark.statistics.frames import Baseline
-from benchmark.tables.answers import (
-    answer_lines,
-    answer_sentences,
-    choice_row,
-    in_order,
-    mark_notes,
-    signed_title,
-)
-from benchmark.tables.choice_words import less_words, one_group_words
-from benchmark.tables.survivors import held, rule_text
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 
 MARKS = {"b": ("▲", "better"), "w": ("▼", "worse")}
@@ -49,16 +42,20 @@ def against(
 ) -> dict[str, Any]:
     """Return what the page shows of a scenario where its techniques are compared with one baseline.
 
-    ``holding`` are the :func:`~benchmark.tables.survivors.survivors` of the statistics.
+    ``holding`` are the :func:`~benchmark.sections.holds_up.survivors` of the statistics.
     """
     baseline = statistics.baseline_of(scenario)
     title = statistics.run.titles[baseline] if isinstance(baseline, str) else EACH_OWN
-    answers = scenario.rows(statistics.answers)
+    table = scenario.rows(statistics.answers).reset_index(drop=True)
+    places: dict[float, dict[str, int]] = {}
+    for i, (beta, technique) in enumerate(zip(table["beta"], table["technique"], strict=True)):
+        places.setdefault(beta, {})[technique] = i
+    levels = {beta: rows for _, beta, rows in by_level(table)}
     return {
         "title": title,
-        "fields": _fields(answers),
+        "fields": _fields(table),
         "levels": [
-            _level(statistics, beta, in_order(answers[answers["beta"] == beta]), answers.index)
+            _level(statistics, beta, levels.get(beta, ()), places.get(beta, {}))
             for beta in scenario.telling_levels(statistics.run.betas)
         ],
         "holding": {
@@ -71,7 +68,7 @@ def against(
             }
             for metric, rows in held(statistics, scenario, holding).items()
         },
-        "notes": mark_notes(answers.drop(columns="levels_down")),
+        "notes": sign_notes(row._replace(levels_down=False) for row in answer_records(table)),
     }
 
 
@@ -101,74 +98,60 @@ def marks(compared: pd.DataFrame) -> str:
 def signs(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> dict[str, list[str]]:
     """Return the sign of each technique of no use, and what it means, by positions of level and technique."""
     betas = statistics.run.betas
-    rows: list[Any] = list(scenario.rows(statistics.answers).itertuples(index=False))
     return {
-        f"{betas.index(row.beta)},{techniques.index(row.technique)}": [sign, why]
-        for row in rows
-        for sign, why in _signs(row, {row.technique: ""})
-        if why
+        f"{betas.index(row.beta)},{techniques.index(row.technique)}": [mark(row), _why(row)]
+        for row in answer_records(scenario.rows(statistics.answers))
+        if mark(row)
     }
 
 
-def _signs(row: Any, titles: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the signs beside a technique; the first with what it means, if it makes it of no use."""
-    found = signed_title(row, titles).removeprefix(titles[row.technique]).split()
-    why = str(row.degenerate) if row.n_degenerate > 0 else one_group_words(row)
-    if row.below_constant and not row.n_degenerate:
-        why = below_constant_words(row.constant_answer)
-    return [(sign, why if i == 0 else "") for i, sign in enumerate(found)]
+def _why(row: Answer) -> str:
+    """Say why a technique is of no use; nothing if it is."""
+    if row.n_degenerate > 0:
+        return row.degenerate
+    return below_constant_words(row.constant_answer) if row.below_constant else one_group_words(row)
 
 
 def _level(
-    statistics: RunStatistics, beta: float, rows: pd.DataFrame, places: pd.Index
+    statistics: RunStatistics, beta: float, rows: Sequence[Answer], places: Mapping[str, int]
 ) -> dict[str, Any] | None:
     """Return the sentences, choices and lines of one level of bias; ``places`` are those of the fields."""
-    if rows.empty:
+    if not rows:
         return None
     titles, rope = statistics.run.titles, statistics.rope
-    found: list[Any] = list(rows.itertuples(index=False))
-    at = dict(zip(rows["technique"], places.get_indexer(rows.index).tolist(), strict=True))
-    less = [f"✔ {less_words(found, rope)[0]}; and useful."]
-    restores = restores_shown(statistics)
+    less = f"✔ {less_words(rows, rope)[0]}; and useful."
+    recommended = any(row.verdict == "recommended" for row in rows)
     return {
         "told": answer_sentences(rows, titles, rope=rope),
-        "choices": choice_row(beta, rows, titles, restores=restores)[1:],
-        "notes": [*(less if rows["verdict"].eq("recommended").any() else []), *mark_notes(rows)],
-        "rows": [
-            {"cells": _cells(cells)}
-            if row is None
-            else {"at": at[row.technique], **_line(row, cells, titles, i)}
-            for i, (row, cells) in enumerate(answer_lines(rows, titles))
-        ],
+        "choices": choice_row(beta, rows, titles, restores=restores_shown(statistics))[1:],
+        "notes": [*([less] if recommended else []), *sign_notes(rows)],
+        "rows": [_line(line, list(titles), places, i) for i, line in enumerate(answer_lines(rows, titles))],
     }
 
 
-def _line(row: Any, cells: list[str], titles: Mapping[str, str], place: int) -> dict[str, Any]:
+def _line(line: Line, techniques: Sequence[str], places: Mapping[str, int], i: int) -> dict[str, Any]:
     """Return a line of answers as text, and what the page does with it."""
-    *numbers, remark = _cells(cells)
+    shares = line.shares or ("", "", "")
+    cells = [line.title, line.value, line.change, line.accuracy, line.cost, *shares]
+    if (row := line.answer) is None:
+        return {"cells": [*cells, line.remarks]}
     recommended = row.verdict == "recommended"
+    # The first sign, if it makes the technique one of no use, with what it means.
+    why = [_why(row), *[""] * len(line.signs)]
     found = {
-        "signs": _signs(row, titles),
+        "signs": [(sign, words) for sign, words in zip(line.signs, why, strict=False)],
         "recommended": recommended,
         "useless": row.n_degenerate > 0,
         "last": row.verdict in _LAST,
     }
+    remark = f"✔ {line.remarks or 'recommended'}" if recommended else line.remarks
     return {
-        "technique": list(titles).index(row.technique),
-        "place": place,
-        "cells": [
-            titles[row.technique],
-            *numbers[1:],
-            f"✔ {remark or 'recommended'}" if recommended else remark,
-        ],
+        "at": places[row.technique],
+        "technique": techniques.index(row.technique),
+        "place": i,
+        "cells": [*cells, remark],
         **_known(found),
     }
-
-
-def _cells(cells: list[str]) -> list[str]:
-    """Return the cells of a line of answers, the shares accepted each in its own."""
-    *numbers, shares, remark = cells
-    return [*numbers, *(shares.split(" / ") if shares else ["", "", ""]), remark]
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:

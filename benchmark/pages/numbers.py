@@ -18,17 +18,17 @@ import pandas as pd
 from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, restores_shown, signs
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
-from benchmark.runs.standing_marks import DEGENERATE
+from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
+from benchmark.sections.holds_up import survivors
+from benchmark.sections.signs import DEGENERATE
+from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
-    ANSWER_COLUMNS,
     DISCRIMINATION,
     random_accuracy,
 )
 from benchmark.statistics.unprocessing import curves_of
-from benchmark.tables.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
-from benchmark.tables.survivors import survivors
 
 _AXES = ("beta", "technique", "metric")
 

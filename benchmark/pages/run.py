@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,38 +18,15 @@ from benchmark.columns import MANIFEST_NAME
 from benchmark.errors import ReportError
 from benchmark.pages.html import render
 from benchmark.pages.numbers import as_script, page_numbers
-from benchmark.pages.sections import (
-    data_section,
-    failures_section,
-    groups_section,
-    methods_section,
-    regeneration_section,
-    tuning_section,
-    use_section,
-)
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections import Surface, sections_of
-from benchmark.tables.winner import HEADING
 from benchmark.text.files import write_atomically
 
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
 
 _SCRIPTS = ("numbers.js", "answers.js", "figures.js", "page.js")
-
-# Each is a template in templates/run.
-_PARTS = {
-    "results": "Results",
-    "recovery": "Recovery",
-    "groups": "Groups",
-    "tuning": "Tuning",
-    "data": "Data",
-    "methods": "Methods and citations",
-    "failures": "Failures",
-    "regenerate": "Regenerate",
-    "use": HEADING,
-}
 
 # What commands write for readers, and the folders that they write it to besides that of the page.
 _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
@@ -94,7 +72,7 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
     """
     each = with_each_baseline(statistics, baselines)
     try:
-        values = _values(statistics, each, baselines)
+        values = _values(replace(statistics, page_baselines=tuple(baselines)), each)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # It shows a good deal of the manifest, which another version may have written.
         raise ReportError(
@@ -119,27 +97,16 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
     return write
 
 
-def _values(
-    statistics: RunStatistics, each: Sequence[RunStatistics], baselines: Sequence[str]
-) -> dict[str, Any]:
-    run, own = statistics.run, files("benchmark.pages").joinpath("static")
-    scripts = [*((own / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
+def _values(statistics: RunStatistics, each: Sequence[RunStatistics]) -> dict[str, Any]:
+    run, static = statistics.run, files("benchmark.pages").joinpath("static")
+    scripts = [*((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
     version = run.versions.get("betabench", "?")
-    absent = {key for key, own in (("groups", statistics.groups), ("tuning", statistics.regret)) if own.empty}
     return {
         "title": run.title,
         "facts": (run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
-        "parts": {key: title for key, title in _PARTS.items() if key not in absent},
         "levels": run.protocol.levels_text if len(run.betas) > 1 else "",
-        "sections": {section.key: section for section in sections_of(statistics, Surface.PAGE)},
-        "groups": groups_section(statistics),
-        "tuning": tuning_section(statistics),
-        "datasets": data_section(run),
-        "methods": methods_section(statistics),
-        "failures": failures_section(run),
-        "regeneration": regeneration_section(statistics, baselines),
-        "use": use_section(statistics),
+        "sections": sections_of(statistics, Surface.PAGE),
         "numbers": Markup(as_script(page_numbers(each))),
         "scripts": [*map(Markup, scripts)],
         "digests": [*map(_digest, scripts)],

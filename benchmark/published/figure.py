@@ -11,7 +11,7 @@ from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_n
 from benchmark.figures.style import Page, RowLabels, styled
 from benchmark.published.numbers import TOLERANCES, Comparison
 from benchmark.published.text import metric_title, technique_title, ways_of_reading
-from benchmark.tables.paper import sentence
+from benchmark.text.words import sentence
 
 _CELL = (0.4, 0.21)
 _NARROWEST = 1.6

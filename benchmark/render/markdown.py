@@ -35,8 +35,7 @@ def _images(section: Section, images: Sequence[str]) -> Iterator[str]:
     for kind, title in section.figures.items():
         if paths := [path for path in images if path.startswith((f"figures/{kind}_", f"figures/{kind}."))]:
             yield f"![{title}]({paths[0]})"
-            if len(paths) > 1:
-                yield f"More figures: {', '.join(f'`{path}`' for path in paths[1:])}."
+            yield f"Figures: {', '.join(f'`{path}`' for path in paths)}."
 
 
 def _bullets(notes: Iterable[str]) -> Iterator[str]:

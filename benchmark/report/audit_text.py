@@ -13,7 +13,7 @@ from rich.table import Table
 from benchmark.audit.table_audit import AuditResult
 from benchmark.audit.wording import RATES, mark, reference, undefined
 from benchmark.metrics import get_metric
-from benchmark.report.answers_console import short
+from benchmark.sections.answers import short
 from benchmark.text.console import say
 from benchmark.text.words import few, number, printable
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.report.answers_console import print_all_answers, short
+from benchmark.render.console import print_section
 from benchmark.runs.descriptions import MetricDescription, RunDescription
 from benchmark.runs.frames import (
     STATUSES,
@@ -27,10 +27,11 @@ from benchmark.runs.frames import (
 )
 from benchmark.runs.summary import summarise
 from benchmark.runs.verdicts import results_answers
+from benchmark.sections.answers import constant_title, in_short, short
+from benchmark.sections.signs import mark
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
-from benchmark.tables.answers import constant_title, mark
 from benchmark.text.words import share
 
 SHOWN = ("discrimination", "accuracy")
@@ -69,7 +70,7 @@ def print_report(
         entries = _entries(scenario.rows(summary), scenario, pair, scenario.rows(answers), description)
         _print_means(console, entries, description.betas)
         console.print()
-    print_all_answers(console, found, answers, description, rope=ROPE, marked=True)
+    print_section(console, in_short(found, answers, description, rope=ROPE, marked=True))
     _print_failures(console, only_described_metrics(failures, shown))
     if output_dir is not None:
         _print_files(console, output_dir, written)

@@ -10,13 +10,15 @@ from rich.markup import escape
 
 from benchmark.figures.statistics import statistics_figures
 from benchmark.pages.run import prepare_page
-from benchmark.report.answers_console import print_all_answers
-from benchmark.report.statistics_text import ANSWERS_PAGE, answers_page, statistics_page
+from benchmark.render.console import print_section
+from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.other_baselines import require_choosable
+from benchmark.sections import Surface, sections_of
+from benchmark.sections.answers import ANSWERS_PAGE
+from benchmark.sections.tuning import tuning_table
 from benchmark.tables.markup import write_tables
 from benchmark.tables.significance import statistics_tables
-from benchmark.tables.tuning import tuning_table
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
@@ -95,6 +97,7 @@ def print_statistics(
         if dataset.embedded:
             text = f"{escape(dataset.heading)}: {NOT_REAL_LOUD}"
             console.print(text, style="bold red", highlight=False)
-    print_all_answers(console, statistics.scenarios, statistics.answers, run, rope=statistics.rope)
+    for section in sections_of(statistics, Surface.CONSOLE):
+        print_section(console, section)
     text = f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}"
     console.print(text, highlight=False, soft_wrap=True)

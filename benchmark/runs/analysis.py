@@ -43,13 +43,12 @@ from benchmark.statistics import (
 )
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS
+from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
-    ANSWER_COLUMNS,
     incomparable,
     standings,
-    underpowered_families,
     without_degenerate,
 )
 from benchmark.statistics.bayes import ROPE
@@ -126,6 +125,8 @@ class RunStatistics:
         :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
         did, the answers have the column ``frontier``, ``unconstrained`` are the techniques that they are made
         from, and ``unscored`` the classifiers without one.
+    page_baselines : tuple of str
+        Techniques that are named for a reader of the page to choose as baseline.
     """
 
     run: FinishedRun
@@ -156,6 +157,7 @@ class RunStatistics:
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
+    page_baselines: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name} {len(frame):,}" for name, frame in self.frames.items())
@@ -185,6 +187,15 @@ class RunStatistics:
     def scenarios(self) -> tuple[Scenario, ...]:
         """What was tried, in the run's order."""
         return described_scenarios(self.intervals, self.run)
+
+    @cached_property
+    def compared_metrics(self) -> list[tuple[Scenario, str]]:
+        """Each scenario with each metric that it has and of which some values are better than others."""
+        directed = [name for name, declared in self.metrics.items() if declared.direction != "none"]
+        tried = {scenario: set(scenario.rows(self.intervals)["metric"]) for scenario in self.scenarios}
+        return [
+            (scenario, name) for scenario in self.scenarios for name in directed if name in tried[scenario]
+        ]
 
     def baseline_of(self, scenario: Scenario) -> Baseline:
         """Return what the techniques of a scenario are compared with."""
@@ -258,11 +269,6 @@ class RunStatistics:
     def n_flips(self) -> int:
         """Number of sign flips that a test draws where it does not try all of them."""
         return flips_needed(max(self.comparisons.groupby(list(FAMILY)).size(), default=0), self.alpha)
-
-    @cached_property
-    def out_of_reach(self) -> pd.DataFrame:
-        """The families of tests of which none can be significant, whatever the results."""
-        return underpowered_families(self.comparisons, self.alpha)
 
 
 def folder_statistics(

@@ -12,9 +12,9 @@ from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import joined, joined_in_order
 from benchmark.statistics import Goal, paired_comparisons
 from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCURACY,
-    ANSWER_COLUMNS,
     DISCRIMINATION,
     ConstantAnswer,
     answer_table,

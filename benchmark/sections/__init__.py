@@ -11,7 +11,23 @@ from collections.abc import Callable
 from enum import Flag, auto
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.sections import recovery
+from benchmark.sections import (
+    agreement,
+    answers,
+    certainty,
+    data,
+    failures,
+    first,
+    frontier,
+    groups,
+    holds_up,
+    methods,
+    ranks,
+    recovery,
+    regenerate,
+    tuning,
+    use,
+)
 from benchmark.sections.section import Section
 
 __all__ = ["SECTIONS", "Section", "Surface", "sections_of"]
@@ -20,12 +36,29 @@ __all__ = ["SECTIONS", "Section", "Surface", "sections_of"]
 class Surface(Flag):
     """Where sections are shown."""
 
-    PAGE = auto()
-    MARKDOWN = auto()
+    PAGE = auto()  # the tabs of report.html besides that of results
+    MARKDOWN = auto()  # statistics/README.md
+    CONSOLE = auto()  # betabench report
+    QUICK = auto()  # betabench quick
 
 
 SECTIONS: tuple[tuple[Callable[[RunStatistics], Section | None], Surface], ...] = (
+    (first.section, Surface.QUICK),
+    (answers.section, Surface.MARKDOWN),
+    (answers.short_section, Surface.CONSOLE),
+    (holds_up.section, Surface.MARKDOWN),
     (recovery.section, Surface.PAGE | Surface.MARKDOWN),
+    (groups.section, Surface.PAGE | Surface.MARKDOWN),
+    (agreement.section, Surface.PAGE | Surface.MARKDOWN),
+    (tuning.section, Surface.PAGE | Surface.MARKDOWN),
+    (frontier.section, Surface.PAGE | Surface.MARKDOWN),
+    (ranks.section, Surface.PAGE | Surface.MARKDOWN),
+    (certainty.section, Surface.PAGE | Surface.MARKDOWN),
+    (data.section, Surface.PAGE),
+    (methods.section, Surface.PAGE),
+    (failures.section, Surface.PAGE | Surface.MARKDOWN),
+    (regenerate.section, Surface.PAGE),
+    (use.section, Surface.PAGE | Surface.MARKDOWN | Surface.QUICK),
 )
 """Every section in order, and where it is shown."""
 

@@ -17,17 +17,16 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, UNTREATED
-from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.choices import (
     EQUAL,
-    REFERENCE_COLUMNS,
     choose,
     clean_distances,
     references,
 )
 from benchmark.statistics.frames import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
-from benchmark.statistics.hypothesis_tests import CORRECTED
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
 
@@ -55,24 +54,6 @@ STANDING_COLUMNS = (
     *("favorable_deprived", "favorable_favored"),
 )
 """Columns of :func:`standings`."""
-
-VERDICTS = (
-    *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
-    *("unknown", "too_few", "one_group", "below_constant", "incomplete", "missing", "degenerate"),
-)
-"""What :func:`answer_table` concludes of a technique at one level of bias, in the order of tables."""
-
-ANSWER_COLUMNS = (
-    *(*WHERE, "baseline", "n", "missing", "pairs", "metric"),
-    *("value", "value_low", "value_high", "distance", "change", "change_low", "change_high"),
-    *("improvement", "improvement_low", "improvement_high", "splits"),
-    *("tested", "better", "worse", "accuracy", "accuracy_low", "accuracy_high"),
-    *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
-    *(*ACCEPTANCE, *STANDING_COLUMNS[len(WHERE) :], *REFERENCE_COLUMNS, "baseline_degenerate"),
-    *("baseline_accepted_deprived", "clean_distance"),
-    *("verdict", "outdone_by", "choice", "tied", "levels_down"),
-)
-"""Columns of :func:`answer_table`."""
 
 
 @dataclass(frozen=True)
@@ -290,22 +271,6 @@ def without_degenerate(
     return results.assign(value=results["value"].mask(keys.isin(left_out)))
 
 
-def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
-    """Return the families of tests of which none can be significant, whatever the results.
-
-    The columns are :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs;
-    ``n_tests``; ``smallest``, the smallest p-value that Holm's correction leaves possible; and ``needed``,
-    how many repetitions would be enough.
-    """
-    # A t-test has no smallest p-value.
-    flipped = comparisons["permutation"] != CORRECTED
-    tested = comparisons[comparisons["p_permutation"].notna() & flipped]
-    families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
-    families["smallest"] = np.minimum(1, families["n"].map(smallest_p_value) * families["n_tests"])
-    families["needed"] = families["n_tests"].map(lambda tests: repetitions_needed(tests, alpha))
-    return families[families["n"] < families["needed"]].reset_index(drop=True)
-
-
 def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
     r"""Say in :func:`~benchmark.statistics.paired.paired_comparisons` which techniques differ.
 
@@ -361,8 +326,8 @@ def answer_table(
     Returns
     -------
     DataFrame
-        Columns :data:`ANSWER_COLUMNS`, one row for each technique at each level of bias in its scenario, the
-        baseline included.
+        Columns :data:`~benchmark.statistics.answer.ANSWER_COLUMNS`, one row for each technique at each level
+        of bias in its scenario, the baseline included.
 
         ``value``, ``accuracy``, ``accepted``, ``accepted_deprived``, ``accepted_favored``
             Means over the ``n`` repetitions with a value of discrimination; ``pairs`` of them are compared
@@ -391,15 +356,16 @@ def answer_table(
             (:func:`~benchmark.statistics.choices.clean_distances`). Else NaN, and so where that baseline is
             degenerate.
         ``verdict``
-            One of :data:`VERDICTS`, the first that is true: ``baseline``; ``untreated``, doing nothing where
-            something else is the baseline; ``degenerate``; ``missing`` without a value, ``incomplete``
-            without one, of the technique or of the baseline, in every repetition; ``below_constant``, less
-            accurate than the best constant answer; ``unknown`` where the shares accepted, or what a constant
-            answer would score, are not recorded; ``not_compared`` where the baseline is mostly constant or
-            without a value; ``one_group``, better than the baseline, but one group is given nearly always the
-            same answer; ``too_few``, better than the baseline, but see there; ``outdone``, better than the
-            baseline, but see ``outdone_by``; ``recommended``, better than the baseline; ``candidate``, better
-            in the one sample that there is; ``worse`` than the baseline; ``no_less``, neither is shown.
+            One of :data:`~benchmark.statistics.answer.VERDICTS`, the first that is true: ``baseline``;
+            ``untreated``, doing nothing where something else is the baseline; ``degenerate``; ``missing``
+            without a value, ``incomplete`` without one, of the technique or of the baseline, in every
+            repetition; ``below_constant``, less accurate than the best constant answer; ``unknown`` where
+            the shares accepted, or what a constant answer would score, are not recorded; ``not_compared``
+            where the baseline is mostly constant or without a value; ``one_group``, better than the
+            baseline, but one group is given nearly always the same answer; ``too_few``, better than the
+            baseline, but see there; ``outdone``, better than the baseline, but see ``outdone_by``;
+            ``recommended``, better than the baseline; ``candidate``, better in the one sample that there is;
+            ``worse`` than the baseline; ``no_less``, neither is shown.
         ``outdone_by``
             A recommended technique or candidate that is no farther from 0 (``distance``) and no less accurate
             than this one, in the means, and by more than ``rope`` better in one of both.

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmark.tables.paper import Block, Cell, ReportTable
+from benchmark.sections.report_table import Cell, ReportTable, RowGroup
 from benchmark.text import markdown
 from benchmark.text.files import write_atomically
 from benchmark.text.spreadsheet import as_cell
@@ -77,7 +77,7 @@ def write_tables(folder: Path, tables: Iterable[ReportTable]) -> list[Path]:
 class _Footnotes:
     """Marks of remarks: the same remark has the same mark, in order of appearance."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[RowGroup]) -> None:
         remarks = (cell.remark for block in blocks for row in block.rows for cell in row.cells)
         distinct = dict.fromkeys(remark for remark in remarks if remark is not None)
         self.marks = {remark: _letters(i) for i, remark in enumerate(distinct)}
@@ -96,7 +96,7 @@ def _headings(table: ReportTable) -> list[str]:
     return [*table.row_headings, *(f"{group} {own}" for group in table.groups for own in table.columns)]
 
 
-def _rows(table: ReportTable, block: Block) -> Iterator[tuple[list[str], tuple[Cell, ...]]]:
+def _rows(table: ReportTable, block: RowGroup) -> Iterator[tuple[list[str], tuple[Cell, ...]]]:
     """Yield names and cells of each row; a block's heading stands in its first row only, as in the paper."""
     for i, row in enumerate(block.rows):
         names = [block.heading if i == 0 else ""] if len(table.row_headings) > 1 else []
@@ -164,7 +164,7 @@ def _latex_character(character: str) -> str:
     return f"[U+{ord(character):04X}]"
 
 
-def _latex_float(table: ReportTable, blocks: Sequence[Block], name_block: bool) -> str:
+def _latex_float(table: ReportTable, blocks: Sequence[RowGroup], name_block: bool) -> str:
     footnotes = _Footnotes(blocks)
     caption = f"{table.caption}: {blocks[0].heading}" if name_block else table.caption
     named, width = len(table.row_headings), len(table.columns)

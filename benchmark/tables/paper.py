@@ -6,8 +6,7 @@ This module decides what a table shows; :mod:`benchmark.tables.markup` writes it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,17 +14,20 @@ import pandas as pd
 from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.runs.descriptions import (
     DatasetDescription,
-    GroupSizes,
     MetricDescription,
     RunDescription,
     TechniqueDescription,
 )
 from benchmark.runs.frames import Scenario, scenarios, with_failed_cells
 from benchmark.runs.reasons import explain
+from benchmark.sections.answers import accepts_text
+from benchmark.sections.data import counted
+from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
+from benchmark.sections.signs import mark, mark_notes
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, standings
 from benchmark.statistics.frames import SCENARIO, WHERE
-from benchmark.tables.answers import accepts_text, mark, mark_notes
 from benchmark.text.embedded import extent
+from benchmark.text.words import sentence
 
 _PREPROCESSING = ("massaging", "reweighing", "uniform_sampling", "preferential_sampling")
 
@@ -55,51 +57,6 @@ CONSTANT = "Best constant answer"
 
 PAPER_PAIRS = ((DISCRIMINATION, ACCURACY), ("overestimation", "underestimation"))
 """Metrics of the paper's Tables 2 to 4, and of its Tables 5 to 7."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One entry of a table: a mean, and half of its 95 % interval, each NaN where there is none."""
-
-    mean: float = math.nan
-    half_width: float = math.nan
-    remark: str | None = None  # why repetitions are missing, if any are
-    best: bool = False  # of those that it is compared with
-    mark: str = ""  # a sign beside the number, explained in the notes
-    text: str = ""  # stands in place of the number
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row: its own heading and its cells."""
-
-    heading: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Rows that belong together; ``heading`` is empty if the table has no blocks."""
-
-    heading: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True)
-class ReportTable:
-    """A table, before any markup; each row has ``len(groups) * len(columns)`` cells.
-
-    ``row_headings`` are those of the columns that name the rows: of blocks, if the table has them, and of
-    rows. All ``groups`` have the same ``columns``. The notes say what has to be known besides.
-    """
-
-    name: str
-    caption: str
-    row_headings: tuple[str, ...]
-    groups: tuple[str, ...]
-    columns: tuple[str, ...]
-    blocks: tuple[Block, ...]
-    notes: tuple[str, ...]
 
 
 def build_tables(
@@ -175,12 +132,12 @@ class _Builder:
             row_headings=("β",),
             groups=tuple(s.heading for s in shown),
             columns=self.headings(metrics),
-            blocks=(Block("", (*rows, *self.constant_row(shown, metrics))),),
+            blocks=(RowGroup("", (*rows, *self.constant_row(shown, metrics))),),
             notes=self.notes(
                 shown,
                 metrics,
                 [names[s.key] for s in shown],
-                [listed("Baseline", baselines.items()), *absent],
+                [_listed("Baseline", baselines), *absent],
             ),
         )
 
@@ -199,7 +156,7 @@ class _Builder:
                 Row(beta_text(beta), self.cells([(s, t.name, beta) for t in techniques], metrics))
                 for beta in self.description.betas
             ]
-            blocks.append(Block(s.heading, (*rows, *self.constant_row([s] * len(techniques), metrics))))
+            blocks.append(RowGroup(s.heading, (*rows, *self.constant_row([s] * len(techniques), metrics))))
         return ReportTable(
             name=name,
             caption=self.caption(metrics, f"for {subject}", shown),
@@ -220,7 +177,7 @@ class _Builder:
                 for t in techniques
                 if self.has(s, t.name)
             ]
-            blocks.append(Block(s.heading, (*rows, *self.constant_row([s] * len(betas), metrics))))
+            blocks.append(RowGroup(s.heading, (*rows, *self.constant_row([s] * len(betas), metrics))))
         if not blocks:
             return None
         return ReportTable(
@@ -301,7 +258,7 @@ class _Builder:
             *more,
             *([ACCEPTED_NOTE] if self.with_shares(metrics) else []),
             *(constant_notes(shown) if _has_accuracy(metrics) else []),
-            *mark_notes(marked),
+            *mark_notes(marked.itertuples(index=False)),
             *map(_data_note, datasets),
             *(f"Warning, {d.heading}: {sentence(d.warning)}" for d in datasets if d.warning),
             run.made_with(),
@@ -351,30 +308,17 @@ def constant_notes(shown: Iterable[Scenario]) -> list[str]:
         for s in shown
         if (answer := s.best_constant)
     }
-    return [listed(CONSTANT, words.items())] if words else []
+    return [_listed(CONSTANT, words)] if words else []
 
 
-def listed(what: str, texts: Iterable[tuple[str, str]]) -> str:
+def _listed(what: str, texts: Mapping[str, str]) -> str:
     """Return a note with names, each with its text."""
-    return f"{what}: {'; '.join(f'{name}: {text}' for name, text in texts)}."
+    return f"{what}: {'; '.join(f'{name}: {text}' for name, text in texts.items())}."
 
 
 def titles_text(metrics: Iterable[MetricDescription]) -> str:
     """Return the titles of metrics as a caption begins: ``"Discrimination and accuracy"``."""
     return " and ".join(m.title if i == 0 else m.in_sentence for i, m in enumerate(metrics))
-
-
-def counted(sizes: GroupSizes) -> str:
-    """Return how many test rows of each group are favorable: ``"20 of 50 deprived and 60 of 90 favored"``."""
-    return (
-        f"{sizes.deprived_favorable:,} of {sizes.deprived:,} deprived and "
-        f"{sizes.favored_favorable:,} of {sizes.favored:,} favored"
-    )
-
-
-def sentence(text: str) -> str:
-    """Return a text that ends with one full stop."""
-    return text.strip().rstrip(".") + "."
 
 
 def beta_text(beta: float) -> str:

@@ -1,4 +1,4 @@
-"""Tables of what is significant and of what is robust; :mod:`benchmark.tables.markup` writes them down.
+"""Tables of what is better than the baseline, and of what is robust.
 
 Each metric has both, technique by dataset; pairs of the paper's metrics also have the paper's own shape.
 """
@@ -6,23 +6,21 @@ Each metric has both, technique by dataset; pairs of the paper's metrics also ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import OWN, OWN_TITLE
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription, RunDescription
-from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import metric_description
-from benchmark.runs.ranks import MOST_PAIRED
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
+from benchmark.sections.certainty import method_notes
+from benchmark.sections.data import data_notes
+from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
+from benchmark.sections.signs import BELOW_CONSTANT, DEGENERATE, mark_notes
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
 from benchmark.statistics.frames import SCENARIO, WHERE, row_means, to_cells
-from benchmark.tables.answers import mark_notes
 from benchmark.tables.paper import (
     ACCEPTED,
     ACCEPTED_NOTE,
@@ -30,42 +28,26 @@ from benchmark.tables.paper import (
     HEADINGS,
     PAPER_PAIRS,
     SHAPES,
-    Block,
-    Cell,
-    ReportTable,
-    Row,
     beta_text,
     constant_cells,
     constant_notes,
-    counted,
-    listed,
     look_up,
     marks_of,
     of_methods,
     paper_name,
-    sentence,
     shares_cell,
     titles_text,
 )
-from benchmark.text.embedded import NOT_REAL, extent
+from benchmark.text.embedded import extent
 
 BETTER, WORSE = "+", "-"
-"""Signs of a significant difference to the baseline."""
+"""Signs of a difference to the baseline that is shown."""
 
 _ABSENT = "not part of this run."
 _USELESS = (DEGENERATE, BELOW_CONSTANT)
 _BY_DISTANCE = "by its mean distance to the ideal over the samples, as far as three decimals tell"
 _OF_USE = f", of what is marked neither {DEGENERATE} nor {BELOW_CONSTANT}"
 _KEY = (*WHERE, "metric")
-
-
-def compared_metrics(statistics: RunStatistics) -> Iterator[tuple[Scenario, str]]:
-    """Yield each scenario with each metric that it has and of which some values are better than others."""
-    for scenario in statistics.scenarios:
-        own = set(scenario.rows(statistics.intervals)["metric"])
-        for metric, declared in statistics.metrics.items():
-            if metric in own and declared.direction != "none":
-                yield scenario, metric
 
 
 def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
@@ -94,95 +76,6 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
     return tables
 
 
-def method_notes(statistics: RunStatistics) -> list[str]:
-    """Say what differences are compared with, how they are tested, and what follows from it."""
-    run = statistics.run
-    compared: dict[str, str] = {}
-    for (dataset, classifier), baseline in statistics.baselines.by.items():
-        heading = run.headings(dataset)
-        if run.dataset(dataset).baseline == OWN:
-            heading += f", {OWN_TITLE}" if classifier == OWN else " with classifiers"
-        compared[heading] = run.baseline_text(baseline)
-    return [
-        listed("Baseline", compared.items()),
-        f"Test: two-sided {run.protocol.test_text} of the paired improvements, technique against baseline "
-        f"on the same training sample, {run.repetitions} repetitions. Correction: Holm's at "
-        f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier"
-        f"{', test' if statistics.names_tests else ''} and metric.",
-        run.protocol.variation_text,
-        *row_notes(statistics),
-        *([run.tests_note] if run.tests_note else []),
-        *reach_notes(statistics.out_of_reach, run),
-    ]
-
-
-def own_notes(statistics: RunStatistics, scenarios: Iterable[Scenario]) -> Iterator[str]:
-    """Say what is compared with where that is not one technique."""
-    for scenario in scenarios:
-        if not isinstance(baseline := statistics.baseline_of(scenario), str):
-            yield f"{scenario.heading}: the baseline is {statistics.run.baseline_text(baseline)}."
-
-
-def row_notes(statistics: RunStatistics) -> list[str]:
-    """Say which intervals hold the variation of test rows as well."""
-    if statistics.resampling is not None:
-        return ["These hold the variation of test rows as well: each split has others."]
-    if statistics.intervals["sd_test_rows"].isna().all():
-        return [
-            "No interval here holds the variation of test rows: this folder has no test_rows.csv, which a "
-            "run writes from its store."
-        ]
-    return [
-        "Intervals that hold the variation of test rows as well are in intervals.csv (both_low, both_high), "
-        "of means on the original test data; of differences there are none, because what two techniques say "
-        "of the same row is not kept."
-    ]
-
-
-def reach_notes(reach: pd.DataFrame, run: FinishedRun) -> list[str]:
-    """Say where no difference can be significant, of rows of :meth:`RunStatistics.out_of_reach`."""
-    found = []
-    for (n, n_tests, smallest, needed), own in reach.groupby(
-        ["n", "n_tests", "smallest", "needed"], sort=False
-    ):
-        where = run.headings(" ".join(own["dataset"].unique()))
-        others = reach[reach["dataset"].isin(own["dataset"])].drop(own.index)
-        if not set(others["classifier"]) <= (classifiers := set(own["classifier"])):
-            where += f" with {', '.join(c for c in run.classifiers if c in classifiers)}"
-        found.append(
-            f"No difference can be significant on {where}: with {n} repetitions and {n_tests} tests in a "
-            f"family, the smallest p-value after the correction is {smallest:.3g}. At least {needed} "
-            "repetitions are needed."
-        )
-    return found
-
-
-def pair_notes(statistics: RunStatistics) -> list[str]:
-    """Say where there are too many techniques to compare all pairs of them."""
-    return [
-        f"Pairs of techniques are left out on {statistics.run.headings(datasets)}: {n} techniques have "
-        f"{n * (n - 1) // 2:,} pairs, and all are compared up to {MOST_PAIRED} techniques."
-        for datasets, n in statistics.unpaired.items()
-    ]
-
-
-def data_notes(datasets: Iterable[DatasetDescription], run: RunDescription) -> Iterator[str]:
-    """Say what readers have to know about a run's data: warnings, biases without effect, sizes of groups."""
-    which = "original " if run.tests_note else ""
-    for dataset in datasets:
-        if dataset.embedded:
-            yield f"Warning, {dataset.heading}: an {NOT_REAL}."
-        if dataset.warning:
-            yield f"Warning, {dataset.heading}: {sentence(dataset.warning)}"
-        for warning in dataset.inert_warnings.values():
-            yield f"Warning, {dataset.heading}: {warning}"
-        for note in dataset.notes:
-            yield f"Note, {dataset.heading}: {sentence(note)}"
-        if dataset.group_sizes is not None:
-            counts = counted(dataset.group_sizes)
-            yield f"{dataset.heading}: of the {which}test rows, {counts} ones are favorable."
-
-
 class _Builder:
     """Looks numbers up and puts them into the three shapes."""
 
@@ -197,10 +90,10 @@ class _Builder:
         self.betas = sorted(statistics.intervals["beta"].unique())
         self.gaps = _mean_distances(statistics)
         compared = statistics.compared
-        significant = compared[compared["p_permutation_holm"] <= statistics.alpha]
         self.signs = {
-            key: BETTER if improvement > 0 else WORSE
-            for key, (improvement,) in look_up(significant, _KEY, ["improvement"]).items()
+            key: BETTER if better else WORSE
+            for key, (better, worse) in look_up(compared, _KEY, ["better", "worse"]).items()
+            if better or worse
         }
         self.useless = marks_of(statistics.standing)
         self.shares = look_up(statistics.answers, WHERE, ACCEPTANCE)
@@ -286,7 +179,7 @@ class _Builder:
             if rows and ACCURACY in metrics:
                 rows.append(Row(CONSTANT, tuple(self.constant_cells(scenario, metrics) * len(techniques))))
             if rows:
-                blocks.append(Block(scenario.heading, tuple(rows)))
+                blocks.append(RowGroup(scenario.heading, tuple(rows)))
         described = [metric_description(metric) for metric in metrics]
         aims = " ".join(self.aim(metric) for metric in metrics)
         return ReportTable(
@@ -325,7 +218,7 @@ class _Builder:
             row_headings=("Technique",),
             groups=tuple(scenario.heading for scenario in shown),
             columns=columns,
-            blocks=(Block("", tuple(rows)),),
+            blocks=(RowGroup("", tuple(rows)),),
             notes=(*notes, *self.notes()),
         )
 
@@ -396,7 +289,7 @@ class _Builder:
     def signs_notes(
         self, techniques: Sequence[str], metrics: Sequence[str], shown: Sequence[Scenario]
     ) -> Iterator[str]:
-        yield f"Marked {BETTER}: significantly better than the baseline. Marked {WORSE}: significantly worse."
+        yield f"Marked {BETTER}: better than the baseline. Marked {WORSE}: worse."
         yield from self.useless_notes(techniques, shown)
         if ACCURACY in metrics:
             yield ACCEPTED_NOTE
@@ -408,7 +301,7 @@ class _Builder:
         """Explain the signs of what is never the best, as far as they occur."""
         standing = self.statistics.standing
         own = standing["technique"].isin(techniques) & standing["test"].isin([s.test for s in shown])
-        return mark_notes(standing[own])
+        return mark_notes(standing[own].itertuples(index=False))
 
     def notes(self) -> Iterator[str]:
         yield from (f"Warning, {warning}" for warning in self.statistics.warnings)

@@ -43,6 +43,11 @@ def as_parameters(text: str) -> str:
     return re.sub(r"betabench [^;]*|--([a-z][a-z-]*[a-z])\b", called, text)
 
 
+def sentence(text: str) -> str:
+    """Return a text that ends with one full stop."""
+    return text.strip().rstrip(".") + "."
+
+
 def number(value: float, digits: int = 3) -> str:
     """Return a number as text, a dash where there is none."""
     if math.isnan(value):

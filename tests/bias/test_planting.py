@@ -21,8 +21,8 @@ from benchmark.experiment.prepare import describe_bias
 from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
-from benchmark.report.statistics_text import _planted_note
 from benchmark.runs.descriptions import PlantedBias
+from benchmark.sections.data import planted_note
 
 THREE = make_bias(
     make_step("under_representation", {"keep_favorable": "1 - 0.5 * beta"}),
@@ -330,4 +330,4 @@ def test_pages_say_what_is_planted_with_its_parameters() -> None:
     ):
         scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(biases=[planted]))
         protocol = SimpleNamespace(train="network")
-        assert _planted_note(scenario, protocol) == f"Planted: {planted.description}."  # type: ignore[arg-type]
+        assert planted_note(scenario, protocol) == f"Planted: {planted.description}."  # type: ignore[arg-type]

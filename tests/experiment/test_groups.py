@@ -31,16 +31,15 @@ from benchmark.figures.gaps import gap_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
 from benchmark.pages.run import prepare_page
-from benchmark.pages.sections import groups_section
 from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import read_groups
 from benchmark.runs.groups import gap_changes
 from benchmark.runs.manifest import _metrics
+from benchmark.sections.groups import section as groups_section
 from benchmark.statistics.frames import Resampling
 from benchmark.statistics.intervals import NO_FOLDS
-from benchmark.tables.groups import gaps_of
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
 from tests.experiment.test_merge import InProcess
@@ -338,15 +337,18 @@ def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
         write_run_folder(tmp_path, of, compute(of, store, engine=InProcess(1)), figures=False)
     statistics = folder_statistics(tmp_path)
     assert "groups" in statistics.frames
-    (block,) = gaps_of(statistics, "selection_rate")
-    assert block.headings == ["Technique", "race", "sex", "race × sex"]
-    assert [own[0] for own in block.rows] == ["None", "Massaging", "SMOTE"]
-    assert "(" not in block.rows[0][1]
-    assert block.rows[1][1].count("(") == 1
+    section = groups_section(statistics)
+    assert section is not None
+    table = section.blocks[0].table
+    assert table is not None
+    assert table.headings == ["Technique", "race", "sex", "race × sex"]
+    assert [row[0] for row in table.rows] == ["None", "Massaging", "SMOTE"]
+    assert "(" not in table.rows[0][1]
+    assert table.rows[1][1].count("(") == 1
     page = statistics_page(statistics, [])
     assert "## What happens to other groups" in page
-    assert block.rows[1][0] in page
-    assert next(iter(groups_section(statistics)["metrics"])) == "Selection rate, largest gap"
+    assert table.rows[1][0] in page
+    assert section.blocks[0].fold == "Selection rate, largest gap"
     written = prepare_page(statistics)(tmp_path).read_text(encoding="utf-8")
     assert 'id="panel-groups"' in written
     name, draw = next(iter(gap_figures(statistics)))

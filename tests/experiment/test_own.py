@@ -29,7 +29,8 @@ from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_groups, read_results, read_run
-from benchmark.tables.answers import answer_sentences, spots
+from benchmark.sections.choices import answer_sentences
+from benchmark.statistics.answer import by_level
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 from tests.experiment.test_merge import InProcess
 from tests.experiment.test_protocol import world
@@ -211,7 +212,7 @@ def test_words_name_the_right_one(statistics: RunStatistics) -> None:
     assert f"with classifiers: None; COMPAS (embedded), own learners: {each}." in text
     assert "changed by the bias: Zafar 2015 unconstrained" in text
     assert "compared with Zafar 2015 unconstrained" in text
-    rows = next(rows for (_, _, learner, _), _, rows in spots(statistics.answers) if learner == OWN)
+    rows = next(rows for (_, _, learner, _), _, rows in by_level(statistics.answers) if learner == OWN)
     said = " ".join(answer_sentences(rows, statistics.run.titles, rope=0.01))
     assert "The baseline of Prejudice remover, Prejudice remover unconstrained, leaves" in said
     assert re.search(

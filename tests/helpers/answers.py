@@ -10,9 +10,10 @@ import pandas as pd
 
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.runs.verdicts import results_answers
+from benchmark.sections.choices import answer_sentences
+from benchmark.statistics.answer import Answer, answer_records, in_order
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Baselines, Resampling
-from benchmark.tables.answers import answer_sentences, in_order
 
 TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
 REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
@@ -74,10 +75,14 @@ def answers_of(
 ) -> pd.DataFrame:
     """Return the answers at one level of bias, in their order."""
     found = answers_at({0.5: cells}, repetitions=repetitions, constant=constant, baseline=baseline)
-    return in_order(found.reset_index(drop=True))
+    return pd.DataFrame(in_order(answer_records(found)))
+
+
+def level_of(answers: pd.DataFrame, beta: float = 0.5) -> list[Answer]:
+    """Return the answers at a level of bias as records, in their order."""
+    return in_order(answer_records(answers[answers["beta"] == beta]))
 
 
 def said(answers: pd.DataFrame, beta: float = 0.5) -> str:
     """Return what is said of the answers at a level of bias."""
-    rows = in_order(answers[answers["beta"] == beta].reset_index(drop=True))
-    return " ".join(answer_sentences(rows, TITLES, rope=0.01))
+    return " ".join(answer_sentences(level_of(answers, beta), TITLES, rope=0.01))

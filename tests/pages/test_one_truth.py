@@ -16,7 +16,8 @@ from benchmark.pages.numbers import page_numbers
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.other_baselines import with_each_baseline
-from benchmark.tables.answers import answer_counts, spots
+from benchmark.sections.choices import answer_counts
+from benchmark.statistics.answer import by_level
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +102,7 @@ def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
             own = [row for row in answers if tuple(row[name] for name in SCENARIO) == scenario.key]
             assert own == rows_of(there, baseline)
             telling = scenario.telling_levels(statistics.run.betas)
-            counts = [answer_counts(rows) for _, _, rows in spots(scenario.rows(statistics.answers))]
+            counts = [answer_counts(rows) for _, _, rows in by_level(scenario.rows(statistics.answers))]
             for beta, level, count in zip(
                 telling, there["against"][baseline]["levels"], counts, strict=False
             ):
@@ -109,9 +110,10 @@ def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
                 for sentence in level["told"]:
                     assert sentence in markdown
                 for row in level["rows"]:
-                    title, *numbers, shares, deprived, favored, remark = row["cells"]
+                    title, value, change, accuracy, cost, *shares, remark = row["cells"]
+                    numbers = [value, " ".join(change), accuracy, " ".join(cost)]
                     signs = " ".join(sign for sign, _ in row.get("signs", ()))
-                    accepts = " / ".join(filter(None, (shares, deprived, favored)))
+                    accepts = " / ".join(filter(None, shares))
                     told = remark.removeprefix("✔ ").replace("recommended", "")
                     line = " | ".join([f"{title} {signs}".strip(), *numbers, accepts, told])
                     assert " ".join(f"| {line} |".split()) in markdown

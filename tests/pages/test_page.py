@@ -32,9 +32,9 @@ from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
 from benchmark.runs.descriptions import GroupSizes, Protocol
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.summary import SUMMARY_COLUMNS
+from benchmark.sections.holds_up import survivors
 from benchmark.statistics import cell_intervals, paired_comparisons
 from benchmark.statistics.frames import Baselines
-from benchmark.tables.survivors import survivors
 from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
     BETAS,
@@ -219,7 +219,7 @@ def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tm
         write_statistics(tmp_path / "statistics", found, figures=False)
         page = write_page(tmp_path, found).read_text(encoding="utf-8")
         shown = numbers_of(page)
-        assert f"The corrected p is at most {found.alpha:g}, and" in page
+        assert f"hold together with a confidence of {100 * (1 - found.alpha):g} %" in page
         names = [technique["name"] for technique in shown["techniques"]]
         metrics = [metric["name"] for metric in shown["metrics"]]
         assert metrics == list(found.metrics)
@@ -466,7 +466,7 @@ def test_what_was_noticed_in_the_data_is_told(tmp_path: Path, statistics: RunSta
     manifest = made_up_manifest()
     manifest["datasets"]["adult"]["notes"] = [f"16 columns are not used {SCRIPT}."]
     page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
-    assert f"<strong>Note.</strong> 16 columns are not used {escape(SCRIPT)}." in page
+    assert f"Note: 16 columns are not used {escape(SCRIPT)}." in page
     assert f"Note: 16 columns are not used {SCRIPT}." in numbers_of(page)["scenarios"][0]["warnings"]
 
 

@@ -22,7 +22,6 @@ from benchmark.pages.index import refresh_index
 from benchmark.pages.run import write_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.descriptions import GroupSizes
-from benchmark.tables.winner import HEADING
 from tests.report.made_up_folder import (
     REASON,
     SCRIPT,
@@ -50,7 +49,7 @@ DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 400, "height": 800}
 PATIENCE = 120_000
 """Milliseconds after which a browser that does not answer is a failure: a busy machine may take its time."""
-TABS = ("Results", "Recovery", "Data", "Methods and citations", "Failures", "Regenerate", HEADING)
+TABS = ("Results", "Recovery", "Ranks", "Certainty", "Data", "Methods", "Failures", "Regenerate", "Use")
 
 
 def _missing(reason: str) -> None:
@@ -663,7 +662,7 @@ def test_tabs_by_keyboard(visit: Visits, made_up: Path) -> None:
         assert page.evaluate("document.activeElement.textContent") == name
         assert page.get_by_role("tabpanel").count() == 1
     page.keyboard.press("End")
-    assert page.get_by_role("tabpanel", name=HEADING).is_visible()
+    assert page.get_by_role("tabpanel", name=TABS[-1]).is_visible()
 
 
 def test_figures_are_drawn_when_they_come_into_view(visit: Visits, made_up: Path) -> None:

@@ -19,7 +19,7 @@ from benchmark.data.card import load_card
 from benchmark.experiment import engine
 from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
-from benchmark.tables.answers import SAME_ANSWER
+from benchmark.sections.signs import SAME_ANSWER
 from tests.conftest import forgetting
 from tests.experiment.test_merge import InProcess
 

@@ -26,9 +26,9 @@ from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.comparison import compare_runs
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.frames import check_failures, check_results
+from benchmark.sections.holds_up import survivors
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.tables.significance import statistics_tables
-from benchmark.tables.survivors import survivors
 from benchmark.text.files import plain_or_packed
 from tests.figures.figure_checks import numbers_in
 from tests.report.made_up_folder import write_made_up_folder

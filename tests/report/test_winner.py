@@ -17,7 +17,7 @@ import benchmark
 from benchmark.experiment import engine as engine_module
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_text import statistics_page
-from benchmark.tables.winner import HEADING, NO_LINES, winner
+from benchmark.sections.use import NO_LINES, TITLE, winner
 from tests.estimator.people import people, write_people
 from tests.estimator.test_snippet import drafted, run
 from tests.experiment.test_merge import InProcess
@@ -68,8 +68,7 @@ def test_a_report_ends_with_lines_that_apply_what_it_recommends(
     assert "is recommended" in place
     assert said.startswith("These lines apply")
     page = statistics_page(statistics, [])
-    assert page.rstrip().endswith("```")
-    assert f"## {HEADING}\n" in page
+    assert f"## {TITLE}\n" in page
     (printed,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert printed == lines
     found = run(printed, here, monkeypatch)
@@ -121,7 +120,7 @@ def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) 
         **options,
     )
     said = console.export_text()
-    after = said[said.index(HEADING) :].splitlines()[1:]
+    after = said[said.index("Lines of Python:") :].splitlines()[2:]
     lines = [line.removeprefix("    ") for line in itertools.takewhile(_is_code, after)]
     found = run("\n".join(lines), here, monkeypatch)
     assert len(found["decisions"]) == 900

@@ -15,8 +15,10 @@ from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
 from benchmark.pages.numbers import page_numbers
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.sections.answers import RANDOM
+from benchmark.sections.signs import INSIDE_WORDS
+from benchmark.statistics.answer import by_level
 from benchmark.statistics.answers import ANSWER_COLUMNS
-from benchmark.tables.answers import INSIDE_NOTE, RANDOM, spots
 from benchmark.text.spreadsheet import csv_text
 from tests.report.test_statistics_files import write_folder
 
@@ -63,14 +65,14 @@ def test_the_gaps_are_a_file_and_the_answers_are_as_before(
 def test_tables_mark_what_is_inside(found: RunStatistics, before: RunStatistics) -> None:
     text = statistics_page(found, [])
     assert "Massaging §" in text
-    assert INSIDE_NOTE.partition(" inside")[2].replace("[", "\\[")[:60] in text
+    assert f"§ {INSIDE_WORDS}: at no more discrimination" in text
     assert f"| {RANDOM} | 0.000 |  | 0.545 |" in text  # 70 of 200 rows are favorable
     assert "## Which techniques thresholds outdo" in text
     assert "| one | 0 of 2 | 1 of 2 |" in text
     for sign in ("§", RANDOM, "thresholds"):
         assert sign not in statistics_page(before, [])
     for statistics, column in ((found, True), (before, False)):
-        assert all(("frontier" in rows.columns) is column for _, _, rows in spots(statistics.answers))
+        assert all((rows[0].frontier is not None) is column for _, _, rows in by_level(statistics.answers))
 
 
 def signs(scenario: dict[str, Any]) -> dict[tuple[int, int], list[tuple[str, str]]]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from benchmark.report.first import _what_techniques_change
-from benchmark.statistics.answers import ANSWER_COLUMNS, ConstantAnswer, constant_on
+from benchmark.sections.answers import answer_lines, choice_headings, choice_row
+from benchmark.statistics.answer import ANSWER_COLUMNS
+from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.statistics.few import repetitions_for
 from benchmark.statistics.frames import Resampling
-from benchmark.tables.answers import answer_rows, choice_headings, choice_row, in_order
 from tests.helpers.answers import (
     BASELINE,
     REFUSING,
@@ -23,6 +22,7 @@ from tests.helpers.answers import (
     Values,
     answers_at,
     answers_of,
+    level_of,
     results_of,
     said,
 )
@@ -418,7 +418,7 @@ def test_the_technique_that_brings_the_model_back_is_named() -> None:
         "Nearest to the model without planted bias is Beta as well: accuracy and acceptance of both groups "
         "differ from it by 0.008 on average (doing nothing: 0.107)."
     ) in said(found)
-    rows = in_order(found[found["beta"] == 0.5].reset_index(drop=True))
+    rows = level_of(found)
     assert len(choice_headings(0.01, restores=True)) == 5
     assert choice_row(0.5, rows, TITLES, restores=True)[-1] == "Beta: 0.120, accuracy 0.815 (+0.015)"
 
@@ -482,18 +482,6 @@ def test_techniques_that_are_ruled_out_are_not_said_to_do_nothing() -> None:
     assert "no technique is nearer" not in text
 
 
-def test_quick_does_not_say_of_techniques_that_are_ruled_out_that_nothing_is_shown() -> None:
-    found = answers_at(restoring(), constant=ConstantAnswer(favorable=9, unfavorable=1))
-    statistics = SimpleNamespace(run=SimpleNamespace(titles=TITLES), rope=0.01)
-    level = in_order(found[found["beta"] == 0.5].reset_index(drop=True))
-    text = " ".join(_what_techniques_change(statistics, [(0.5, level)]))  # type: ignore[arg-type]
-    assert (
-        "Nearest to 0: none is named. Only techniques that are ruled out are shown to leave less "
-        "discrimination by more than 0.01: Alpha (0.000); Beta (0.120)."
-    ) in text
-    assert "No technique is shown" not in text
-
-
 def test_nothing_brings_back_a_model_that_is_not_known() -> None:
     degenerate: Values = (0.0, 0.8, 0.0, 0.0, 0.0)
     unpaired = answers_at(restoring(), paired=False)
@@ -544,8 +532,8 @@ def test_any_fall_of_the_deprived_group_is_said_with_both_shares() -> None:
     assert "it accepts 43 % of the deprived group (doing nothing: 50 %) and 41 % of the favored." in said(
         found
     )
-    rows = in_order(found.reset_index(drop=True))
-    assert "accepts 43 % of the deprived group (doing nothing: 50 %)" in answer_rows(rows, TITLES)[0][-1]
+    rows = level_of(found)
+    assert "accepts 43 % of the deprived group (doing nothing: 50 %)" in answer_lines(rows, TITLES)[0].remarks
 
 
 def test_a_fall_that_rounding_hides_is_not_said() -> None:
@@ -573,9 +561,9 @@ def test_doing_nothing_has_a_row_of_its_own_before_another_baseline() -> None:
     )
     assert "1 of 1 technique is recommended" in text
     assert "is left by None" not in text
-    rows = in_order(found.reset_index(drop=True))
-    assert [row[0] for row in answer_rows(rows, TITLES)][:3] == ["None", "Alpha", "Drop"]
-    assert answer_rows(rows, TITLES)[0][-1] == "doing nothing"
+    rows = level_of(found)
+    assert [line.title for line in answer_lines(rows, TITLES)][:3] == ["None", "Alpha", "Drop"]
+    assert answer_lines(rows, TITLES)[0].remarks == "doing nothing"
     assert choice_row(0.5, rows, TITLES)[1] == (
         "None: 0.050, accuracy 0.850 (+0.050); Drop: 0.400, accuracy 0.800"
     )

@@ -8,18 +8,11 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from benchmark.tables.answers import (
-    answer_counts,
-    answer_rows,
-    answer_sentences,
-    baseline_notes,
-    choice_row,
-    mark_notes,
-    remarks,
-)
-from benchmark.tables.choice_words import change_text
+from benchmark.sections.answers import answer_lines, choice_row
+from benchmark.sections.choices import answer_counts, answer_sentences, change_text, remarks
+from benchmark.sections.signs import baseline_notes, sign_notes
 from benchmark.text.words import number, share
-from tests.helpers.answers import BASELINE, TITLES, Cell, Values, answers_of, said
+from tests.helpers.answers import BASELINE, TITLES, Cell, Values, answers_of, level_of, said
 
 USEFUL: Values = (0.1, 0.75, 0.3, 0.25, 0.35)
 NAN = math.nan
@@ -27,12 +20,17 @@ NAN = math.nan
 
 def row_of(found: pd.DataFrame, technique: str) -> str:
     """Return the remarks on a technique."""
-    return next(remarks(row, TITLES) for row in found.itertuples(index=False) if row.technique == technique)
+    return next(remarks(row, TITLES) for row in level_of(found) if row.technique == technique)
+
+
+def cells_of(found: pd.DataFrame, titles: Mapping[str, str], most: int | None = None) -> list[list[str]]:
+    """Return the table of a level of bias."""
+    return [line.cells for line in answer_lines(level_of(found), titles, most)]
 
 
 def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
     found = answers_of({"none": BASELINE, "a": USEFUL, "b": (0.2, 0.82, 0.4, 0.3, 0.5)})
-    assert set(answer_sentences(found, TITLES, rope=0.01)) == {
+    assert set(answer_sentences(level_of(found), TITLES, rope=0.01)) == {
         "The baseline, None, leaves a discrimination of 0.400 at accuracy 0.800.",
         "2 of 2 techniques are recommended: they leave less discrimination than the baseline by more than "
         "0.01, shown by intervals that hold for all of them together, and are at least as accurate as "
@@ -44,7 +42,7 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
         "-0.200]) at accuracy 0.820 (change +0.020 [+0.020, +0.020]); it accepts 30 % of the deprived group "
         "and 50 % of the favored.",
     }
-    assert answer_counts(found) == "2 of 2 techniques recommended"
+    assert answer_counts(level_of(found)) == "2 of 2 techniques recommended"
 
 
 @pytest.mark.parametrize(("accuracy", "cost"), [(0.75, "0.050"), (0.7896, "0.0104")])
@@ -53,16 +51,16 @@ def test_a_technique_that_costs_too_much_is_not_cheap(accuracy: float, cost: str
     assert f"Every one of them loses more than 0.01 of accuracy; Alpha loses the least, {cost}." in said(
         found
     )
-    assert choice_row(0.5, found, TITLES)[-1] == "none"
+    assert choice_row(0.5, level_of(found), TITLES)[-1] == "none"
 
 
 def test_the_least_may_be_cheap_as_well() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.3, 0.25, 0.35)})
     assert "It costs at most 0.01 of accuracy, so that it is the cheap choice as well." in said(found)
-    assert choice_row(0.5, found, TITLES) == [
+    assert choice_row(0.5, level_of(found), TITLES) == [
         *("0.5", "None: 0.400, accuracy 0.800", "Alpha: 0.100, accuracy 0.790 (-0.010)", "the same")
     ]
-    assert answer_rows(found, TITLES)[0][-1] == "least; cheap"
+    assert cells_of(found, TITLES)[0][-1] == "least; cheap"
 
 
 def test_what_is_not_recommended_is_counted_by_reason() -> None:
@@ -79,8 +77,10 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
         "same in at least one sample (Alpha); 1 that is less accurate than refusing everybody (Beta); 1 not "
         "compared in every sample (Gamma); 1 not shown to leave less discrimination by more than 0.01."
     )
-    assert answer_counts(found) == (
-        "none of 4 techniques recommended; 1 ‡; 1 †; 1 not compared in every sample; 1 not shown to be less"
+    assert answer_counts(level_of(found)) == (
+        "none of 4 techniques recommended; 1 with the same answer for nearly everybody, or for each group; "
+        "1 less accurate than the best constant answer; 1 not compared in every sample; 1 not shown to leave "
+        "less"
     )
     assert {name: row_of(found, name) for name in cells} == {
         "none": "baseline",
@@ -89,7 +89,7 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
         "c": "a value in 11 of 12 samples",
         "d": "not shown to be less",
     }
-    assert [note[0] for note in mark_notes(found)] == ["‡", "†"]
+    assert [note[0] for note in sign_notes(level_of(found))] == ["‡", "†"]
 
 
 def test_techniques_that_others_outdo_say_so() -> None:
@@ -103,11 +103,11 @@ def test_techniques_that_others_outdo_say_so() -> None:
         }
     )
     assert (
-        "Not recommended: 1 is outdone by a recommended one, which in the mean is better in discrimination "
-        "or accuracy, and no worse in the other (Alpha)."
+        "Not recommended: 1 is outdone: in the mean a recommended one is better in discrimination or "
+        "accuracy, and no worse in the other (Alpha)."
     ) in said(found)
-    assert answer_counts(found) == "3 of 4 techniques recommended; 1 outdone"
-    assert [row[-1] for row in answer_rows(found, TITLES)] == [
+    assert answer_counts(level_of(found)) == "3 of 4 techniques recommended; 1 outdone"
+    assert [row[-1] for row in cells_of(found, TITLES)] == [
         *("least", "tied for least", "cheap", "baseline", "the best constant answer", "outdone by Gamma")
     ]
 
@@ -116,8 +116,8 @@ def test_a_constant_baseline_is_compared_with_nothing() -> None:
     found = answers_of({"none": (0.4, 0.8, 0.995, 1.0, 0.99), "a": USEFUL})
     words = "accepts more than 99 % of everybody in 12 of 12 samples"
     assert f"It {words}: no technique is compared with it here, and none is recommended." in said(found)
-    assert answer_counts(found) == (
-        f"none of 1 technique recommended, because the baseline ‡ {words}; 1 not compared"
+    assert answer_counts(level_of(found)) == (
+        f"none of 1 technique recommended, because the baseline {words}; 1 not compared"
     )
 
 
@@ -159,7 +159,9 @@ def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
     either = [(0.15, 0.8, 0.3, 0.2, 0.35), (-0.15, 0.8, 0.3, 0.35, 0.2)]
     found = answers_of({"none": BASELINE, "a": either, "b": USEFUL})
     assert "is Alpha: 0.000 (of either sign, on average 0.150 from 0; change -0.400 [" in said(found)
-    assert choice_row(0.5, found, TITLES)[-1] == "Alpha: 0.000 (0.150 from 0), accuracy 0.800 (0.000)"
+    assert (
+        choice_row(0.5, level_of(found), TITLES)[-1] == "Alpha: 0.000 (0.150 from 0), accuracy 0.800 (0.000)"
+    )
     assert row_of(found, "a") == "cheap; of either sign, on average 0.150 from 0"
 
 
@@ -184,10 +186,10 @@ def test_one_repetition_has_no_interval() -> None:
         "Candidate for least discrimination is Alpha (one sample, no interval): 0.100 (change -0.300) at "
         "accuracy 0.750 (change -0.050); it accepts"
     ) in text
-    assert answer_counts(found) == (
-        "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 not shown to be less"
+    assert answer_counts(level_of(found)) == (
+        "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 not shown to leave less"
     )
-    assert choice_row(0.5, found, TITLES)[2] == "candidate: Alpha: 0.100, accuracy 0.750 (-0.050)"
+    assert choice_row(0.5, level_of(found), TITLES)[2] == "candidate: Alpha: 0.100, accuracy 0.750 (-0.050)"
     assert row_of(found, "a") == "least; candidate: one sample, no interval"
 
 
@@ -205,7 +207,7 @@ def test_one_repetition_has_no_interval() -> None:
 def test_baselines_without_values_or_rows(cells: Mapping[str, Cell], start: str, counted: str) -> None:
     found = answers_of(cells)
     assert said(found).startswith(start)
-    assert answer_counts(found) == f"none of 1 technique recommended{counted}"
+    assert answer_counts(level_of(found)) == f"none of 1 technique recommended{counted}"
     assert said(answers_of({"none": BASELINE})).endswith("No other technique was run.")
 
 
@@ -214,7 +216,7 @@ def test_what_is_not_recorded_is_said() -> None:
     assert "Who is accepted is not recorded in these results" in said(found)
     found = answers_of({"none": BASELINE, "a": USEFUL}, constant=None)
     assert "What a constant answer would score on these rows is not recorded." in said(found)
-    assert [row[0] for row in answer_rows(found, TITLES)] == ["None", "Alpha"]
+    assert [row[0] for row in cells_of(found, TITLES)] == ["None", "Alpha"]
 
 
 def test_long_tables_keep_what_others_are_measured_by() -> None:
@@ -222,9 +224,9 @@ def test_long_tables_keep_what_others_are_measured_by() -> None:
     values |= {f"t{i}": (0.1 + 0.02 * i, 0.75, 0.3, 0.25, 0.35) for i in range(10)}
     found = answers_of(values)
     titles = {name: name for name in values}
-    names = [row[0] for row in answer_rows(found, titles, most=5)]
+    names = [row[0] for row in cells_of(found, titles, most=5)]
     assert names == ["t0", "x", "none", "Refusing everybody", "t1"], "x is the cheap one"
-    assert len(answer_rows(found, titles)) == len(values) + 1
+    assert len(cells_of(found, titles)) == len(values) + 1
 
 
 def test_numbers_are_never_rounded_to_another_meaning() -> None:
@@ -238,17 +240,17 @@ def test_numbers_are_never_rounded_to_another_meaning() -> None:
 
 def test_who_helps_nobody_is_marked() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.25, 0.2, 0.3)})
-    assert answer_rows(found, TITLES)[0][0] == "Alpha ↓"
-    assert choice_row(0.5, found, TITLES)[2].startswith("Alpha ↓: 0.100")
+    assert cells_of(found, TITLES)[0][0] == "Alpha ↓"
+    assert choice_row(0.5, level_of(found), TITLES)[2].startswith("Alpha ↓: 0.100")
     assert "it accepts 20 % of the deprived group (no more than doing nothing) and 30 % of the" in said(found)
     assert row_of(found, "a").endswith(
         "accepts no more of the deprived group than doing nothing (20 %), and fewer of the favored"
     )
-    assert mark_notes(found)[0].startswith("↓ ")
+    assert sign_notes(level_of(found))[0].startswith("↓ ")
 
 
 def test_one_answer_for_a_group_is_marked() -> None:
     found = answers_of({"none": (0.6, 0.75, 0.4, 0.0, 0.6), "a": (0.1, 0.75, 0.2, 0.0, 0.35)})
     assert "1 gives one of the groups nearly always the same answer (Alpha)" in said(found)
-    assert choice_row(0.5, found, TITLES)[1] == "None ¶: 0.600, accuracy 0.750"
-    assert mark_notes(found)[-1].startswith("¶ ")
+    assert choice_row(0.5, level_of(found), TITLES)[1] == "None ¶: 0.600, accuracy 0.750"
+    assert sign_notes(level_of(found))[-1].startswith("¶ ")

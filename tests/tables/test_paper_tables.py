@@ -14,8 +14,9 @@ import pytest
 from benchmark.runs.descriptions import MetricDescription, TechniqueDescription
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.summary import summarise
+from benchmark.sections.report_table import ReportTable
 from benchmark.tables.markup import MARKUPS, to_csv, to_latex, to_markdown
-from benchmark.tables.paper import ReportTable, build_tables
+from benchmark.tables.paper import build_tables
 from tests.report.made_up_runs import (
     ADULT,
     BETAS,

@@ -53,10 +53,8 @@ const ANSWER_COLUMNS = [
 function answerRow(view, line) {
   const [title, value, change, accuracy, cost, ...rest] = line.cells;
   const [shares, remarks] = [rest.slice(0, 3), rest[3]];
-  const changed = (text, look) => {
-    const [size, ...interval] = text.split(" [");
-    return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
-  };
+  const changed = ([size = "–", ...interval], look) =>
+    make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` ${ends}`)));
   if (line.technique === undefined) {
     const cells = [value, change, accuracy, cost, ...shares].map((text) => make("td", {}, text));
     const heading = make("th", { scope: "row" }, title);
@@ -75,9 +73,9 @@ function answerRow(view, line) {
     { class: classes || null },
     make("th", { scope: "row" }, named),
     make("td", { title: intervalOf(DISCRIMINATION) }, value),
-    changed(change || "–", is("better") ? "better" : is("worse") ? "worse" : null),
+    changed(change, is("better") ? "better" : is("worse") ? "worse" : null),
     make("td", { title: intervalOf(ACCURACY) }, accuracy),
-    changed(cost || "–", is("less_accurate") ? "worse" : null),
+    changed(cost, is("less_accurate") ? "worse" : null),
     ...shares.map((text) => make("td", {}, text)),
     make("td", { class: line.recommended ? "word better" : "word" }, remarks),
   );

@@ -1,4 +1,4 @@
-"""How to use what a run recommends: the lines of Python that apply it, for pages and terminals."""
+"""How to use what a run recommends: the lines of Python that apply it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,29 @@ from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
+from benchmark.sections.choices import named_choices
+from benchmark.sections.section import Block, Section
+from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.choices import LEAST, RESTORES
-from benchmark.tables.answers import choices, spots
 from benchmark.techniques import find_technique, get_technique
-
-HEADING = "Use a recommended technique"
-"""Heading of the section."""
 
 NO_LINES = (
     "No technique is recommended at the highest level of bias: no lines of Python are shown that apply one."
 )
 """Said where there are none."""
 
+CHECK = "Check the decisions on rows that the model has not seen."
+
+TITLE = "Use a recommended technique"
+
 _MOST_NAMED = 12  # scenarios for which a technique is named
+
+
+def section(statistics: RunStatistics) -> Section:
+    """Return what is recommended at the highest level of bias, and the lines that apply it."""
+    (*places, said), lines = winner(statistics)
+    blocks = [Block("Lines of Python", code=lines, remarks=(CHECK,))] if lines else []
+    return Section("use", TITLE, (*places, said), blocks)
 
 
 def winner(statistics: RunStatistics) -> tuple[list[str], str]:
@@ -45,7 +55,7 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
             places.append(f"{where}: no technique is recommended.")
             continue
         title = statistics.run.titles[row.technique]
-        back = RESTORES in row.choice.split()
+        back = RESTORES in row.choices
         why = "it comes nearest to the model without planted bias" if back else "for least discrimination"
         places.append(f"{where}: {title} is recommended{': ' if back else ' '}{why}.")
         if not lines:
@@ -56,13 +66,13 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
     return [*places, said], lines
 
 
-def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Any]]:
+def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Answer | None]]:
     """Yield each scenario, its highest level of bias, and the answer that is named there, or None."""
-    found = {key: (beta, rows) for key, beta, rows in spots(statistics.answers)}  # levels ascend
+    last = {key: (beta, rows) for key, beta, rows in by_level(statistics.answers)}  # levels ascend
     for scenario in statistics.scenarios:
-        if scenario.key in found:
-            beta, rows = found[scenario.key]
-            picked = choices([*rows.itertuples(index=False)])
+        if scenario.key in last:
+            beta, rows = last[scenario.key]
+            picked = named_choices(rows)
             named = (picked[name] for name in (RESTORES, LEAST) if name in picked)
             yield scenario, beta, next((row for row in named if row.verdict == "recommended"), None)
 

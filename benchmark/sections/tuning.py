@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pandas as pd
 
 from benchmark.runs.analysis import RunStatistics
+from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
+from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.tuning import CHOSEN_ON, means_of_choices
-from benchmark.tables.paper import Block, Cell, ReportTable, Row
 from benchmark.text.words import number, share, with_interval
 
-HOW_TO_READ = (
+READING = (
     "Regret is by how much the objective of the rule is worse, on the original test, than with the setting "
     "that the test rows themselves would have chosen (the oracle); above 0 is a loss. A setting may have a "
     "better objective than the oracle's because it breaks the constraint: how often is in the columns after "
     "it. Means over techniques; intervals (95 %) are over training samples."
 )
-"""What a regret is."""
 
-_CHOICES = {
+CHOICES = {
     "default": "default",
     "biased": "tuned on biased rows",
     "clean": "tuned on clean rows",
@@ -29,13 +28,21 @@ _CHOICES = {
 """Names of what a setting is chosen on, for readers."""
 
 
-@dataclass(frozen=True)
-class RegretBlock:
-    """Regrets on one dataset, or on all together, by level of bias."""
-
-    heading: str
-    headings: list[str]
-    rows: list[list[str]]
+def section(statistics: RunStatistics) -> Section | None:
+    """Return the regrets that are means over techniques, where some were tuned."""
+    if statistics.regret.empty:
+        return None
+    return Section(
+        "tuning",
+        "What it costs to tune on biased rows",
+        (f"Rule: {statistics.run.tuned_by}.", READING),
+        list(_blocks(statistics)),
+        files={
+            "regret": "what settings chosen on biased or on clean rows lose to those that the test rows "
+            "would choose"
+        },
+        figures={"regret": "What it costs to choose settings on biased rows"},
+    )
 
 
 def choices_of(statistics: RunStatistics) -> list[str]:
@@ -43,11 +50,6 @@ def choices_of(statistics: RunStatistics) -> list[str]:
     assert statistics.tuning is not None
     known = set(statistics.tuning["chosen_on"])
     return [on for on in CHOSEN_ON if on in known]
-
-
-def choice_title(chosen_on: str) -> str:
-    """Return what a setting is chosen on, for readers."""
-    return _CHOICES[chosen_on]
 
 
 def pooled(statistics: RunStatistics, against: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -62,7 +64,7 @@ def pooled(statistics: RunStatistics, against: str) -> Iterator[tuple[str, pd.Da
         yield ", ".join([heading, *(str(own[column].iloc[0]) for column in several)]), own
 
 
-def regret_blocks(statistics: RunStatistics) -> Iterator[RegretBlock]:
+def _blocks(statistics: RunStatistics) -> Iterator[Block]:
     """Yield the regrets that are means over techniques, with how many fits break the constraint."""
     for heading, own in pooled(statistics, "oracle"):
         names = [on for on in CHOSEN_ON if on in set(own["chosen_on"])]
@@ -72,11 +74,11 @@ def regret_blocks(statistics: RunStatistics) -> Iterator[RegretBlock]:
             numbers = found.loc[names, ["regret", "regret_low", "regret_high"]].to_numpy(dtype=float)
             beyond = [*found.loc[names, "breaks"], at["breaks_against"].iloc[0]]
             rows.append([f"{beta:g}", *(with_interval(*one) for one in numbers), *map(share, beyond)])
-        titles = [_CHOICES[on] for on in names]
+        titles = [CHOICES[on] for on in names]
         headings = ["β", *(f"regret, {one}" for one in titles)]
-        headings += [f"beyond, {one}" for one in (*titles, _CHOICES["oracle"])]
+        headings += [f"beyond, {one}" for one in (*titles, CHOICES["oracle"])]
         n = int(own["n_techniques"].iloc[0])
-        yield RegretBlock(f"{heading} ({n} fits in each repetition)", headings, rows)
+        yield Block(f"{heading} ({n} fits in each repetition)", table=TextTable(headings, rows))
 
 
 def tuning_table(statistics: RunStatistics) -> ReportTable:
@@ -93,13 +95,13 @@ def tuning_table(statistics: RunStatistics) -> ReportTable:
             cells = tuple(_cell(of, beta, on) for beta in betas for on in names)
             rows.append(Row(run.titles[str(technique)], cells))
         more = [str(own[column].iloc[0]) for column in several]
-        blocks.append(Block(", ".join([run.dataset(str(dataset)).heading, *more]), tuple(rows)))
+        blocks.append(RowGroup(", ".join([run.dataset(str(dataset)).heading, *more]), tuple(rows)))
     return ReportTable(
         "tuning",
         "Discrimination / accuracy on the original test, with the default setting and with settings chosen",
         ("Dataset", "Technique"),
         tuple(f"β = {beta:g}" for beta in betas),
-        tuple(_CHOICES[on] for on in names),
+        tuple(CHOICES[on] for on in names),
         tuple(blocks),
         (
             f"Rule: {run.tuned_by}. Means over {run.repetitions_text}.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from benchmark.runs.descriptions import listed_betas
-from benchmark.statistics.answers import ConstantAnswer, random_accuracy
+from benchmark.statistics.answer import Answer
+from benchmark.statistics.answers import EITHER_CONSTANT, NEARLY_ALL, ConstantAnswer, random_accuracy
+from benchmark.statistics.unprocessing import INSIDE
 
 DEGENERATE = "‡"
 """Stands beside techniques that answer nearly everybody, or each group, the same."""
@@ -23,6 +25,21 @@ ONE_GROUP = "¶"
 
 INSIDE_FRONTIER = "§"
 """Stands beside techniques that thresholds on the best unconstrained scores outdo."""
+
+LEVELS_DOWN = "↓"
+"""Stands beside techniques that help nobody."""
+
+SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
+"""What degenerate techniques answer."""
+
+INSIDE_WORDS = "inside the unprocessing frontier"
+"""What a technique is that thresholds on the best unconstrained scores outdo."""
+
+BELOW_WORDS = "less accurate than the best constant answer"
+"""What a technique below it is."""
+
+COMPARED_NEVERTHELESS = "techniques are compared with it nevertheless"
+"""Said of a degenerate baseline that is not mostly constant."""
 
 CONSTANT_LINE: dict[str, Any] = {
     "color": "#A02020",
@@ -56,6 +73,81 @@ def below_constant_words(answer: str) -> str:
     ``answer`` are the :attr:`~benchmark.statistics.answers.ConstantAnswer.words` of the constant answer.
     """
     return f"less accurate than {answer}"
+
+
+def mark(row: Any) -> str:
+    """Return the sign of no use that belongs beside a technique's name, or nothing.
+
+    Rows of :func:`~benchmark.statistics.answers.standings` and answers have what it needs.
+    """
+    signs = {DEGENERATE: row.n_degenerate > 0, BELOW_CONSTANT: row.below_constant, ONE_GROUP: row.one_group}
+    return next((sign for sign, applies in signs.items() if applies), "")
+
+
+def signs_of(answer: Answer) -> list[str]:
+    """Return the signs beside an answer's technique: :func:`mark` and two that may join it."""
+    signs = {LEVELS_DOWN: answer.levels_down, INSIDE_FRONTIER: answer.frontier == INSIDE}
+    return [sign for sign in (mark(answer), *(sign for sign, applies in signs.items() if applies)) if sign]
+
+
+def mark_notes(rows: Iterable[Any]) -> list[str]:
+    """Explain the signs that :func:`mark` gives to rows, each only where it occurs."""
+    marked: dict[str, dict[str, None]] = {}  # the best constant answers, by sign
+    for row in rows:
+        marked.setdefault(mark(row), {})[row.constant_answer] = None
+    notes = []
+    if DEGENERATE in marked:
+        notes.append(
+            f"{DEGENERATE} answers {SAME_ANSWER} (accepts less than {100 - 100 * NEARLY_ALL:.0f} % or more "
+            f"than {100 * NEARLY_ALL:.0f} % of all, or of each group): not ranked, and never recommended."
+        )
+    if below := list(marked.get(BELOW_CONSTANT, ())):
+        either = EITHER_CONSTANT if EITHER_CONSTANT in below else " or ".join(below)
+        answer = below[0] if len(below) == 1 else f"the best constant answer ({either})"
+        notes.append(f"{BELOW_CONSTANT} {below_constant_words(answer)}: never recommended.")
+    if ONE_GROUP in marked:
+        most = f"{100 * NEARLY_ALL:.0f} %"
+        notes.append(
+            f"{ONE_GROUP} refuses or accepts more than {most} of one of the groups: never recommended."
+        )
+    return notes
+
+
+def sign_notes(answers: Iterable[Answer]) -> list[str]:
+    """Explain all signs of answers, each only where it occurs."""
+    answers = list(answers)
+    notes = []
+    if any(answer.levels_down for answer in answers):
+        notes.append(
+            f"{LEVELS_DOWN} accepts no greater share of the deprived group than the baseline: "
+            "discrimination fell because fewer of the favored group are accepted."
+        )
+    if any(answer.frontier == INSIDE for answer in answers):
+        notes.append(
+            f"{INSIDE_FRONTIER} {INSIDE_WORDS}: at no more discrimination, thresholds by group on the scores "
+            "of the most accurate classifier without mitigation are more accurate (the 95 % interval of the "
+            "difference lies below 0)."
+        )
+    return [*notes, *mark_notes(answers)]
+
+
+def baseline_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+    """Say where nothing is compared with a baseline, and where it is degenerate nevertheless, and why.
+
+    ``standing`` are rows of :func:`~benchmark.statistics.answers.standings`, of one scenario, and ``titles``
+    those of its baselines.
+    """
+    notes = []
+    for name, title in titles.items():
+        rows = standing[(standing["technique"] == name) & (standing["n_degenerate"] > 0)].sort_values("beta")
+        for (constant, words), levels in rows.groupby(["mostly_constant", "degenerate"], sort=False):
+            betas = f"β = {', '.join(f'{beta:g}' for beta in levels['beta'])}"
+            notes.append(
+                f"At {betas} nothing is compared with the baseline, {title}: it {words}."
+                if constant
+                else f"{DEGENERATE} The baseline, {title}, {words} at {betas}; {COMPARED_NEVERTHELESS}."
+            )
+    return notes
 
 
 def is_near(level: float, values: ArrayLike) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,100 @@ import pandas as pd
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.runs.ranks import repeated_levels
+from benchmark.sections.choices import UNKNOWN_SHARES, change_text
+from benchmark.sections.section import Block, Section, TextTable
+from benchmark.sections.signs import SAME_ANSWER, baseline_notes
 from benchmark.statistics.answers import ACCURACY, of_use
 from benchmark.statistics.frames import WHERE
 from benchmark.statistics.paired import FAMILY
-from benchmark.tables.choice_words import change_text
 
 SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "keeps_accuracy")
 """Columns of :func:`survivors`."""
+
+NOT_COMPARED = "nothing could be compared"
+"""Stands where no technique is of use, or the baseline cannot be compared with."""
+
+
+def section(statistics: RunStatistics) -> Section:
+    """Return the techniques that hold up in each metric of each scenario, the farthest first."""
+    found, incomplete = survivors(statistics)
+    traded = (
+        "Less accurate: shown to be so by more than the same margin at one of these β."
+        if ACCURACY in statistics.metrics
+        else ""
+    )
+    gaps = (
+        "Incomplete: techniques that are better at some β, but lack values there or at a smaller β, so that "
+        "they do not count as holding up to there."
+        if len(incomplete)
+        else ""
+    )
+    notes = [
+        f"Techniques that are better than the baseline by more than {statistics.rope:g} and of use, by the "
+        "greatest β at which that is shown. In brackets: smaller β at which it is not shown. Shown is what "
+        "intervals say that hold for all techniques at a β together.",
+        traded,
+        gaps,
+        "Of use, as far as that is recorded: at least as accurate as the best constant answer, and without "
+        "nearly always the same answer to all or to one of the groups.",
+        *left_out_notes(statistics),
+    ]
+    headings = ["Dataset", "Metric", "Up to β", "Techniques", "Less accurate", "Incomplete"]
+    return Section(
+        "holds_up",
+        "Which technique holds up at which level of bias",
+        [note for note in notes if note],
+        [Block(table=TextTable(headings, list(_rows(statistics, found, incomplete))))],
+        files={
+            "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, "
+            "effect sizes",
+            "robustness": "slope and area of each metric over β, and the β at which a technique stops "
+            "beating the baseline",
+        },
+        figures={
+            "heat": "Means and improvements over the baseline",
+            "forest": "Improvements over the baseline, with intervals",
+        },
+    )
+
+
+def left_out_notes(statistics: RunStatistics) -> list[str]:
+    """Count what is better nowhere, because it is degenerate, and say of which baselines that is true."""
+    degenerate = statistics.standing[statistics.standing["n_degenerate"] > 0]
+    degenerate = degenerate[~repeated_levels(statistics.run, degenerate)]
+    counts, baselines = [], []
+    for scenario in statistics.scenarios:
+        compared = statistics.baseline_titles(statistics.baseline_of(scenario))
+        useless = scenario.rows(degenerate)
+        for beta, rows in useless[~useless["technique"].isin(compared)].groupby("beta"):
+            several = "s" * (len(rows) > 1)
+            counts.append(f"{len(rows)} technique{several} on {scenario.heading} at β = {beta:g}")
+        baselines += [f"{scenario.heading}: {note}" for note in baseline_notes(useless, compared)]
+    unknown = [UNKNOWN_SHARES] if statistics.answers["accepted"].isna().all() else []
+    left = [f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}."] if counts else []
+    return [*unknown, *left, *baselines]
+
+
+def _rows(statistics: RunStatistics, found: pd.DataFrame, incomplete: pd.DataFrame) -> Iterator[list[str]]:
+    titles = statistics.run.titles
+    for scenario, metric in statistics.compared_metrics:
+        held_up = scenario.rows(found[found["metric"] == metric])
+        gaps = scenario.rows(incomplete[incomplete["metric"] == metric])["technique"]
+        head = [scenario.heading, statistics.title(metric)]
+        last = "; ".join(titles[name] for name in gaps) or "–"
+        if held_up.empty:
+            none = "none shown" if is_compared(statistics, scenario, metric) else NOT_COMPARED
+            yield [*head, "–", none, "", last]
+        for level, rows in held_up.groupby("up_to", sort=False):
+            names: dict[bool, list[str]] = {True: [], False: []}
+            for technique, not_at, keeps in rows[["technique", "not_at", "keeps_accuracy"]].itertuples(
+                index=False, name=None
+            ):
+                missed = f" (not at {', '.join(not_at.split())})" if not_at else ""
+                names[metric == ACCURACY or keeps].append(titles[technique] + missed)
+            up_to = "any" if scenario.inert else f"{level:g}"
+            yield [*head, up_to, "; ".join(names[True]), "; ".join(names[False]), last]
+            head, last = ["", ""], ""
 
 
 def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -142,7 +229,7 @@ def _held(
     better = [beta for beta in levels if beta <= row.up_to and beta not in not_at]
     paid = {beta: costs[name, beta] for beta in better if not math.isnan(costs.get((name, beta), math.nan))}
     worst = min(paid, key=paid.__getitem__, default=None)
-    cost = "" if worst is None else f"{change_text(paid[worst], math.nan, math.nan)} (β = {worst:g})"
+    cost = "" if worst is None else f"{change_text(paid[worst])} (β = {worst:g})"
     up_to = "any" if inert else f"{row.up_to:g}"
     return Held(name, up_to, not_at, cost, bool(costs) and not row.keeps_accuracy, incomplete)
 

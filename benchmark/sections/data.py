@@ -1,0 +1,138 @@
+"""What the numbers were measured on: cards, known problems, learned networks, planted bias."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchmark.bias import list_bias_kinds
+from benchmark.columns import EACH_OWN, OWN
+from benchmark.data.card import Card
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes, Protocol, RunDescription
+from benchmark.runs.finished import FinishedRun
+from benchmark.runs.frames import Scenario
+from benchmark.sections.section import Block, Section, TextTable
+from benchmark.text.embedded import NOT_REAL
+from benchmark.text.words import number, sentence
+
+_EMBEDDED = (
+    "Warning: Embedded network, not real data. The shipped network stood in for the real data: training and "
+    "test rows are samples of it, and no number here says how a technique does on real people."
+)
+
+
+def section(statistics: RunStatistics) -> Section:
+    """Return what is known of each dataset."""
+    run = statistics.run
+    cards = cards_of(run)
+    blocks = [block for dataset in run.datasets for block in _dataset(run, dataset, cards.get(dataset.name))]
+    return Section("data", "Data", blocks=blocks)
+
+
+def cards_of(run: FinishedRun) -> dict[str, Card]:
+    """Return the card of each dataset that is at hand, with its columns as the experiment reads them."""
+    entries = zip(run.datasets, run.facts.experiment.datasets, strict=True)
+    return {dataset.name: card for dataset, entry in entries if (card := entry.find_card()) is not None}
+
+
+def data_notes(datasets: Iterable[DatasetDescription], run: RunDescription) -> Iterator[str]:
+    """Say what readers have to know about a run's data: warnings, biases without effect, sizes of groups."""
+    which = "original " if run.tests_note else ""
+    for dataset in datasets:
+        if dataset.embedded:
+            yield f"Warning, {dataset.heading}: an {NOT_REAL}."
+        if dataset.warning:
+            yield f"Warning, {dataset.heading}: {sentence(dataset.warning)}"
+        for warning in dataset.inert_warnings.values():
+            yield f"Warning, {dataset.heading}: {warning}"
+        for note in dataset.notes:
+            yield f"Note, {dataset.heading}: {sentence(note)}"
+        if dataset.group_sizes is not None:
+            counts = counted(dataset.group_sizes)
+            yield f"{dataset.heading}: of the {which}test rows, {counts} ones are favorable."
+
+
+def planted_note(scenario: Scenario, protocol: Protocol) -> str:
+    """Say what bias is planted in a scenario, and what it does to the labels of training rows."""
+    planted = next(bias for bias in scenario.dataset.biases if bias.name == scenario.bias)
+    if not (planted.kind or planted.description):  # a manifest that says nothing of it
+        return ""
+    kinds, real = list_bias_kinds(), protocol.train == "data"
+    what, acting = planted.description or f"bias {scenario.bias!r}", ""
+    if planted.kind in kinds and planted.edits and not real:  # such a description names the edits alone
+        what = kinds[planted.kind].summary
+        acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
+    levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination))
+    have = "have" if real else "are drawn with"
+    drawn = f" Discrimination between the labels that training rows {have}: {levels}."
+    return f"Planted: {what}{acting}.{drawn if levels else ''}"
+
+
+def counted(sizes: GroupSizes) -> str:
+    """Return how many test rows of each group are favorable: ``"20 of 50 deprived and 60 of 90 favored"``."""
+    return (
+        f"{sizes.deprived_favorable:,} of {sizes.deprived:,} deprived and "
+        f"{sizes.favored_favorable:,} of {sizes.favored:,} favored"
+    )
+
+
+def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
+    heading = dataset.heading
+    facts = {
+        "title": dataset.title,
+        "scored on": f"{dataset.test_data}, {dataset.n_test:,} rows",
+        "trained on": f"samples of {dataset.n_train:,} rows",
+        "baseline": EACH_OWN if dataset.baseline == OWN else dataset.baseline,
+        "groups": _groups(dataset),
+    }
+    notes = [
+        *([_EMBEDDED] if dataset.embedded else []),
+        *([f"Warning: {dataset.warning}"] if dataset.warning else []),
+        *(f"Note: {note}" for note in dataset.notes),
+    ]
+    if card is None:
+        notes.append("The card is not at hand, so only what the run itself recorded is shown.")
+    else:
+        notes.append(card.description.strip())
+        if card.digest != run.facts.datasets[dataset.name].card_digest:
+            notes.append("The card has changed since this run; what is shown is its present state.")
+        facts |= {
+            "label": f"{card.label}; favorable: {card.favorable_label}",
+            "sensitive feature": f"{card.sensitive_feature}; deprived: {card.roles['deprived_group']}",
+            "columns": ", ".join(card.columns),
+            "licence": card.licence or "",
+            "described at": card.homepage or "",
+            "citation": card.citation.strip(),
+        }
+    yield Block(f"{heading} ({dataset.name})", notes, {name: text for name, text in facts.items() if text})
+    if card and card.known_problems:
+        yield Block(f"{heading}: known problems", remarks=card.known_problems)
+    for bias in dataset.biases:
+        sentences = [f"{bias.sentence} (kind {bias.kind})."]
+        if bias.inert:
+            sentences.append(
+                "Warning: No dependency of the learned network is one that this edit could act on. At every "
+                "β the samples are the same."
+            )
+        levels, values = zip(*bias.discrimination, strict=True) if bias.discrimination else ((), ())
+        row = ["of the network", *("–" if value is None else number(value, 4) for value in values)]
+        table = TextTable(["Discrimination", *(f"β = {beta:g}" for beta in levels)], [row])
+        yield Block(f"{heading}: planted bias {bias.name}", sentences, table=table)
+    # The label is neither in the manifest nor in a card at hand: an older run of a user's own data.
+    yield Block(f"{heading}: learned network", network=dataset if dataset.label else None)
+    yield Block(
+        table=TextTable(["parent", "child"], dataset.edges),
+        fold=f"{heading}: the {len(dataset.edges)} dependencies as a table",
+    )
+
+
+def _groups(dataset: DatasetDescription) -> str:
+    """Say who is better off in the test data, and what a constant answer is worth there."""
+    if (sizes := dataset.group_sizes) is None:
+        return ""
+    constant = sizes.best_constant
+    return (
+        f"{sizes.deprived_favorable:,} of {sizes.deprived:,} test rows of the deprived group and "
+        f"{sizes.favored_favorable:,} of {sizes.favored:,} of the favored group have the favorable label; "
+        f"the best constant answer, {constant.words}, has an accuracy of {constant.accuracy:.4f}"
+    )

@@ -1,0 +1,43 @@
+"""Why numbers are missing."""
+
+from __future__ import annotations
+
+import re
+
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import listed_betas
+from benchmark.sections.section import Block, Section, TextTable
+
+# Reasons that differ in these only are one reason.
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def section(statistics: RunStatistics) -> Section:
+    """Return every reason why results or values are missing, the most frequent first."""
+    run = statistics.run
+    failures = run.failures
+    title = "Missing results"
+    if failures.empty:
+        return Section("failures", title, ("Every cell has a result, and every metric a value.",))
+    alike = failures["reason"].map(lambda reason: _NUMBERS.sub("#", reason))
+    groups = [rows for _, rows in failures.groupby(["status", alike], sort=False)]
+    kinds = {"metric": "metrics", **({"test": "tests"} if run.tests_note else {})}
+    rows = [
+        [
+            rows["reason"].iloc[0],
+            rows["status"].iloc[0].replace("_", " "),
+            f"{len(rows):,}",
+            # Titles have commas.
+            "; ".join(run.titles.get(name) or name for name in rows["technique"].unique()),
+            ", ".join(rows["dataset"].unique()),
+            listed_betas(sorted(rows["beta"].unique())),
+            *(", ".join(name or "all" for name in rows[kind].unique()) for kind in kinds),
+        ]
+        for rows in sorted(groups, key=len, reverse=True)
+    ]
+    note = (
+        f"{len(failures):,} results or values are missing; none of them counts in any mean. Reasons that "
+        "differ in a number only are one row, with the first of them."
+    )
+    headings = ["reason", "status", "count", "techniques", "datasets", "β", *kinds.values()]
+    return Section("failures", title, (note,), [Block(table=TextTable(headings, rows))])

@@ -1,0 +1,156 @@
+"""What a first look at data says: what planted bias does to a model, and what techniques change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchmark.columns import UNTREATED
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import DatasetDescription, Protocol
+from benchmark.runs.small_groups import small_groups
+from benchmark.sections.choices import answer_counts, answer_sentences, change_text
+from benchmark.sections.section import Block, Section
+from benchmark.statistics.answer import Answer, by_level
+from benchmark.statistics.answers import DISCRIMINATION
+from benchmark.statistics.levels import level_changes
+from benchmark.text.words import number, share, with_interval
+
+_PLANTED = {
+    "label": "of the favorable labels of the deprived group {share} are wrongly turned to unfavorable in the "
+    "training rows",
+    "selection": "of the rows of the deprived group with the favorable label {share} are missing from the "
+    "training rows",
+    "cpt": "training rows are drawn from a world in which the probability of the favorable label is lower "
+    "for the deprived group, by {share} of itself",
+}
+"""What a level of a kind of bias is, in words."""
+
+_TOO_GOOD = 0.99  # accuracy
+
+
+def section(statistics: RunStatistics) -> Section:
+    """Return what planted bias does to a model on the only dataset of a run, and what techniques change."""
+    run = statistics.run
+    (dataset,) = run.datasets
+    levels: dict[str, list[tuple[float, list[Answer]]]] = {}
+    for (_, _, classifier, _), beta, rows in by_level(statistics.answers):
+        levels.setdefault(classifier, []).append((beta, rows))
+    blocks: list[Block] = []
+    for classifier, of_classifier in levels.items():
+        blocks.append(_what_bias_does(statistics, dataset, classifier, of_classifier))
+        blocks.append(_what_techniques_change(statistics, of_classifier))
+    last = Block(notes=[*small_groups(dataset), f"In brackets: {scope(run.protocol)}"])
+    return Section("first", "", blocks=[*blocks, last])
+
+
+def _what_bias_does(
+    statistics: RunStatistics,
+    dataset: DatasetDescription,
+    classifier: str,
+    levels: list[tuple[float, list[Answer]]],
+) -> Block:
+    """Say what a model without mitigation does at each level of bias, and by how much the bias moved it."""
+    run = statistics.run
+    changes = level_changes(statistics.results, UNTREATED, statistics.resampling)
+    changes = changes[(changes["metric"] == DISCRIMINATION) & (changes["classifier"] == classifier)]
+    moved = {row.beta: row for row in changes.itertuples(index=False)}
+    untreated = {beta: next(row for row in rows if row.technique == UNTREATED) for beta, rows in levels}
+    return Block(
+        f"What bias does to a model without mitigation ({classifier})",
+        [
+            f"{trained(run.protocol, run.repetitions)} Discrimination is the share of the others that it "
+            "accepts minus the share of the deprived group that it accepts. The deprived group is "
+            f"{dataset.sensitive_feature} = {dataset.deprived_group}."
+        ],
+        remarks=[
+            *(
+                f"{planted(dataset, beta)}. {_state(row)}{_moved(moved.get(beta))}"
+                for beta, row in untreated.items()
+            ),
+            *_doubts(next(iter(untreated.values()))),
+        ],
+    )
+
+
+def _doubts(model: Answer) -> Iterator[str]:
+    """Say why a model without planted bias may be no use to look at."""
+    if model.mostly_constant or model.accuracy <= model.constant_accuracy:
+        yield (
+            f"This model is no more accurate than {model.constant_answer}, which is right about "
+            f"{number(model.constant_accuracy)} of all people. What techniques do to it says little: find a "
+            "better model first. --classifier names another one; 'betabench list classifiers' shows them all."
+        )
+    if model.accuracy > _TOO_GOOD:
+        yield (
+            f"An accuracy above {_TOO_GOOD:g} is rare. Look for columns that tell the label, alone or "
+            "together, because they were recorded after it."
+        )
+
+
+def _what_techniques_change(statistics: RunStatistics, levels: list[tuple[float, list[Answer]]]) -> Block:
+    """Say which techniques to choose at the highest level of bias, and count them at the others."""
+    *less, (beta, rows) = levels
+    counts = (f"At β = {level:g}: {answer_counts(there)}." for level, there in less[::-1])
+    sentences = answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
+    return Block(f"What techniques change at β = {beta:g}", remarks=[*sentences, *counts])
+
+
+def planted(dataset: DatasetDescription, beta: float) -> str:
+    """Say in words what a level of bias is."""
+    if beta == 0:
+        return "β = 0: nothing is planted, labels are those of the file"
+    (bias,) = dataset.biases
+    words = _PLANTED.get(bias.kind)
+    return f"β = {beta:g}: " + (words.format(share=share(beta)) if words else bias.description)
+
+
+def trained(protocol: Protocol, repetitions: int) -> str:
+    """Say what models were trained and tested on."""
+    if not protocol.overlaps:
+        return (
+            f"It is trained on {repetitions} samples of the network that was learned from the file, and "
+            "tested on the rows of the file."
+        )
+    if protocol.folds is None:
+        return (
+            "It is trained on one part of the rows and tested on another as the file has it, in "
+            f"{repetitions} random splits."
+        )
+    return (
+        f"The rows are split at random into {protocol.folds} parts, {repetitions} times. Each part is tested "
+        "on as the file has it, by a model that is trained on the other parts."
+    )
+
+
+def scope(protocol: Protocol) -> str:
+    """Say what intervals speak of."""
+    if not protocol.overlaps:
+        return (
+            "intervals of 95 %. They say how far numbers move with other samples of the same network. With "
+            "other people they move more."
+        )
+    return (
+        "intervals of 95 %. They say how far numbers would move with another file: as many other people from "
+        "the same source, to train on and to test on. They are estimated from splits of this file, which "
+        "overlap; that is allowed for. Of people from elsewhere they say nothing."
+    )
+
+
+def _state(row: Answer) -> str:
+    """Say what a model leaves, how often it is right, and whom it accepts."""
+    return (
+        f"Discrimination {with_interval(row.value, row.value_low, row.value_high)}, accuracy "
+        f"{number(row.accuracy)}; it accepts {share(row.accepted_deprived)} of the deprived group and "
+        f"{share(row.accepted_favored)} of the others."
+    )
+
+
+def _moved(change: Any) -> str:
+    """Say by how much bias moved a model, and whether that is more than chance moves it."""
+    if change is None:
+        return ""
+    text = change_text(change.change, change.change_low, change.change_high)
+    if change.change_low > 0 or change.change_high < 0:
+        return f" The bias changed it by {text}."
+    return f" The bias changed it by {text}: the interval holds 0, so that no effect is shown."

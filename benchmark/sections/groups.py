@@ -1,0 +1,69 @@
+"""What techniques change of the gaps between the groups of every attribute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pandas as pd
+
+from benchmark.metrics import get_metric
+from benchmark.runs.analysis import RunStatistics
+from benchmark.sections.section import Block, Section, TextTable
+from benchmark.text.words import number, with_interval
+
+READING = (
+    "The largest difference of a rate between two groups of an attribute, or of an intersection of "
+    "attributes; in brackets what a technique changes of it on the same samples, with its interval of 95 % "
+    "(none with folds). Above 0 the gap is wider than the baseline's: what is mitigated for one attribute "
+    "may be paid by another."
+)
+
+
+def section(statistics: RunStatistics) -> Section | None:
+    """Return the gaps in each rate, where a run told the groups of several attributes apart."""
+    if statistics.groups.empty:
+        return None
+    smallest = statistics.run.facts.experiment.settings.get("smallest_group")
+    left_out = f"Groups of fewer than {smallest} test rows are left out; groups.csv names them."
+    return Section(
+        "groups",
+        "What happens to other groups",
+        (READING, *([left_out] if smallest else [])),
+        list(_blocks(statistics)),
+        files={
+            "groups": "largest gap between the groups of an attribute, and what each technique changes of it"
+        },
+        figures={"groups": "Gaps between the groups of every attribute"},
+    )
+
+
+def gap_title(metric: str) -> str:
+    """Return what gaps of a rate are called."""
+    return f"{get_metric(metric).title}, largest gap"
+
+
+def _blocks(statistics: RunStatistics) -> Iterator[Block]:
+    """Yield the gaps of each rate, in each scenario and at each level of bias that has some."""
+    titles = statistics.run.titles
+    for metric, table in statistics.groups.groupby("metric", sort=False):
+        for scenario in statistics.scenarios:
+            for beta, gaps in scenario.rows(table).groupby("beta"):
+                attributes = list(gaps["attribute"].unique())
+                rows = [
+                    [titles[str(name)], *(_cell(rows[rows["attribute"] == one]) for one in attributes)]
+                    for name, rows in gaps.groupby("technique", sort=False)
+                ]
+                yield Block(
+                    f"{scenario.heading}, β = {beta:g}",
+                    table=TextTable(["Technique", *attributes], rows),
+                    fold=gap_title(str(metric)),
+                )
+
+
+def _cell(gaps: pd.DataFrame) -> str:
+    if gaps.empty:
+        return "–"
+    row = gaps.iloc[0]
+    gap, *change = map(float, row[["gap", "difference", "difference_low", "difference_high"]])
+    return number(gap) if math.isnan(change[0]) else f"{number(gap)} ({with_interval(*change)})"

@@ -1,0 +1,122 @@
+"""What is needed to get the same numbers again: commands, settings, seeds, versions, digests."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+
+from benchmark.declarations import list_declarations
+from benchmark.experiment.plan import load_experiment
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.finished import FinishedRun
+from benchmark.sections.section import Block, Section, TextTable
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.bayes import ROPE
+
+
+def section(statistics: RunStatistics) -> Section:
+    """Return the commands, and all that the numbers depend on."""
+    run = statistics.run
+    settings = json.dumps(run.facts.experiment.settings, indent=2, ensure_ascii=False)
+    return Section(
+        "regenerate",
+        "How to get the same numbers again",
+        (
+            "The same experiment, data and versions give the same numbers, whatever the number of workers. "
+            "Statistics and this page are made from the folder of the run.",
+        ),
+        [
+            Block("Command", code=_command(run)),
+            Block("Command of the report", code=_report_command(statistics)),
+            Block(facts=_facts(run)),
+            Block("Versions", table=TextTable(["package", "version"], [*run.versions.items()])),
+            Block("Digests", table=TextTable(["of", "what", "SHA-256"], [*_digests(run)])),
+            Block("Settings", code=settings, fold="All settings of the experiment"),
+        ],
+    )
+
+
+def _facts(run: FinishedRun) -> dict[str, str]:
+    facts = run.facts
+    cells = [
+        f"{kind.replace('_', ' ')}: {n:,}"
+        for kind, n in facts.cells.items()
+        if kind != "computed_in_this_run"  # the others were stored before
+    ]
+    seconds = facts.durations_in_seconds["all_cells"]
+    return {
+        "root seed": str(run.seed),
+        "repetitions": str(run.repetitions),
+        "cells": ", ".join(cells),
+        "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
+        "finished": facts.finished,
+        "system": f"{facts.platform['system']}, {facts.platform['cores']} cores",
+        # What else the manifest says of the processor and the libraries that numbers depend on.
+        **{
+            name.replace("_", " "): _listed(value)
+            for name, value in facts.platform.items()
+            if name not in ("system", "cores") and value
+        },
+    }
+
+
+def _digests(run: FinishedRun) -> Iterator[tuple[str, str, str]]:
+    for name, dataset in run.facts.datasets.items():
+        yield name, "card", dataset.card_digest
+        yield name, "test data", dataset.test_digest
+        yield name, "network", dataset.network.digest
+    yield "program", "all that a prediction passes through", run.facts.code.harness
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_listed(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        nested = any(isinstance(part, Mapping) for part in value)
+        return ("; " if nested else ", ").join(map(_listed, value))
+    return str(value)
+
+
+def _report_command(statistics: RunStatistics) -> str:
+    run = statistics.run
+    parts = ["betabench", "report", f"results/{run.name}", "--metrics", *statistics.metrics]
+    declared = run.baselines(statistics.results).by
+    named = {where: name for where, name in statistics.baselines.by.items() if isinstance(name, str)}
+    if any(declared[where] != name for where, name in named.items()) and len({*named.values()}) == 1:
+        parts += ["--baseline", *{*named.values()}]
+    if statistics.page_baselines:
+        parts += ["--page-baselines", *statistics.page_baselines]
+    for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
+        if value != usual:
+            parts += [option, f"{value:g}"]
+    return shlex.join([*parts, *_plugins(run)])
+
+
+def _plugins(run: FinishedRun) -> list[str]:
+    return [part for plugin in run.facts.code.plugins for part in ("--plugin", PurePath(plugin).name)]
+
+
+def _command(run: FinishedRun) -> str:
+    parts = ["betabench", "run", "--experiment", run.name]
+    if run.name in list_declarations("experiments"):
+        shipped = load_experiment(run.name)
+        chosen = {
+            "--datasets": ([dataset.entry for dataset in run.datasets], [e.name for e in shipped.datasets]),
+            "--techniques": (list(run.titles), [entry.name for entry in shipped.techniques]),
+            "--betas": ([f"{beta:g}" for beta in run.betas], [f"{beta:g}" for beta in shipped.betas]),
+            "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
+        }
+        for option, (here, there) in chosen.items():
+            if here != there:
+                parts += [option, *here]
+    else:
+        parts[3] = f"{run.name}.toml"
+    parts += _plugins(run)
+    embedded = [dataset.embedded for dataset in run.datasets]
+    if all(embedded):
+        parts.append("--offline")
+    elif not any(embedded):
+        parts.append("--require-real-data")
+    return shlex.join(parts)

@@ -1,0 +1,136 @@
+"""What is concluded of one technique at one level of bias, as a record: a row of ``answers.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import pandas as pd
+
+from benchmark.statistics.choices import COMPARED_WITH, TO_CHOOSE
+from benchmark.statistics.frames import ScenarioKey
+
+VERDICTS = (
+    *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
+    *("unknown", "too_few", "one_group", "below_constant", "incomplete", "missing", "degenerate"),
+)
+"""What is concluded of a technique at one level of bias, in the order of tables."""
+
+
+class Answer(NamedTuple):
+    """A technique at one level of bias; :func:`~benchmark.statistics.answers.answer_table` says the fields.
+
+    ``frontier`` is the standing by the unprocessing frontier, None where the run recorded no frontier.
+    """
+
+    dataset: str
+    bias: str
+    classifier: str
+    test: str
+    beta: float
+    technique: str
+    baseline: str
+    n: int
+    missing: int
+    pairs: int
+    metric: str
+    value: float
+    value_low: float
+    value_high: float
+    distance: float
+    change: float
+    change_low: float
+    change_high: float
+    improvement: float
+    improvement_low: float
+    improvement_high: float
+    splits: float
+    tested: bool
+    better: bool
+    worse: bool
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    accuracy_change: float
+    accuracy_change_low: float
+    accuracy_change_high: float
+    less_accurate: bool
+    accepted: float
+    accepted_deprived: float
+    accepted_favored: float
+    constant_accuracy: float
+    constant_answer: str
+    n_degenerate: int
+    degenerate: str
+    mostly_constant: bool
+    below_constant: bool
+    one_group: bool
+    favorable_deprived: float
+    favorable_favored: float
+    reference: str
+    reference_deprived: float
+    reference_favored: float
+    too_few: bool
+    baseline_degenerate: bool
+    baseline_accepted_deprived: float
+    clean_distance: float
+    verdict: str
+    outdone_by: str
+    choice: str
+    tied: str
+    levels_down: bool
+    frontier: str | None = None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the technique is recommended, or a candidate."""
+        return self.verdict in TO_CHOOSE
+
+    @property
+    def is_compared_with(self) -> bool:
+        """Whether it is the baseline, or doing nothing."""
+        return self.verdict in COMPARED_WITH
+
+    @property
+    def choices(self) -> list[str]:
+        """What the technique is chosen for."""
+        return self.choice.split()
+
+    @property
+    def ties(self) -> list[str]:
+        """What the technique is tied for."""
+        return self.tied.split()
+
+
+ANSWER_COLUMNS = Answer._fields[:-1]
+"""Columns of :func:`~benchmark.statistics.answers.answer_table`."""
+
+
+def answer_records(answers: pd.DataFrame) -> list[Answer]:
+    """Return the rows of a table of answers."""
+    columns = [name for name in Answer._fields if name in answers.columns]
+    return [Answer(*row) for row in answers[columns].itertuples(index=False, name=None)]
+
+
+def in_order(answers: Iterable[Answer]) -> list[Answer]:
+    """Sort the answers of one level of bias: those to choose first, degenerate ones last.
+
+    Within each verdict those come first that are the nearest to no discrimination, in the mean over the
+    samples of how far they are from it: discrimination that changes its sign from sample to sample is none
+    the less there.
+    """
+
+    def key(answer: Answer) -> tuple[int, bool, float]:
+        distance = round(answer.distance, 6)
+        return VERDICTS.index(answer.verdict), distance != distance, distance  # NaN comes last
+
+    return sorted(answers, key=key)
+
+
+def by_level(answers: pd.DataFrame) -> Iterator[tuple[ScenarioKey, float, list[Answer]]]:
+    """Yield the key of a scenario, a level of bias, and its answers :func:`in_order`."""
+    levels: dict[tuple[ScenarioKey, float], list[Answer]] = {}
+    for answer in answer_records(answers):
+        levels.setdefault((answer[:4], answer.beta), []).append(answer)
+    for (scenario, beta), rows in levels.items():
+        yield scenario, beta, in_order(rows)
