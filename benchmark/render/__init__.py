@@ -1,1 +1,1 @@
-"""Sections and tables as Markdown, CSV and LaTeX, and in the terminal."""
+"""Sections as Markdown and in the terminal, tables for print as Markdown, CSV and LaTeX."""

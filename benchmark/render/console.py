@@ -18,14 +18,20 @@ _LAST = 10  # columns at least for the last cell of a row
 def print_section(console: Console, section: Section) -> None:
     """Print the blocks of a section that are not folded; tables with the same headings stand in line."""
     said: Sequence[str] = ()
+    if section.title:
+        console.print(f"[bold]{escape(section.title)}[/bold]", highlight=False)
     for note in section.notes:
         _print_note(console, note)
-    for block in section.open_blocks:
+    for i, block in enumerate(section.open_blocks):
+        if i and block.notes:
+            console.print()
         if block.heading:
             console.print(f"[bold]{escape(block.heading)}[/bold]", highlight=False)
         for note in block.notes:
             said = ()
             _print_note(console, note)
+        for name, fact in block.facts.items():
+            _print_note(console, f"{name}: {fact}")
         if block.table is not None:
             tables = [other.table for other in section.blocks if other.table]
             alike = [

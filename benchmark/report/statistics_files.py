@@ -11,13 +11,13 @@ from rich.markup import escape
 from benchmark.figures.statistics import statistics_figures
 from benchmark.pages.run import prepare_page
 from benchmark.render.console import print_section
+from benchmark.render.tables import write_tables
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.other_baselines import require_choosable
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.answers import ANSWERS_PAGE
 from benchmark.sections.tuning import tuning_table
-from benchmark.tables.markup import write_tables
 from benchmark.tables.significance import statistics_tables
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically

@@ -10,10 +10,10 @@ import pandas as pd
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.figures import Drawing
 from benchmark.figures.run import run_figures
+from benchmark.render.tables import write_tables
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.summary import summarise
-from benchmark.tables.markup import write_tables
 from benchmark.tables.paper import build_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import csv_text

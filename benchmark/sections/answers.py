@@ -360,7 +360,7 @@ def in_short(
         blocks += _in_full(group[0], levels, run, rope) if len(group) == 1 else _alike(group, levels, run)
     if there:
         blocks.append(Block(notes=_short_reading(levels, run, rope=rope, marked=marked)))
-    return Section("answers", "What to choose", blocks=blocks)
+    return Section("answers", "", blocks=blocks)
 
 
 _Levels = Mapping[ScenarioKey, Mapping[float, Sequence[Answer]]]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmark.columns import UNTREATED
+from benchmark.data.reading import FEW_ROWS, small_group
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, Protocol
-from benchmark.runs.small_groups import small_groups
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
@@ -29,9 +29,11 @@ _PLANTED = {
 _TOO_GOOD = 0.99  # accuracy
 
 
-def section(statistics: RunStatistics) -> Section:
-    """Return what planted bias does to a model on the only dataset of a run, and what techniques change."""
+def section(statistics: RunStatistics) -> Section | None:
+    """Return what planted bias does to a model, and what techniques change, where there is one dataset."""
     run = statistics.run
+    if len(run.datasets) > 1:
+        return None
     (dataset,) = run.datasets
     levels: dict[str, list[tuple[float, list[Answer]]]] = {}
     for (_, _, classifier, _), beta, rows in by_level(statistics.answers):
@@ -94,6 +96,14 @@ def _what_techniques_change(statistics: RunStatistics, levels: list[tuple[float,
     counts = (f"At β = {level:g}: {answer_counts(there)}." for level, there in less[::-1])
     sentences = answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
     return Block(f"What techniques change at β = {beta:g}", remarks=[*sentences, *counts])
+
+
+def small_groups(dataset: DatasetDescription) -> Iterator[str]:
+    """Yield a sentence for the deprived and for the favored group, where it has too few test rows."""
+    if sizes := dataset.group_sizes:
+        for role, rows in (("deprived", sizes.deprived), ("favored", sizes.favored)):
+            if rows < FEW_ROWS:
+                yield small_group(role, rows)
 
 
 def planted(dataset: DatasetDescription, beta: float) -> str:

@@ -43,7 +43,7 @@ class Section:
     key : str
         One word, for links and tabs.
     title : str
-        Heading.
+        Heading; empty where the headings of the blocks say enough.
     notes : sequence of str
         What is said first. Those that begin with ``Warning`` or ``Note`` are brought out.
     blocks : sequence of Block

@@ -1,6 +1,6 @@
 """Tables in the shape of the paper's Tables 2 to 7, and one of everything per pair of metrics.
 
-This module decides what a table shows; :mod:`benchmark.tables.markup` writes it down.
+This module decides what a table shows; :mod:`benchmark.render.tables` writes it down.
 """
 
 from __future__ import annotations

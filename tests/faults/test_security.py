@@ -22,10 +22,10 @@ from benchmark.data.card import load_card
 from benchmark.data.source import read_sources
 from benchmark.errors import CardError, DownloadError
 from benchmark.metrics import get_metric
+from benchmark.render.tables import to_markdown
 from benchmark.runs.descriptions import TechniqueDescription
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.summary import summarise
-from benchmark.tables.markup import to_markdown
 from benchmark.tables.paper import build_tables
 from benchmark.techniques import get_technique
 from benchmark.text.markdown import plain

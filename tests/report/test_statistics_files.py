@@ -21,6 +21,7 @@ from rich.console import Console
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.experiment.entries import PublishedEntry
+from benchmark.render.tables import to_csv, to_latex, to_markdown
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
@@ -30,7 +31,6 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.sections import answers
 from benchmark.sections.holds_up import left_out_notes, survivors
 from benchmark.sections.report_table import ReportTable
-from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.tables.significance import statistics_tables
 from benchmark.text.spreadsheet import csv_text
 from tests.tables.test_paper_tables import check_latex

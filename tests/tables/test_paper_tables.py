@@ -11,11 +11,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from benchmark.render.tables import MARKUPS, to_csv, to_latex, to_markdown
 from benchmark.runs.descriptions import MetricDescription, TechniqueDescription
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.summary import summarise
 from benchmark.sections.report_table import ReportTable
-from benchmark.tables.markup import MARKUPS, to_csv, to_latex, to_markdown
 from benchmark.tables.paper import build_tables
 from tests.report.made_up_runs import (
     ADULT,

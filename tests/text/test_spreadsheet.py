@@ -16,8 +16,8 @@ from benchmark.cli import main
 from benchmark.columns import FAILURE_COLUMNS
 from benchmark.figures.files import write_figures
 from benchmark.figures.style import Page, styled
+from benchmark.render.tables import to_csv, to_latex, to_markdown
 from benchmark.runs.finished import read_run
-from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.text.spreadsheet import as_cell, csv_text, from_cell
 from tests.report.made_up_folder import made_up_failures, write_made_up_folder
 from tests.report.made_up_runs import sample_run

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes
-from benchmark.runs.small_groups import small_groups
+from benchmark.sections.first import small_groups
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""Any section is shown on every surface, as text whatever characters it holds."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from benchmark.pages import run as page_of_run
+from benchmark.pages.run import write_page
+from benchmark.render.console import print_section, section_lines
+from benchmark.render.markdown import section_markdown
+from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.sections import Surface, sections_of
+from benchmark.sections.section import Block, Section, TextTable
+from tests.report.made_up_folder import write_made_up_folder
+
+MADE_UP = Section(
+    "made_up",
+    "Who is <b>first</b>",
+    ("A note of [red]it.", "Warning, of it."),
+    [
+        Block("Of all", table=TextTable(["name", "β"], [["a|b", "0.1"], ["<i>c", "0.25"]]), remarks=["So."]),
+        Block("Of some", facts={"seed": "1"}, code="x = 1\n"),
+        Block("Hidden", table=TextTable(["other"], [["unseen"]]), fold="Others"),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def statistics(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
+    return folder_statistics(write_made_up_folder(tmp_path_factory.mktemp("run") / "run"))
+
+
+def test_markdown_and_terminal_show_what_is_not_folded() -> None:
+    markdown = section_markdown(MADE_UP)
+    for part in ("## Who is &lt;b>first", "### Of all", "| a\\|b | 0.1 |", "- So.", "- seed: 1", "x = 1"):
+        assert part in markdown
+    said = io.StringIO()
+    print_section(Console(file=said, width=80, color_system=None), MADE_UP)
+    lines = [line.rstrip() for line in said.getvalue().splitlines()]
+    assert lines[:3] == ["Who is <b>first</b>", "A note of [red]it.", "Warning, of it."]
+    assert lines[3:8] == ["Of all", "name β", "a|b  0.1", "<i>c 0.25", "  So."]
+    assert "    x = 1" in lines
+    assert "seed: 1" in lines
+    assert list(section_lines(MADE_UP))[:2] == ["Who is <b>first</b>. A note of [red]it.", "Warning, of it."]
+    for text in (markdown, said.getvalue()):
+        assert "unseen" not in text
+
+
+def test_the_page_shows_all_of_it(
+    statistics: RunStatistics, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(page_of_run, "sections_of", lambda *_: [MADE_UP])
+    page = write_page(tmp_path, statistics).read_text(encoding="utf-8")
+    assert 'id="tab-made_up"' in page
+    for part in ("Who is &lt;b&gt;first", '<th scope="row">a|b</th><td>0.1</td>', "unseen", "x = 1"):
+        assert part in page
+    assert "<p class=warning>Warning, of it.</p>" in page
+
+
+def test_each_file_of_the_statistics_belongs_to_a_section(statistics: RunStatistics) -> None:
+    for surface in Surface:
+        keys = [section.key for section in sections_of(statistics, surface)]
+        assert len(keys) == len(set(keys))
+    files = [name for section in sections_of(statistics, Surface.MARKDOWN) for name in section.files]
+    assert sorted(files) == sorted(statistics.frames)
