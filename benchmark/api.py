@@ -46,9 +46,8 @@ from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
-from benchmark.runs.finished import FinishedRun, read_folds, read_frontier, read_results, read_run
+from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
 from benchmark.runs.folder_notes import other_experiment
-from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.frames import SCENARIO
 from benchmark.text.console import tell
@@ -281,12 +280,17 @@ class Run:
         return read_run(self.folder)
 
     @functools.cached_property
+    def _frames(self) -> RunFrames:
+        """All frames that the folder has, of the headline metrics and those always measured."""
+        return read_frames(self.folder)
+
+    @property
     def results(self) -> pd.DataFrame:
         """One row for each value, columns :data:`benchmark.columns.RESULT_COLUMNS`.
 
         Cells without a result have NaN; :attr:`failures` says why.
         """
-        return read_results(self.folder, self.finished)
+        return self._frames.results
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -306,13 +310,13 @@ class Run:
         the verdict. The baseline is a technique, by default each dataset's own, as the experiment declares
         it.
         """
-        baselines = baselines_of(self.finished, self.results, baseline)
+        run = self._frames.of_choices
         found = results_answers(
-            self.finished.choosable(self.results),
-            baselines,
-            self.finished.constant_answers,
-            resampling=self.finished.resampling(read_folds(self.folder)),
-            paired_levels=self.finished.protocol.paired_betas,
+            run.results,
+            baselines_of(run.manifest, self.results, baseline),
+            run.standing,
+            resampling=run.resampling,
+            paired_levels=run.manifest.protocol.paired_betas,
         )
         if not short:
             return found
@@ -363,12 +367,14 @@ class Run:
         from benchmark.figures.run import run_figures
         from benchmark.figures.statistics import statistics_figures
 
-        run = self.finished
-        every = read_results(self.folder, run, [metric.name for metric in run.metrics])
-        checked = check_results(every, run), check_failures(run.failures, run)
-        found = dict(run_figures(run.summary, *checked, run, read_frontier(self.folder)))
+        metrics = [metric.name for metric in self.finished.manifest.metrics]
+        found = dict(run_figures(read_frames(self.folder, metrics)))
         # One repetition has no statistics.
-        return found if run.repetitions < 2 else {**found, **dict(statistics_figures(self.statistics()))}
+        return (
+            found
+            if self.finished.manifest.repetitions < 2
+            else {**found, **dict(statistics_figures(self.statistics()))}
+        )
 
     def report(self, *, figures: bool = False) -> Path:
         """Write the statistics, with their figures or without, and the interactive page; return its path."""
@@ -380,12 +386,12 @@ class Run:
         return self.folder / PAGE_NAME
 
     def __repr__(self) -> str:
-        return f"<Run of {self.finished.name!r} in {self.folder}>"
+        return f"<Run of {self.finished.manifest.name!r} in {self.folder}>"
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        heading = f"<p><b>{escape(self.finished.title)}</b>, {escape(str(self.folder))}: means</p>"
+        heading = f"<p><b>{escape(self.finished.manifest.title)}</b>, {escape(str(self.folder))}: means</p>"
         return heading + self._means().to_html(float_format="{:.3f}".format, na_rep="")
 
     def _means(self) -> pd.DataFrame:

@@ -159,7 +159,9 @@ def test_what_was_not_measured_is_guessed_from_the_same_technique(monkeypatch: p
 def test_a_lite_run_has_the_same_columns(here: Path) -> None:
     whole, small = run(), benchmark.run("smoke", lite=True, offline=True, progress=False, techniques=["none"])
     assert small.folder == Path("results", "smoke_lite_embedded")
-    assert small.finished.title == "Smoke test: small samples, two repetitions (tried on small samples)"
+    assert (
+        small.finished.manifest.title == "Smoke test: small samples, two repetitions (tried on small samples)"
+    )
     for name in ("results.csv", "summary.csv", "failures.csv"):
         assert list(pd.read_csv(small.folder / name)) == list(pd.read_csv(whole.folder / name))
     assert small.finished.betas == (0.0, 1.0)

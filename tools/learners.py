@@ -15,9 +15,9 @@ import pandas as pd
 from benchmark.columns import OWN, UNTREATED
 from benchmark.metrics import list_metrics
 from benchmark.runs.baselines import baselines_of
-from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics import classifier_agreement, paired_comparisons
-from benchmark.statistics.answers import standings, without_degenerate
+from benchmark.statistics.answers import without_degenerate
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.files import write_atomically
@@ -42,22 +42,21 @@ _BEGIN, _END = "<!-- {}: python -m tools.learners -->", "<!-- {} ends -->"
 
 
 @cache
-def run() -> FinishedRun:
-    """Return the description of the committed run."""
-    return read_run(FOLDER)
+def run() -> RunFrames:
+    """Return the committed run."""
+    return read_frames(FOLDER)
 
 
 def learners() -> list[str]:
     """Return the learners that techniques take, in the run's order."""
-    return [name for name in run().classifiers if name != OWN]
+    return [name for name in run().manifest.classifiers if name != OWN]
 
 
 @cache
 def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the agreement of learners two by two, and each technique's changes against its baseline."""
-    results = read_results(FOLDER, run())
-    standing = standings(results, run().constant_answers)
-    baselines = baselines_of(run(), results, None)
+    results, standing = run().results, run().standing
+    baselines = baselines_of(run().manifest, results, None)
     own = results[results["metric"].isin(METRICS)].reset_index(drop=True)
     cells = to_cells(without_degenerate(own, standing, baselines))
     parts = [

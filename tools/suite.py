@@ -19,7 +19,7 @@ import pandas as pd
 from benchmark.figures import style
 from benchmark.figures.style import BETA_LOOK, Page, RowLabels
 from benchmark.metrics import list_metrics
-from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.finished import read_frames, read_run
 from benchmark.statistics.across import (
     Rankings,
     average_ranks,
@@ -29,7 +29,6 @@ from benchmark.statistics.across import (
     rank_groups,
     rankings,
 )
-from benchmark.statistics.answers import standings
 from benchmark.statistics.frames import LEAST, row_means, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.files import write_atomically
@@ -66,9 +65,8 @@ def distances() -> pd.DataFrame:
 
     ``last`` says where the technique was given the last place, and ``value`` has what it was given.
     """
-    run = read_run(FOLDER)
-    results = read_results(FOLDER, run)
-    standing = standings(results, run.constant_answers)
+    run = read_frames(FOLDER)
+    results, standing = run.results, run.standing
     cells = to_cells(results[results["metric"].isin(METRICS)].reset_index(drop=True))
     found = cells.keys.assign(value=row_means(cells.distances(list_metrics())))
     mostly = standing[2 * standing["n_degenerate"] > results["repetition"].nunique()]
@@ -215,7 +213,7 @@ def draw() -> bytes:
     ranked = over_datasets()
     ranks, groups = average_ranks(ranked), rank_groups(ranked)
     betas = sorted(ranks["beta"].unique())
-    titles = {t.name: t.title for t in read_run(FOLDER).techniques}
+    titles = {t.name: t.title for t in read_run(FOLDER).manifest.techniques}
     places = [(metric, beta) for metric in METRICS[:2] for beta in betas]
     tables = [ranks[(ranks["metric"] == m) & (ranks["beta"] == b)].reset_index(drop=True) for m, b in places]
     labels = [RowLabels([[titles[name]] for name in own["technique"]]) for own in tables]

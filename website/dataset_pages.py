@@ -16,7 +16,7 @@ from benchmark.figures.style import render
 from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
-from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.descriptions import DatasetDescription, LearnedNetwork
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
 
@@ -55,11 +55,12 @@ def _described(card: Card, network: Network) -> DatasetDescription:
         title=card.title,
         embedded=False,
         warning=card.warning,
-        baseline="",
-        sensitive_feature=card.sensitive_feature,
-        label=card.label,
         columns=network.schema.names,
-        edges=network.edges,
+        network=LearnedNetwork(edges=network.edges),
+        sensitive_feature=card.sensitive_feature,
+        deprived_group=card.roles["deprived_group"],
+        label=card.label,
+        favorable_label=card.roles["favorable_label"],
     )
 
 

@@ -15,9 +15,9 @@ from benchmark.columns import TEST_TITLES
 from benchmark.figures.style import GREY, Page, add_beta_colorbar, render, styled
 from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
 from benchmark.runs.descriptions import DatasetDescription
-from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.sections.signs import degenerate_cells
-from benchmark.statistics.answers import constant_on, standings
+from benchmark.statistics.answers import constant_on
 from benchmark.statistics.frames import SCENARIO
 
 if TYPE_CHECKING:
@@ -53,41 +53,35 @@ class ShownRun:
 
     Parameters
     ----------
-    run : FinishedRun
-        What it was.
-    results : DataFrame
-        Its values, as :func:`~benchmark.runs.finished.read_results` returns them.
+    run : RunFrames
+        The run.
     """
 
-    run: FinishedRun
-    results: pd.DataFrame
+    run: RunFrames
 
     @property
     def methods(self) -> dict[str, list[str]]:
         """By registered technique, the names under which the run has it."""
         found: dict[str, list[str]] = {}
-        for technique in self.run.techniques:
-            found.setdefault(technique.method, []).append(technique.name)
+        for technique in self.run.manifest.techniques:
+            found.setdefault(technique.technique, []).append(technique.name)
         return found
 
     @cached_property
     def places(self) -> tuple[_Place, ...]:
         """The columns of panels, in the run's order."""
-        standing = standings(self.results, self.run.constant_answers)
         return tuple(
-            self._place(dataset, standing, heading, key)
-            for dataset in self.run.datasets
-            for heading, key in _keys(self.results, dataset)
+            self._place(dataset, heading, key)
+            for dataset in self.run.manifest.datasets
+            for heading, key in _keys(self.run.results, dataset)
         )
 
-    def _place(
-        self, dataset: DatasetDescription, standing: pd.DataFrame, heading: str, key: tuple[str, ...]
-    ) -> _Place:
+    def _place(self, dataset: DatasetDescription, heading: str, key: tuple[str, ...]) -> _Place:
         def own(frame: pd.DataFrame) -> pd.DataFrame:
             columns = zip(SCENARIO, (dataset.name, *key), strict=True)
             return frame.loc[pd.concat([frame[c].eq(v) for c, v in columns], axis=1).all(axis=1)]
 
-        points = points_of(own(self.results))
+        points = points_of(own(self.run.results))
         constant = constant_on(dataset.best_constant, key[-1], key[0])
         return _Place(
             heading=heading,
@@ -95,7 +89,7 @@ class ShownRun:
             points=points,
             limits=tradeoff_limits(points, constant.accuracy if constant else math.nan),
             constant=constant.accuracy if constant else math.nan,
-            hollow=frozenset(degenerate_cells(own(standing))),
+            hollow=frozenset(degenerate_cells(own(self.run.standing))),
         )
 
 
@@ -111,8 +105,8 @@ def _keys(results: pd.DataFrame, dataset: DatasetDescription) -> Iterator[tuple[
 def shown_runs(root: Path) -> tuple[ShownRun, ...]:
     """Read the runs of :data:`EXPERIMENTS` whose results a source tree has."""
     folders = [root / "results" / name for name in EXPERIMENTS]
-    runs = [(folder, read_run(folder)) for folder in folders if (folder / "manifest.json").is_file()]
-    return tuple(ShownRun(run, read_results(folder, run, TRADEOFF)) for folder, run in runs)
+    found = [folder for folder in folders if (folder / "manifest.json").is_file()]
+    return tuple(ShownRun(read_frames(folder, TRADEOFF)) for folder in found)
 
 
 def technique_figures(runs: Sequence[ShownRun], technique: str) -> Iterator[tuple[str, str, bytes]]:
@@ -127,8 +121,8 @@ def technique_figures(runs: Sequence[ShownRun], technique: str) -> Iterator[tupl
     """
     for run in runs:
         if technique in run.methods and (figure := draw_technique(run, technique)):
-            text = f"{technique}: discrimination against accuracy, {run.run.name}"
-            yield f"{technique}_{run.run.name}.png", text, render(figure, "png")
+            text = f"{technique}: discrimination against accuracy, {run.run.manifest.name}"
+            yield f"{technique}_{run.run.manifest.name}.png", text, render(figure, "png")
 
 
 def draw_technique(run: ShownRun, technique: str) -> Figure | None:
@@ -145,13 +139,13 @@ def draw_technique(run: ShownRun, technique: str) -> Figure | None:
     names = [name for name in names if name in set(tried)]
     if not names:
         return None
-    titles = [f"{run.run.titles[name]}, {place.heading}" for name in names for place in places]
+    titles = [f"{run.run.manifest.titles[name]}, {place.heading}" for name in names for place in places]
     with styled():
         page = Page(
             len(titles),
             len(places),
             panel=(2.1, 1.6),
-            title=run.run.title,
+            title=run.run.manifest.title,
             subtitle=_HOW,
             right=0.9,
             gap=(0.5, 0.26),
@@ -174,5 +168,5 @@ def draw_technique(run: ShownRun, technique: str) -> Figure | None:
             )
             if not page.first_in_row(i):  # limits differ between datasets, names of axes do not
                 axes.set_ylabel("")
-        add_beta_colorbar(page, run.run.betas)
+        add_beta_colorbar(page, run.run.manifest.betas)
     return page.figure

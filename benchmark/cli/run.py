@@ -101,16 +101,7 @@ def _computed(options: argparse.Namespace) -> int:
         text = f"{finished.folder} has shard {options.shard}; 'betabench merge' joins it with the others"
         say(console, text)
     else:
-        print_report(
-            console,
-            made.results,
-            made.failures,
-            made.description,
-            folds=made.folds,
-            frontier=made.frontier,
-            output_dir=finished.folder,
-            written=[finished.folder / STORE_NAME, *made.written],
-        )
+        print_report(console, made.run, finished.folder, [finished.folder / STORE_NAME, *made.written])
     if outcome.failures.total() == len(outcome.cells):
         ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
         often = f"{number:,} of {len(outcome.cells):,}"

@@ -21,7 +21,6 @@ from benchmark.columns import (
     GROUP_COLUMNS,
     METRIC_COLUMNS,
     ORIGINAL,
-    RESULT_COLUMNS,
     TUNED,
     TUNING_COLUMNS,
 )
@@ -34,27 +33,14 @@ from benchmark.metrics import FAILING, GroupCounts, OneValueEach, measure_by_gro
 from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 
 
-def results_frame(
+def metrics_frame(
     cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
 ) -> pd.DataFrame:
     """Return one row per test and metric of every finished cell.
 
-    Columns :data:`~benchmark.columns.RESULT_COLUMNS`. Cells, tests and metrics keep the order in which they
+    Columns :data:`~benchmark.columns.METRIC_COLUMNS`. Cells, tests and metrics keep the order in which they
     are given; what a store holds besides is left out. A metric that has one value for each group is
-    followed by the group: ``precision[Female]``. An undefined metric has the value NaN.
-    """
-    rows = [
-        (*_where(cell), m.test, m.metric, m.value) for cell in cells for m in _in_order(cell, metrics, tests)
-    ]
-    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS)).astype({"beta": float, "value": float})
-
-
-def metrics_frame(
-    cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
-) -> pd.DataFrame:
-    """Return :func:`results_frame` with the reason of each value that is undefined.
-
-    Columns :data:`~benchmark.columns.METRIC_COLUMNS`.
+    followed by the group: ``precision[Female]``. An undefined metric has the value NaN, and a reason.
     """
     rows = [
         (*_where(cell), m.test, m.metric, m.value, m.reason)

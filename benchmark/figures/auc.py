@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from benchmark.errors import ReportError
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels, line_style
-from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
+from benchmark.runs.manifest import Manifest
 
 AUC_METRICS = ("auc_overall", "auc", "auc_gap")
 """Metrics that the figure shows, from left to right."""
@@ -101,7 +101,7 @@ def auc_rows(
     failures: pd.DataFrame,
     scenario: Scenario,
     beta: float,
-    description: RunDescription,
+    description: Manifest,
 ) -> pd.DataFrame:
     """Return what :func:`draw_auc` draws of a run: means over the repetitions, one model per technique.
 
@@ -109,7 +109,7 @@ def auc_rows(
     """
     rows = scenario.rows(summary)
     reasons = scenario.rows(failures)
-    sizes = dict(scenario.dataset.group_rows)
+    sizes = scenario.dataset.group_rows
     found = []
     for row in rows[rows["beta"] == beta].to_dict("records"):
         metric, _, group = str(row["metric"]).removesuffix("]").partition("[")

@@ -43,7 +43,7 @@ def draw_network(dataset: DatasetDescription) -> Figure:
     that the planted bias acts on.
     """
     widths = {name: max(0.5, text_width(name, SIZES["label"]) + 0.22) for name in dataset.columns}
-    layout = place_layers(dataset.edges, widths, _GAP)
+    layout = place_layers(dataset.network.edges, widths, _GAP)
     reach = [(x - widths[name] / 2, x + widths[name] / 2) for name, (x, _) in layout.nodes.items()]
     reach += [(x, x) for points in layout.waypoints.values() for x, _ in points]
     left, right = min(low for low, _ in reach) - 0.05, max(high for _, high in reach) + 0.05
@@ -52,7 +52,7 @@ def draw_network(dataset: DatasetDescription) -> Figure:
     left, right = left - spare, right + spare
     height = (layout.n_layers - 1) * _LAYER + _HEIGHT + 0.16
     origin = NOT_LEARNED if dataset.embedded else "Learned from the real data"
-    edges = f"{len(dataset.edges)} edge{'' if len(dataset.edges) == 1 else 's'}"
+    edges = f"{len(dataset.network.edges)} edge{'' if len(dataset.network.edges) == 1 else 's'}"
     with styled():
         page = Page(
             1,
@@ -69,8 +69,8 @@ def draw_network(dataset: DatasetDescription) -> Figure:
         axes.set_axis_off()
         axes.set_xlim(left, right)
         axes.set_ylim(_y(0) - height + _HEIGHT / 2 + 0.08, _y(0) + _HEIGHT / 2 + 0.08)
-        for edge, path in _edge_paths(dataset.edges, layout, widths).items():
-            edited = edge in dataset.edited_edges
+        for edge, path in _edge_paths(dataset.network.edges, layout, widths).items():
+            edited = edge in dataset.network.edited_edges
             kind, look = ("edited edge", _EDITED_EDGE) if edited else ("edge", _PLAIN_EDGE)
             arrow = FancyArrowPatch(path=path, **_ARROW, gid=kind, **look)
             arrow.set(mutation_scale=13 if edited else 9, zorder=2 if edited else 1)
@@ -138,6 +138,6 @@ def _draw_legend(page: Page, dataset: DatasetDescription) -> None:
         Patch(**_SENSITIVE_BOX, label=f"sensitive feature ({dataset.sensitive_feature})"),
         Line2D([], [], **_PLAIN_EDGE, label="dependency"),
     ]
-    if dataset.edited_edges:
+    if dataset.network.edited_edges:
         handles.append(Line2D([], [], **_EDITED_EDGE, label="dependency that the bias acts on"))
     page.legend(page.grid_left, page.grid_bottom - 0.06, handles, borderpad=0, ncol=2, columnspacing=2.0)

@@ -17,8 +17,9 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter
 from benchmark.figures import style
 from benchmark.figures.groups import Shown, technique_groups
 from benchmark.figures.style import FAINT, GREY, Page, RowLabels, line_style, wrap
-from benchmark.runs.descriptions import MetricDescription, RunDescription, listed_betas
+from benchmark.runs.descriptions import MetricDescription, listed_betas
 from benchmark.runs.frames import Scenario
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
 from benchmark.sections import signs as marks
 from benchmark.statistics.answers import ACCURACY
@@ -44,7 +45,7 @@ class _Plot:
     beyond: str
     notes: list[str]
     scenario: Scenario
-    description: RunDescription
+    description: Manifest
 
     def subtitle(self, *more: str) -> str:
         intervals = "Means with 95 % intervals." if self.description.repetitions > 1 else ""
@@ -74,7 +75,7 @@ def draw_over_beta(
     failures: pd.DataFrame,
     standing: pd.DataFrame,
     scenario: Scenario,
-    description: RunDescription,
+    description: Manifest,
 ) -> Figure:
     """Draw each metric over beta, a panel per metric, a line with its 95 % interval band per technique.
 
@@ -241,7 +242,7 @@ def _missing_notes(
     failures: pd.DataFrame,
     titles: dict[str, str],
     scenario: Scenario,
-    description: RunDescription,
+    description: Manifest,
 ) -> list[str]:
     empty = rows[rows["n"] == 0]
     notes = []

@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from benchmark.columns import EACH_OWN
 from benchmark.figures import style
 from benchmark.figures.style import BETA_COLORS, BETA_LOOK, FAINT, GREY, Look, Page
-from benchmark.runs.descriptions import RunDescription, TechniqueDescription, listed_betas
+from benchmark.runs.descriptions import TechniqueDescription, listed_betas
 from benchmark.runs.frames import Scenario
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
 from benchmark.sections import signs as marks
 from benchmark.statistics.answers import random_accuracy
@@ -65,7 +66,7 @@ def draw_tradeoff(
     failures: pd.DataFrame,
     standing: pd.DataFrame,
     scenario: Scenario,
-    description: RunDescription,
+    description: Manifest,
     curves: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw discrimination against accuracy, a panel per technique, as in the paper's Figure 1.

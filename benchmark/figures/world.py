@@ -8,23 +8,24 @@ from functools import partial
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import World
 from benchmark.figures import Drawing
-from benchmark.runs.descriptions import RunDescription, bias_sentence
+from benchmark.runs.descriptions import bias_sentence
+from benchmark.runs.manifest import Manifest
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
 
 
-def world_figures(world: World, description: RunDescription) -> Iterator[Drawing]:
+def world_figures(world: World, manifest: Manifest) -> Iterator[Drawing]:
     """Yield name and drawing function of ``label/<dataset>`` and ``fidelity/<dataset>``.
 
     The bias is part of the name where a dataset has several. The label's table is drawn only for biases that
-    edit the network: others leave it as it is. The description's datasets are in the experiment's order.
+    edit the network: others leave it as it is. The manifest's datasets are in the experiment's order.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.fidelity import draw_fidelity
     from benchmark.figures.label_table import draw_label_table
 
     betas = world.experiment.betas
-    for (name_there, scene), dataset in zip(world.scenes.items(), description.datasets, strict=True):
+    for (name_there, scene), dataset in zip(world.scenes.items(), manifest.datasets, strict=True):
         for bias, planted in scene.biases.items():
             several = [bias] if len(scene.biases) > 1 else []
             name = "__".join(map(file_name, [scene.name, *several]))

@@ -112,7 +112,7 @@ def _scenarios(statistics: RunStatistics) -> list[Scenario]:
     run = statistics.run
 
     def place(scenario: Scenario) -> tuple[int, ...]:
-        biases = [bias.name for bias in scenario.dataset.biases]
+        biases = [bias.name for bias in scenario.dataset.bias]
         classifier = run.classifiers.index(scenario.classifier)
         test = run.tests.index(scenario.test)
         return run.datasets.index(scenario.dataset), biases.index(scenario.bias), classifier, test
@@ -164,7 +164,7 @@ def _scenario(
         "accepts": [accepts_text(own) for own in shares.itertuples(index=False, name=None)],
         "below": _below(statistics, scenario, techniques),
         "signs": signs(statistics, scenario, techniques),
-        "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
+        "reasons": _reasons(scenario.rows(statistics.failures), run.betas, techniques, metrics),
     }
 
 

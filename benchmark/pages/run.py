@@ -103,7 +103,7 @@ def _values(statistics: RunStatistics, each: Sequence[RunStatistics]) -> dict[st
     version = run.versions.get("betabench", "?")
     return {
         "title": run.title,
-        "facts": (run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
+        "facts": (run.name, run.repetitions_text, f"seed {run.experiment.seed}", f"betabench {version}"),
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
         "levels": run.protocol.levels_text if len(run.betas) > 1 else "",
         "sections": sections_of(statistics, Surface.PAGE),

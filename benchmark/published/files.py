@@ -99,10 +99,11 @@ def compare_folder(
         the run, or ours are not of real data.
     """
     run = read_run(folder)
-    entry: PublishedEntry | None = (experiment or run).published
+    named = experiment or run.manifest.experiment
+    entry: PublishedEntry | None = named.published
     if entry is None:
         raise ReportError(
-            f"The experiment {(experiment or run).name!r} names no published numbers",
+            f"The experiment {named.name!r} names no published numbers",
             expected="a [published] section, as in experiments/paper.toml",
             got=f"a run in {folder} without one" if experiment is None else "a file without one",
             remedy="name an experiment that has one with --experiment",

@@ -14,6 +14,7 @@ from benchmark.published.readings import Reading, add_readings
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import MEAN_COLUMNS
+from benchmark.runs.manifest import Manifest
 from benchmark.text.embedded import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
@@ -65,7 +66,7 @@ class Comparison:
     :func:`variant_agreement`. ``readings`` are other ways to read the published numbers than as printed.
     """
 
-    run: FinishedRun
+    run: Manifest
     entry: PublishedEntry
     rows: pd.DataFrame
     agreement: pd.DataFrame
@@ -103,7 +104,9 @@ def build_comparison(
     published = add_readings(published, readings)
     rows = compare(run, entry, published, allow_embedded=allow_embedded)
     variants = variant_agreement(run, entry, published, allow_embedded=allow_embedded)
-    return Comparison(run, entry, rows, agreement(rows, entry), rank_correlations(rows), variants, readings)
+    return Comparison(
+        run.manifest, entry, rows, agreement(rows, entry), rank_correlations(rows), variants, readings
+    )
 
 
 def compare(
@@ -248,16 +251,18 @@ class _Finder:
     def find(self, dataset: str, technique: str, beta: float, metric: str) -> dict[str, object]:
         """Return the columns from ``ours`` to ``reason`` that do not need the published number."""
         place = self.entry.dataset(dataset, technique)
-        ours = next((d for d in self.run.datasets if d.entry == place.entry), None)
+        ours = next((d for d in self.run.manifest.datasets if d.entry.name == place.entry), None)
         if ours is None:
             return _nothing(f"dataset {place.entry} is not part of this run")
         where = {
             "our_dataset": ours.name,
-            "our_bias": _choose("bias", place.bias, tuple(bias.name for bias in ours.biases), ours.entry),
+            "our_bias": _choose("bias", place.bias, tuple(bias.name for bias in ours.bias), ours.entry.name),
             "our_technique": self.entry.technique(
                 technique, UNTREATED if ours.baseline == OWN else ours.baseline
             ),
-            "our_classifier": _choose("classifier", place.classifier, self.run.classifiers, ours.entry),
+            "our_classifier": _choose(
+                "classifier", place.classifier, self.run.manifest.classifiers, ours.entry.name
+            ),
             "test_data": EMBEDDED if ours.embedded else REAL,
         }
         names = (where["our_technique"], where["our_classifier"])
@@ -275,11 +280,11 @@ class _Finder:
 
     def why_absent(self, beta: float, metric: str, technique: str) -> str:
         """Say why the summary has no row."""
-        if self.run.technique(technique) is None:
+        if self.run.manifest.technique(technique) is None:
             return f"technique {technique} is not part of this run"
-        if beta not in self.run.betas:
+        if beta not in self.run.manifest.betas:
             return f"β = {beta:g} is not part of this run"
-        if self.run.metric(metric) is None:
+        if self.run.manifest.metric(metric) is None:
             return f"metric {metric} is not part of this run"
         return "the summary has no such row"
 

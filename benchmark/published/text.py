@@ -235,7 +235,7 @@ def _run_line(comparison: Comparison) -> str:
     versions = [f"{name} {run.versions[name]}" for name in packages if name in run.versions]
     return (
         f"Experiment {run.name} ({markdown.plain(run.title)}), mean of {run.repetitions_text}{fewer}, "
-        f"seed {run.seed}; {', '.join(versions)}."
+        f"seed {run.experiment.seed}; {', '.join(versions)}."
     )
 
 

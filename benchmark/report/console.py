@@ -12,20 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.render.console import print_section
-from benchmark.runs.descriptions import MetricDescription, RunDescription
-from benchmark.runs.frames import (
-    STATUSES,
-    Scenario,
-    check_failures,
-    check_results,
-    in_described_order,
-    only_described_metrics,
-    scenarios,
-    with_failed_cells,
-)
-from benchmark.runs.summary import summarise
+from benchmark.runs.descriptions import MetricDescription
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.frames import STATUSES, Scenario
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.verdicts import results_answers
 from benchmark.sections.answers import constant_title, in_short, short
 from benchmark.sections.signs import mark
@@ -42,72 +33,51 @@ _GAP = 2
 
 
 def print_report(
-    console: Console,
-    results: pd.DataFrame,
-    failures: pd.DataFrame,
-    description: RunDescription,
-    *,
-    folds: pd.DataFrame | None = None,
-    frontier: pd.DataFrame | None = None,
-    output_dir: Path | None = None,
-    written: Sequence[Path] = (),
+    console: Console, run: RunFrames, output_dir: Path | None = None, written: Sequence[Path] = ()
 ) -> None:
     """Print the means of every technique at every level of bias, what failed, and where the files are.
 
-    Results, failures and errors are those of :func:`benchmark.report.writer.write_report`. Levels of bias
-    that do not fit the width of the console come in further tables below.
+    Levels of bias that do not fit the width of the console come in further tables below.
     """
-    shown = description.shown
-    results = check_results(only_described_metrics(results, description), description)
-    failures = check_failures(only_described_metrics(failures, description), description)
-    answers = _answers(results, failures, description, folds, frontier)
+    manifest, shown = run.manifest, run.manifest.shown
     pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
-    summary = summarise(results, failures, description, folds)
-    found = scenarios(results, failures, description)
-    for scenario in found:
-        _print_heading(console, scenario, pair, description)
-        entries = _entries(scenario.rows(summary), scenario, pair, scenario.rows(answers), description)
-        _print_means(console, entries, description.betas)
+    answers = _answers(run)
+    for scenario in run.scenarios:
+        _print_heading(console, scenario, pair, manifest)
+        entries = _entries(scenario.rows(run.summary), scenario, pair, scenario.rows(answers), manifest)
+        _print_means(console, entries, manifest.betas)
         console.print()
-    print_section(console, in_short(found, answers, description, rope=ROPE, marked=True))
-    _print_failures(console, only_described_metrics(failures, shown))
+    print_section(console, in_short(run.scenarios, answers, manifest, rope=ROPE, marked=True))
+    _print_failures(console, run.shown.failures)
     if output_dir is not None:
         _print_files(console, output_dir, written)
 
 
-def _answers(
-    results: pd.DataFrame,
-    failures: pd.DataFrame,
-    description: RunDescription,
-    folds: pd.DataFrame | None,
-    frontier: pd.DataFrame | None,
-) -> pd.DataFrame:
-    known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
-    whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
-    whole = description.choosable(in_described_order(whole, description))
-    constants, resampling = description.constant_answers, description.resampling(folds)
+def _answers(run: RunFrames) -> pd.DataFrame:
+    run = run.of_choices
     answers = results_answers(
-        whole,
-        description.baselines(whole),
-        constants,
-        resampling=resampling,
-        paired_levels=description.protocol.paired_betas,
+        run.results,
+        run.manifest.baselines(run.results),
+        run.standing,
+        resampling=run.resampling,
+        paired_levels=run.manifest.protocol.paired_betas,
     )
-    if frontier is None or frontier.empty or answers.empty:
+    if run.frontier is None or run.frontier.empty or answers.empty:
         return answers
-    return with_frontier(answers, frontier_gaps(whole, best_frontiers(frontier), constants, resampling))
+    best, constants = best_frontiers(run.frontier), run.manifest.constant_answers
+    return with_frontier(answers, frontier_gaps(run.results, best, constants, run.resampling))
 
 
 def _print_heading(
-    console: Console, scenario: Scenario, metrics: Sequence[MetricDescription], description: RunDescription
+    console: Console, scenario: Scenario, metrics: Sequence[MetricDescription], manifest: Manifest
 ) -> None:
     dataset = scenario.dataset
     names = [metric.in_sentence for metric in metrics]
-    names += ["share accepted in %"] if _with_shares(metrics, description) else []
+    names += ["share accepted in %"] if _with_shares(metrics, manifest) else []
     line = f"[bold]{escape(scenario.heading)}[/bold]: {escape('/'.join(names))}, mean of "
     style = "bold red" if dataset.embedded else "dim"
-    console.print(line + description.repetitions_text, highlight=False)
+    console.print(line + manifest.repetitions_text, highlight=False)
     console.print(escape(dataset.provenance), style=style, highlight=False)
     if dataset.warning:
         console.print(f"Warning: {escape(dataset.warning)}", style="yellow", highlight=False)
@@ -115,9 +85,9 @@ def _print_heading(
         console.print(f"Note: {escape(note)}", style="yellow", highlight=False)
 
 
-def _with_shares(metrics: Sequence[MetricDescription], description: RunDescription) -> bool:
+def _with_shares(metrics: Sequence[MetricDescription], manifest: Manifest) -> bool:
     """Whether the share accepted stands beside the metrics: wherever accuracy is one of them."""
-    return description.metric("accepted") is not None and any(m.name == "accuracy" for m in metrics)
+    return manifest.metric("accepted") is not None and any(m.name == "accuracy" for m in metrics)
 
 
 def _entries(
@@ -125,13 +95,13 @@ def _entries(
     scenario: Scenario,
     metrics: Sequence[MetricDescription],
     answers: pd.DataFrame,
-    description: RunDescription,
+    manifest: Manifest,
 ) -> list[tuple[str, list[str]]]:
     """Return the title of each technique, and of the best constant answer, with a text for each beta."""
     columns = summary[["technique", "beta", "metric", "mean"]].itertuples(index=False)
     means = {(technique, beta, metric): mean for technique, beta, metric, mean in columns}
     marks = {(row.technique, row.beta): mark(row) for row in answers.itertuples(index=False)}
-    shares = _with_shares(metrics, description)
+    shares = _with_shares(metrics, manifest)
 
     def entry(technique: str, beta: float) -> str:
         parts = [short(means.get((technique, beta, m.name))) for m in metrics]
@@ -141,11 +111,11 @@ def _entries(
 
     tried = set(summary["technique"])
     found = [
-        (technique.title, [entry(technique.name, beta) for beta in description.betas])
-        for technique in description.techniques
+        (technique.title, [entry(technique.name, beta) for beta in manifest.betas])
+        for technique in manifest.techniques
         if technique.name in tried
     ]
-    constants = [scenario.constant_at(beta) for beta in description.betas]
+    constants = [scenario.constant_at(beta) for beta in manifest.betas]
     if any(constants) and [metric.name for metric in metrics] == list(SHOWN):
         words = {constant.words for constant in constants if constant}
         title = constant_title(words.pop()) if len(words) == 1 else "Best constant"

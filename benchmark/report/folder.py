@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import lzma
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from benchmark.columns import (
     FOLDS_NAME,
     FRONTIER_NAME,
     GROUPS_NAME,
     MANIFEST_NAME,
+    RESULT_COLUMNS,
     TEST_ROWS_NAME,
     TUNING_NAME,
 )
@@ -25,23 +27,22 @@ from benchmark.experiment.export import (
     frontier_frame,
     groups_frame,
     metrics_frame,
-    results_frame,
     row_noise_frame,
     tuning_frame,
 )
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.prepare import World
 from benchmark.experiment.run import Outcome, headline_metrics
+from benchmark.figures import Drawing
+from benchmark.figures.run import run_figures
 from benchmark.figures.world import world_figures
 from benchmark.metrics import metric_names
-from benchmark.report.writer import write_report
-from benchmark.runs.descriptions import RunDescription
-from benchmark.runs.manifest import Manifest, describe_run
+from benchmark.render.tables import write_tables
+from benchmark.runs.describe import describe_run
+from benchmark.runs.finished import RunFrames
+from benchmark.tables.paper import build_tables
 from benchmark.text.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 from benchmark.text.spreadsheet import csv_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (
@@ -52,17 +53,10 @@ _DRAWN_FROM_RESULTS = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The files that were written, and the frames behind the CSV files of the same names.
+    """A run that was computed, and the files that were written of it."""
 
-    Those of metrics hold the headline metrics and those always measured.
-    """
-
-    results: pd.DataFrame
-    failures: pd.DataFrame
-    description: RunDescription
+    run: RunFrames
     written: list[Path]
-    folds: pd.DataFrame | None = None
-    frontier: pd.DataFrame | None = None
 
 
 def write_run_folder(
@@ -80,67 +74,102 @@ def write_run_folder(
     their numbers. Files of others are left alone. Figures have the given
     :data:`~benchmark.text.files.FORMATS`.
     """
-    metrics = metric_names(world.experiment.measured)
-    main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
-    description = describe_run(world, outcome)
-    results = results_frame(outcome.cells, main, description.tests)
-    failures = failures_frame(outcome.cells, main, description.tests)
-    others = [name for name in metrics if name not in main]
-    reported = (results, failures)
-    if others:
-        reported = (
-            results_frame(outcome.cells, metrics, description.tests),
-            failures_frame(outcome.cells, metrics, description.tests),
-        )
-    folds = None
-    if world.experiment.folds is not None:
-        folds = folds_frame(outcome.cells, main, description.tests)
-    frontier = frontier_frame(outcome.cells, description.tests)
+    experiment, cells = world.experiment, outcome.cells
+    manifest = describe_run(world, outcome)
+    tests = manifest.tests
+    measured = metric_names(experiment.measured)
+    main = metric_names((*headline_metrics(experiment), *ALWAYS_MEASURED))
+    others = [name for name in measured if name not in main]
+    values = metrics_frame(cells, [*main, *others], tests)
+    failures = failures_frame(cells, [*main, *others], tests)
+    is_main = _metrics_in(values, main)
+    results = values.loc[is_main, list(RESULT_COLUMNS)]
+    folds = None if experiment.folds is None else folds_frame(cells, main, tests)
+    more = {
+        TEST_ROWS_NAME: row_noise_frame(world, outcome.counts, measured),
+        GROUPS_NAME: groups_frame(world, cells),
+        TUNING_NAME: tuning_frame(world, cells),
+        FRONTIER_NAME: frontier_frame(cells, tests),
+        "convergence.csv": convergence_frame(cells),
+    }
+    run = RunFrames.of(
+        manifest, values[list(RESULT_COLUMNS)], failures, folds=folds, frontier=more[FRONTIER_NAME]
+    )
+    frames = {
+        "failures.csv": failures[_metrics_in(failures, ["", *main])],
+        **({"metrics.csv": values[~is_main]} if others else {}),
+        **({} if folds is None else {FOLDS_NAME: folds}),
+        **{name: frame for name, frame in more.items() if len(frame)},
+    }
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
         drawn = (path for pattern in _DRAWN_FROM_RESULTS for path in output.glob(pattern))
         before |= {path.relative_to(output).as_posix() for path in drawn if path.is_file()}
+    drawings = [*run_figures(run), *world_figures(world, manifest)] if figures else []
+    if experiment.figures:
+        drawings = [(name, draw) for name, draw in drawings if name.partition("/")[0] in experiment.figures]
     written = [
         *_write_results(output / "results.csv", text),
-        write_atomically(output / "failures.csv", csv_text(failures)),
-        *write_report(
-            output,
-            *reported,
-            description,
-            figures=(world.experiment.figures or True) if figures else False,
-            formats=formats,
-            folds=folds,
-            frontier=frontier,
-            more_figures=world_figures(world, description),
-        ),
+        *write_summary_and_figures(output, run, drawings, formats),
+        *(write_atomically(output / name, csv_text(frame)) for name, frame in frames.items()),
     ]
-    more = {"metrics.csv": metrics_frame(outcome.cells, others, description.tests)} if others else {}
-    if folds is not None:
-        more[FOLDS_NAME] = folds
-    if len(deviations := row_noise_frame(world, outcome.counts, metrics)):
-        more[TEST_ROWS_NAME] = deviations
-    if len(groups := groups_frame(world, outcome.cells)):
-        more[GROUPS_NAME] = groups
-    if len(tuning := tuning_frame(world, outcome.cells)):
-        more[TUNING_NAME] = tuning
-    if len(frontier):
-        more[FRONTIER_NAME] = frontier
-    if len(convergence := convergence_frame(outcome.cells)):
-        more["convergence.csv"] = convergence
-    written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]
-    names = sorted(path.relative_to(output).as_posix() for path in written)
+    names = tuple(sorted(path.relative_to(output).as_posix() for path in written))
     for name in sorted(before - set(names)):
         _remove(output, name)
-    manifest = Manifest.of(world, outcome, names)
+    manifest = manifest.model_copy(update={"files": names})
     written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
-    return RunFolder(results, failures, description, written, folds, frontier)
+    return RunFolder(run, written)
+
+
+def write_summary_and_figures(
+    output: Path, run: RunFrames, drawings: Sequence[Drawing] = (), formats: Sequence[str] = FORMATS_WRITTEN
+) -> Iterator[Path]:
+    """Write summary, tables and figures of a run; yield each file.
+
+    The same run gives the same bytes in every file. Each file appears whole or not at all; files that are
+    already there and not part of this report stay as they are.
+
+    Parameters
+    ----------
+    output : Path
+        Made if it does not exist. Gets ``summary.csv`` of the headline metrics, ``metrics_summary.csv`` of
+        all others, ``tables/`` and ``figures/``.
+    run : RunFrames
+        The numbers.
+    drawings : sequence of (str, callable), default ()
+        Names and drawing functions of the figures.
+    formats : sequence of str, optional
+        Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+    """
+    drawn: Iterable[Path] = ()
+    if drawings:
+        # matplotlib is loaded only when something is drawn.
+        from benchmark.figures.files import write_figures
+
+        # Other processes begin to draw, and this one writes tables meanwhile.
+        drawn = write_figures(output / "figures", drawings, formats)
+    # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
+    headline = [metric.name for metric in run.manifest.shown.metrics]
+    is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED])
+    yield write_atomically(output / "summary.csv", csv_text(run.summary[is_main]))
+    if not is_main.all():
+        yield write_atomically(output / "metrics_summary.csv", csv_text(run.summary[~is_main]))
+    yield from write_tables(output / "tables", build_tables(run))
+    yield from drawn
+
+
+def _metrics_in(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[bool]:
+    """Return of each row whether its metric, or the one that it is of a group, has one of the names."""
+    found = [metric for metric in frame["metric"].unique() if metric.partition("[")[0] in names]
+    return frame["metric"].isin(found)
 
 
 def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:
     """Write the manifest of a shard, which has no results of its own to show; return its path."""
     # Had the folder been that of a whole run, its next run still knows which files to remove.
-    manifest = Manifest.of(world, outcome, sorted(_files_of_manifest(output)))
+    files = tuple(sorted(_files_of_manifest(output)))
+    manifest = describe_run(world, outcome).model_copy(update={"files": files})
     return write_atomically(output / MANIFEST_NAME, manifest.text)
 
 

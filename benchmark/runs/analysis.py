@@ -15,20 +15,11 @@ from benchmark.errors import ReportError
 from benchmark.experiment.rule import Rule
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.baselines import baselines_of
-from benchmark.runs.descriptions import Protocol
-from benchmark.runs.finished import (
-    FinishedRun,
-    read_folds,
-    read_frontier,
-    read_groups,
-    read_results,
-    read_row_noise,
-    read_run,
-    read_tuning,
-)
+from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.frames import Scenario, described_scenarios, joined, joined_in_order
 from benchmark.runs.groups import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
+from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
 from benchmark.runs.verdicts import verdicts
@@ -48,7 +39,6 @@ from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
     incomparable,
-    standings,
     without_degenerate,
 )
 from benchmark.statistics.bayes import ROPE
@@ -93,8 +83,10 @@ class RunStatistics:
 
     Parameters
     ----------
-    run : FinishedRun
+    run : Manifest
         What they are of.
+    failures : DataFrame
+        Why values are missing.
     results : DataFrame
         The values that they are of.
     everything : DataFrame
@@ -129,7 +121,8 @@ class RunStatistics:
         Techniques that are named for a reader of the page to choose as baseline.
     """
 
-    run: FinishedRun
+    run: Manifest
+    failures: pd.DataFrame
     results: pd.DataFrame
     metrics: Mapping[str, Metric | Undeclared]
     baselines: Baselines
@@ -288,16 +281,8 @@ def folder_statistics(
         If the folder holds no finished run, or one in which no cell has a result.
     """
     say(f"reading {folder}")
-    run = read_run(folder)
-    results = read_results(folder, run, metrics)
-    more = {
-        "row_noise": read_row_noise(folder),
-        "folds": read_folds(folder),
-        "groups": read_groups(folder),
-        "tuning": read_tuning(folder),
-        "frontier": read_frontier(folder),
-    }
-    if results["value"].isna().all():
+    run = read_frames(folder, metrics)
+    if run.results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
             f"The run in {folder} has no result that could be reported",
@@ -305,32 +290,27 @@ def folder_statistics(
             got=", ".join(f"{count:,} {status}" for status, count in statuses.items()),
             remedy=f"the reasons are in {folder / 'failures.csv'}; correct them, and start the run again",
         )
-    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, **more, say=say)
+    return run_statistics(run, metrics, baseline=baseline, alpha=alpha, rope=rope, say=say)
 
 
 def run_statistics(
-    run: FinishedRun,
-    results: pd.DataFrame,
+    run: RunFrames,
     metrics: Sequence[str] = (),
     *,
     baseline: str | None = None,
     alpha: float = ALPHA,
     rope: float = ROPE,
-    row_noise: pd.DataFrame | None = None,
-    folds: pd.DataFrame | None = None,
-    groups: pd.DataFrame | None = None,
-    tuning: pd.DataFrame | None = None,
-    frontier: pd.DataFrame | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
 
+    Techniques that were tuned on rows that nobody has, the test rows or rows without planted bias, are in
+    nothing but the comparison of settings.
+
     Parameters
     ----------
-    run : FinishedRun
-        What the results are of.
-    results : DataFrame
-        From :func:`~benchmark.runs.finished.read_results`: a repetition without a value has NaN.
+    run : RunFrames
+        From :func:`~benchmark.runs.finished.read_frames`.
     metrics : sequence of str, default ()
         Names of the metrics to compare by; by default all of the results but the shares accepted.
     baseline : str, optional
@@ -339,19 +319,6 @@ def run_statistics(
         Level of significance, above 0 and below 1.
     rope : float, default 0.01
         Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
-    row_noise : DataFrame, optional
-        From :func:`~benchmark.runs.finished.read_row_noise`; without it, no interval holds the variation of
-        test rows.
-    folds : DataFrame, optional
-        From :func:`~benchmark.runs.finished.read_folds`; without it, there are no intervals of means over
-        folds of the same rows.
-    groups : DataFrame, optional
-        From :func:`~benchmark.runs.finished.read_groups`, where several attributes' groups were told apart.
-    tuning : DataFrame, optional
-        From :func:`~benchmark.runs.finished.read_tuning`, where techniques were tuned. Those tuned on
-        rows that nobody has, the test rows or rows without planted bias, are in nothing else here.
-    frontier : DataFrame, optional
-        From :func:`~benchmark.runs.finished.read_frontier`, where one was recorded.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -364,15 +331,16 @@ def run_statistics(
     UnknownNameError
         If the baseline is unknown.
     """
-    resampling = run.resampling(folds)
-    _require_testable(run, results, resampling, alpha)
-    results = run.choosable(results)
-    groups, run = None if groups is None else run.choosable(groups), run.of_choices
+    _require_testable(run, alpha)
+    run = run.of_choices
+    manifest, results, groups, tuning, frontier = (
+        *(run.manifest, run.results, run.groups, run.tuning, run.frontier),
+    )
+    standing, resampling = run.standing, run.resampling
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
-    baselines = baselines_of(run, results, baseline)
-    standing = standings(results, run.constant_answers)
+    baselines = baselines_of(manifest, results, baseline)
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     cells, useful, against = (
         to_cells(own, resampling)
@@ -386,20 +354,22 @@ def run_statistics(
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
     regret = (
-        [] if tuning is None else [regrets(tuning, resampling, greatest=Rule.parse(run.tuned_by).greatest)]
+        []
+        if tuning is None
+        else [regrets(tuning, resampling, greatest=Rule.parse(manifest.tuned_by).greatest)]
     )
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
     if frontier is not None:
         unconstrained = tuple(frontier["technique"].unique())
-        unscored = tuple(c for c in run.classifiers if c not in {*frontier["classifier"], OWN})
+        unscored = tuple(c for c in manifest.classifiers if c not in {*frontier["classifier"], OWN})
         best = best_frontiers(frontier)
         curves = mean_frontiers(best)
-        inside = frontier_gaps(everything, best, run.constant_answers, resampling)
+        inside = frontier_gaps(everything, best, manifest.constant_answers, resampling)
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     concluded = verdicts(
-        run,
+        manifest,
         everything,
         cells,
         baselines,
@@ -411,13 +381,16 @@ def run_statistics(
         resampling=resampling,
     )
     say("ranking techniques and comparing pairs of them")
-    ranks, pairs = ranks_and_pairs(useful, goals, run, alpha=alpha, rope=rope)
+    ranks, pairs = ranks_and_pairs(useful, goals, manifest, alpha=alpha, rope=rope)
     say("weighing each metric against accuracy")
-    fronts = [pareto_fronts(useful, pair, goals) for pair in _trade_offs(declared)]
-    in_ranks = standing.assign(repeated=repeated_levels(run, standing))
+    fronts = joined_in_order(
+        [pareto_fronts(useful, pair, goals) for pair in _trade_offs(declared)], manifest, PARETO_COLUMNS
+    )
+    in_ranks = standing.assign(repeated=repeated_levels(manifest, standing))
     stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
     return RunStatistics(
-        run=run,
+        run=manifest,
+        failures=run.failures,
         resampling=resampling,
         results=results,
         everything=everything,
@@ -428,23 +401,25 @@ def run_statistics(
         standing=standing,
         judged=concluded.judged,
         answers=concluded.answers,
-        intervals=_with_test_rows(cell_intervals(cells), row_noise, run.protocol),
+        intervals=_with_test_rows(cell_intervals(cells), run.row_noise, manifest.protocol),
         comparisons=concluded.comparisons,
         recovery=joined_in_order(
-            [recovery_table(parts, concluded.comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS
+            [recovery_table(parts, concluded.comparisons, standing, manifest)],
+            manifest,
+            RECOVERY_FILE_COLUMNS,
         ),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
         pairs=pairs,
-        pareto=with_below(explained_fronts(joined_in_order(fronts, run, PARETO_COLUMNS), standing), standing),
+        pareto=with_below(explained_fronts(fronts, standing), standing),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
-        groups=joined_in_order(gaps, run, GAP_COLUMNS),
-        agreement=_agreement(useful, concluded.comparisons, goals, run),
+        groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
+        agreement=_agreement(useful, concluded.comparisons, goals, manifest),
         regret=joined(regret, REGRET_COLUMNS),
         tuning=tuning,
         frontier=curves,
         unconstrained=unconstrained,
         unscored=unscored,
-        frontier_gaps=joined_in_order([inside], run, FRONTIER_GAP_COLUMNS),
+        frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
     )
 
 
@@ -458,14 +433,13 @@ def _with_test_rows(
     return table.assign(both_low=table["ci_low"], both_high=table["ci_high"])
 
 
-def _require_testable(
-    run: FinishedRun, results: pd.DataFrame, resampling: Resampling | None, alpha: float
-) -> None:
+def _require_testable(run: RunFrames, alpha: float) -> None:
     require_level("level of significance", alpha, usual=ALPHA)
+    resampling = run.resampling
     folds = None if resampling is None or resampling.n_folds is None else resampling.folds
-    if results["repetition"].nunique() < 2 and (folds is None or folds.empty):
+    if run.results["repetition"].nunique() < 2 and (folds is None or folds.empty):
         raise ReportError(
-            f"The run {run.name!r} has one repetition",
+            f"The run {run.manifest.name!r} has one repetition",
             expected="at least two, or the folds of one, so that intervals and tests can be computed",
             got="1",
             remedy="run the experiment with more --repetitions; 30 are a good number",
@@ -473,7 +447,7 @@ def _require_testable(
 
 
 def _agreement(
-    cells: Cells, comparisons: pd.DataFrame, goals: Mapping[str, Goal], run: FinishedRun
+    cells: Cells, comparisons: pd.DataFrame, goals: Mapping[str, Goal], run: Manifest
 ) -> pd.DataFrame:
     """Compare what several classifiers say of techniques; those of techniques' own train no others."""
     classifiers = [name for name in run.classifiers if name != OWN]

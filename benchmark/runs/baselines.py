@@ -5,16 +5,16 @@ from __future__ import annotations
 import pandas as pd
 
 from benchmark.errors import ReportError, UnknownNameError
-from benchmark.runs.finished import FinishedRun
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics.frames import Baseline, Baselines, baseline_of
 
 
-def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> Baselines:
+def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> Baselines:
     """Return what techniques are compared with on each dataset that has results or failures.
 
     Parameters
     ----------
-    run : FinishedRun
+    run : Manifest
         Which technique it declares to be each dataset's baseline.
     results : DataFrame
         Its values.

@@ -11,7 +11,8 @@ import pandas as pd
 
 from benchmark.columns import CELL_COLUMNS
 from benchmark.errors import ReportError
-from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.manifest import Manifest
 
 DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
 """Columns of :attr:`RunsComparison.differences`."""
@@ -60,7 +61,7 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
     """
     runs = read_run(folder), read_run(other)
     ours, theirs = (
-        read_results(where, run, [m.name for m in run.metrics])
+        read_results(where, run, [m.name for m in run.manifest.metrics])
         for where, run in zip((folder, other), runs, strict=True)
     )
     cells = [frame[_CELL].drop_duplicates() for frame in (ours, theirs)]
@@ -93,7 +94,7 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
         differences=differences[list(DIFFERENCE_COLUMNS)],
         n_cells=len(joint),
         alone=(_without(cells[0], joint), _without(cells[1], joint)),
-        made_with=dict(_made_with(*runs)),
+        made_with=dict(_made_with(*(run.manifest for run in runs))),
     )
 
 
@@ -106,12 +107,12 @@ def _without(cells: pd.DataFrame, joint: pd.DataFrame) -> pd.DataFrame:
     return marked[marked["_merge"] == "left_only"].drop(columns="_merge").reset_index(drop=True)
 
 
-def _made_with(run: FinishedRun, other: FinishedRun) -> Iterator[tuple[str, tuple[str, str]]]:
+def _made_with(run: Manifest, other: Manifest) -> Iterator[tuple[str, tuple[str, str]]]:
     for name in run.versions:
         pair = run.versions[name], other.versions.get(name, "unknown")
         if pair[0] != pair[1]:
             yield name, pair
-    processors = _processors_text(run.facts.processors), _processors_text(other.facts.processors)
+    processors = _processors_text(run.processors), _processors_text(other.processors)
     if processors[0] != processors[1]:
         yield "processor", processors
 

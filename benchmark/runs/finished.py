@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from lzma import LZMAError
 from pathlib import Path
 from typing import Self
@@ -22,7 +23,6 @@ from benchmark.columns import (
     GROUPS_NAME,
     MANIFEST_NAME,
     METRIC_COLUMNS,
-    ORIGINAL,
     RESULT_COLUMNS,
     TEST_ROWS_NAME,
     TUNING_COLUMNS,
@@ -30,11 +30,17 @@ from benchmark.columns import (
 )
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.runs.descriptions import RunDescription
-from benchmark.runs.frames import with_failed_cells
-from benchmark.runs.manifest import Manifest, metric_description
-from benchmark.runs.summary import SUMMARY_COLUMNS
-from benchmark.statistics.frames import WHERE
+from benchmark.runs.frames import (
+    Scenario,
+    check_read,
+    described_scenarios,
+    in_described_order,
+    with_failed_cells,
+)
+from benchmark.runs.manifest import Manifest
+from benchmark.runs.summary import SUMMARY_COLUMNS, summarise
+from benchmark.statistics.answers import standings
+from benchmark.statistics.frames import WHERE, Resampling
 from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
 from benchmark.text.files import plain_or_packed
@@ -47,51 +53,106 @@ _TEXTS = {
 _WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class FinishedRun(RunDescription):
-    """What a run left in its folder: its description and what came of it.
-
-    The metrics are those of the summary, in its order.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FinishedRun:
+    """What a run left: its manifest, and its means.
 
     Parameters
     ----------
+    manifest : Manifest
+        What was done; its metrics are those of the summary, in its order.
     summary, failures : DataFrame
         Columns :data:`~benchmark.runs.summary.SUMMARY_COLUMNS` and
         :data:`~benchmark.columns.FAILURE_COLUMNS`.
-    facts : Manifest
-        The manifest, from which the description was made.
     """
 
+    manifest: Manifest
     summary: pd.DataFrame
     failures: pd.DataFrame
-    facts: Manifest
 
-    @property
-    def tuned_by(self) -> str:
-        """The rule by which settings were chosen; empty where no technique was tuned."""
-        return str((self.facts.experiment.settings.get("tune") or {}).get("rule", ""))
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunFrames(FinishedRun):
+    """A run with all of its numbers, as files, console, figures, tables and statistics take it.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`: a row for each value that there should be, NaN
+        where there is none.
+    folds, frontier, groups, tuning, row_noise : DataFrame or None
+        Values of single folds, points of unprocessing frontiers, metrics by group of several attributes,
+        chosen settings, and how much metrics vary with the test rows; None where the run has none.
+    """
+
+    results: pd.DataFrame
+    folds: pd.DataFrame | None = None
+    frontier: pd.DataFrame | None = None
+    groups: pd.DataFrame | None = None
+    tuning: pd.DataFrame | None = None
+    row_noise: pd.DataFrame | None = None
+
+    @classmethod
+    def of(
+        cls,
+        manifest: Manifest,
+        results: pd.DataFrame,
+        failures: pd.DataFrame,
+        *,
+        folds: pd.DataFrame | None = None,
+        **frames: pd.DataFrame | None,
+    ) -> Self:
+        """Put together what was computed, which is not checked, and summarize it."""
+        metrics = [metric.name for metric in manifest.metrics]
+        results = with_failed_cells(results, failures, metrics, manifest.tests)
+        results = in_described_order(results, manifest)
+        return cls(
+            manifest=manifest,
+            summary=summarise(results, manifest, folds),
+            failures=in_described_order(failures, manifest),
+            results=results,
+            folds=folds,
+            **frames,
+        )
+
+    @cached_property
+    def standing(self) -> pd.DataFrame:
+        """Which techniques are degenerate or less accurate than a constant answer; see `standings`."""
+        return standings(self.results, self.manifest.constant_answers)
+
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """What was tried, in the run's order."""
+        return described_scenarios(self.results, self.manifest)
+
+    @cached_property
+    def resampling(self) -> Resampling | None:
+        """How repetitions overlap, where they are repeated splits of the same rows."""
+        return self.manifest.resampling(self.folds)
 
     @property
     def of_choices(self) -> Self:
         """The same run without what is unchoosable, between which and others nobody has a choice."""
-        if not self.unchoosable:
+        if not self.manifest.unchoosable:
             return self
+        choosable = self.manifest.choosable
         return replace(
             self,
-            techniques=tuple(t for t in self.techniques if t.name not in self.unchoosable),
-            summary=self.choosable(self.summary),
-            failures=self.choosable(self.failures),
+            manifest=self.manifest.of_choices,
+            summary=choosable(self.summary),
+            failures=choosable(self.failures),
+            results=choosable(self.results),
+            groups=None if self.groups is None else choosable(self.groups),
         )
 
-    @classmethod
-    def of(cls, manifest: Manifest, summary: pd.DataFrame, failures: pd.DataFrame) -> FinishedRun:
-        """Put together what the files of a run say."""
-        description = manifest.description
-        metrics = tuple(
-            description.metric(name) or metric_description(name) for name in summary["metric"].unique()
-        )
-        described = {**vars(description), "metrics": metrics}
-        return cls(**described, summary=summary, failures=failures, facts=manifest)
+    @property
+    def shown(self) -> Self:
+        """The same run with nothing but its headline metrics."""
+        manifest = self.manifest.shown
+        named = ["", *(metric.name for metric in manifest.metrics)]
+        frames = {"summary": self.summary, "results": self.results, "failures": self.failures}
+        some = {name: frame[frame["metric"].isin(named)] for name, frame in frames.items()}
+        return replace(self, manifest=manifest, **{k: v.reset_index(drop=True) for k, v in some.items()})
 
 
 def read_run(folder: Path) -> FinishedRun:
@@ -120,7 +181,26 @@ def read_run(folder: Path) -> FinishedRun:
     if plain_or_packed(folder / "metrics_summary.csv").exists():
         more = read_frame(folder / "metrics_summary.csv", SUMMARY_COLUMNS, again)
         summary = pd.concat([summary, more], ignore_index=True)
-    return FinishedRun.of(manifest, summary, read_frame(folder / "failures.csv", FAILURE_COLUMNS, again))
+    failures = read_frame(folder / "failures.csv", FAILURE_COLUMNS, again)
+    check_read("failures", failures, manifest)
+    # Of what was measured, a folder may hold a part.
+    manifest = manifest.with_metrics(summary["metric"].unique())
+    return FinishedRun(manifest=manifest, summary=summary, failures=failures)
+
+
+def read_frames(folder: Path, metrics: Sequence[str] = ()) -> RunFrames:
+    """Read all frames of a run; parameters and errors as for :func:`read_run` and :func:`read_results`."""
+    run = read_run(folder)
+    return RunFrames(
+        **vars(run),
+        results=read_results(folder, run, metrics),
+        folds=_read_if_there(folder / FOLDS_NAME, FOLD_COLUMNS),
+        frontier=_read_if_there(folder / FRONTIER_NAME, FRONTIER_COLUMNS),
+        groups=read_groups(folder),
+        tuning=read_tuning(folder),
+        # A run writes it anew when it is started again, from what its store holds.
+        row_noise=_read_if_there(folder / TEST_ROWS_NAME, ROW_COLUMNS),
+    )
 
 
 def _folder_beside(folder: Path) -> str:
@@ -164,7 +244,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     cell = list(CELL_COLUMNS)
     failed = run.failures.loc[run.failures["metric"] == "", cell]
     found = len(pd.concat([results[cell], failed]).drop_duplicates())
-    planned = run.facts.cells.get("planned")
+    manifest = run.manifest
+    planned = manifest.cells.get("planned")
     if found < (planned or 0) or not found:
         raise ReportError(
             f"The run in {folder} is not finished",
@@ -176,48 +257,16 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
         more = read_frame(folder / "metrics.csv", METRIC_COLUMNS, again)
         results = pd.concat([results, more[list(RESULT_COLUMNS)]], ignore_index=True)
     # A run of which every cell failed has no other list of its metrics than its summary.
-    known = list(results["metric"].unique()) or [metric.name for metric in run.metrics]
+    known = list(results["metric"].unique()) or [metric.name for metric in manifest.metrics]
     for metric in metrics:
         if metric not in known:
             raise UnknownNameError("metric", metric, known)
     always = [name for name in ALWAYS_MEASURED if name in known]
     kept = list(dict.fromkeys((*(metrics or known), *always)))
-    whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept, run.tests)
-    described = {
-        "dataset": [dataset.name for dataset in run.datasets],
-        "technique": list(run.titles),
-        "test": run.tests,
-        "metric": kept,
-    }
-    orders = {column: {name: i for i, name in enumerate(names)} for column, names in described.items()}
-    for column, names in orders.items():
-        if unknown := sorted(set(whole[column].unique()) - set(names)):
-            raise ReportError(
-                f"The results in {folder} name a {column} that the manifest lacks",
-                expected="one of " + ", ".join(names),
-                got=", ".join(unknown),
-                remedy=again,
-            )
-    return whole.sort_values(
-        [*WHERE, "metric", "repetition"],
-        key=lambda column: column.map(orders[str(column.name)]) if column.name in orders else column,
-        kind="stable",
-        ignore_index=True,
-    )
-
-
-def read_folds(folder: Path) -> pd.DataFrame | None:
-    """Read the values of single folds, or None where the folder has none."""
-    return _read_if_there(folder / FOLDS_NAME, FOLD_COLUMNS)
-
-
-def read_row_noise(folder: Path) -> pd.DataFrame | None:
-    """Read how much metrics vary with the test rows, or None where the folder does not say.
-
-    Runs of earlier versions did not write it; where their store is at hand, running the experiment again
-    computes nothing anew, and does.
-    """
-    return _read_if_there(folder / TEST_ROWS_NAME, ROW_COLUMNS)
+    whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept, manifest.tests)
+    manifest = manifest.with_metrics(kept)
+    check_read("results", whole, manifest)
+    return in_described_order(whole, manifest, (*WHERE, "metric", "repetition"))
 
 
 def read_groups(folder: Path) -> pd.DataFrame | None:
@@ -230,11 +279,6 @@ def read_tuning(folder: Path) -> pd.DataFrame | None:
     return _read_if_there(folder / TUNING_NAME, TUNING_COLUMNS)
 
 
-def read_frontier(folder: Path) -> pd.DataFrame | None:
-    """Read the unprocessing frontiers of a run, or None where it recorded none."""
-    return _read_if_there(folder / FRONTIER_NAME, FRONTIER_COLUMNS)
-
-
 def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:
     if not plain_or_packed(path).exists():
         return None
@@ -244,15 +288,14 @@ def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     """Read a CSV file, such as ``results.csv`` or, compressed, ``results.csv.xz``, and check its columns.
 
-    Their names decide whether they hold text, floats or integers. Runs of earlier versions had no column
-    ``test``: theirs was the original one. A file that is missing, malformed or has
+    Their names decide whether they hold text, floats or integers. A file that is missing, malformed or has
     other columns is a ReportError with the given remedy.
     """
     path = plain_or_packed(path)
     try:
         # Names stay text whatever they look like. What repeats is read, and converted, once.
         kinds = {column: "category" if column in _TEXTS else object for column in columns}
-        frame = _with_test(pd.read_csv(path, dtype=kinds, keep_default_na=False), columns)
+        frame = pd.read_csv(path, dtype=kinds, keep_default_na=False)
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
     except (ValueError, EOFError, LZMAError) as error:
@@ -276,16 +319,6 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
                 remedy=remedy,
             ) from error
         frame[column] = pd.Series(values, index=frame.index, dtype="int64" if is_whole else "float64")
-    return frame
-
-
-def _with_test(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Return a frame with the column of the test, if that is all that it lacks."""
-    if "test" not in columns or list(frame.columns) != [column for column in columns if column != "test"]:
-        return frame
-    # A cell that failed as a whole names no test, as it names no metric.
-    tests = np.where(frame["metric"] == "", "", ORIGINAL)
-    frame.insert(list(columns).index("test"), "test", pd.Series(tests, index=frame.index, dtype="category"))
     return frame
 
 

@@ -1,4 +1,4 @@
-"""The two frames that a report is drawn from: their columns, their checks, their order."""
+"""The frames that a report is drawn from: their order, their scenarios, and what is checked of those read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pandas as pd
 
 from benchmark.columns import (
     CELL_COLUMNS,
-    FAILURE_COLUMNS,
     ORIGINAL,
     OWN,
     OWN_TITLE,
@@ -19,9 +18,10 @@ from benchmark.columns import (
     TEST_TITLES,
 )
 from benchmark.errors import ReportError
-from benchmark.runs.descriptions import DatasetDescription, RunDescription
+from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ConstantAnswer, constant_on
-from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey, require_unique, with_numbers
+from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey, require_unique
 from benchmark.text.words import file_name
 
 MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
@@ -92,7 +92,7 @@ class Scenario:
         *fit, test = (frame[column] == name for column, name in zip(SCENARIO, self.key, strict=True))
         return frame[fit[0] & fit[1] & fit[2] & (test | (frame["test"] == ""))]
 
-    def subtitle(self, description: RunDescription, explanation: str) -> str:
+    def subtitle(self, description: Manifest, explanation: str) -> str:
         """Say what was measured on what, how often, and what a figure shows of it."""
         provenance = self.dataset.provenance
         learner = "each technique's own learner" if self.own else f"classifier {self.classifier}"
@@ -102,35 +102,28 @@ class Scenario:
         ).strip()
 
 
-def check_results(results: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    """Return a new frame of the results, with float values and in described order.
+def check_read(what: str, frame: pd.DataFrame, manifest: Manifest) -> None:
+    """Check a frame that was read; ``what`` says which it is: ``"results"`` or ``"failures"``.
 
     Raises
     ------
     ReportError
-        If columns are missing or unknown, or something has a name that the description lacks.
+        If something has a name that the manifest lacks, or a status is unknown.
     StatisticsError
-        If a key repeats, or a value is no number.
+        If a key repeats.
     """
-    _require_columns("results", results, RESULT_COLUMNS)
-    require_unique("results", results, RESULT_COLUMNS[:-1])
-    _require_described("results", results, description)
-    return in_described_order(with_numbers(results), description)
-
-
-def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    """Return the failures checked, with empty text instead of missing text and in described order.
-
-    Errors are those of :func:`check_results`; an unknown status is one as well.
-    """
-    _require_columns("failures", failures, FAILURE_COLUMNS)
-    checked = failures[list(FAILURE_COLUMNS)].copy()
-    for column in ("test", "metric", "status", "reason"):
-        checked[column] = checked[column].astype("object").fillna("").astype(str)
-    require_unique("failures", checked, FAILURE_COLUMNS[:-2])
-    _require_described("failures", checked, description)
-    _require_known("failures", "status", checked["status"], STATUSES)
-    return in_described_order(checked, description)
+    known: dict[str, Sequence[object]] = {**_described_names(manifest), "status": STATUSES}
+    for column in [name for name in known if name in frame.columns]:
+        # Failures of whole cells name neither test nor metric.
+        names = known[column] if what == "failures" else [name for name in known[column] if name != ""]
+        if unknown := [str(value) for value in frame[column].unique() if value not in names]:
+            raise ReportError(
+                f"The {what} name a {column} that the run's manifest lacks",
+                expected="one of " + ", ".join(map(str, names)),
+                got=", ".join(unknown),
+                remedy="run the experiment again: manifest and numbers are not of one run",
+            )
+    require_unique(what, frame, [column for column in RESULT_COLUMNS[:-1] if column in frame.columns])
 
 
 def joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
@@ -140,51 +133,36 @@ def joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFra
 
 
 def joined_in_order(
-    frames: Sequence[pd.DataFrame], run: RunDescription, columns: Sequence[str]
+    frames: Sequence[pd.DataFrame], manifest: Manifest, columns: Sequence[str]
 ) -> pd.DataFrame:
     """Join frames, the datasets in the run's order."""
-    place = {dataset.name: i for i, dataset in enumerate(run.datasets)}
-    whole = joined(frames, columns)
-    return whole.sort_values("dataset", key=lambda own: own.map(place), kind="stable", ignore_index=True)
-
-
-def only_described_metrics(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    """Return the rows whose metric is described, or that are about whole cells."""
-    named = ["", *(metric.name for metric in description.metrics)]
-    return frame[frame["metric"].isin(named)].reset_index(drop=True)
+    return in_described_order(joined(frames, columns), manifest, ["dataset"])
 
 
 def with_failed_cells(
     results: pd.DataFrame, failures: pd.DataFrame, metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
 ) -> pd.DataFrame:
     """Return results with a row without a value for each test and metric of each cell that failed."""
-    missing = of_failed_cells(failures, CELL_COLUMNS, metrics, tests).assign(value=float("nan"))
-    # An empty frame has no say in the types of the columns.
-    filled = [frame for frame in (results, missing) if len(frame)]
-    return pd.concat(filled or [results], ignore_index=True)
-
-
-def of_failed_cells(
-    failures: pd.DataFrame, columns: Sequence[str], metrics: Sequence[str], tests: Sequence[str]
-) -> pd.DataFrame:
-    """Return some columns of each cell that failed as a whole, with every test and metric that it lacks."""
-    failed = failures.loc[failures["metric"] == "", [c for c in columns if c != "test"]]
+    failed = failures.loc[failures["metric"] == "", list(CELL_COLUMNS)]
     lacking = pd.MultiIndex.from_product([tests, metrics], names=["test", "metric"]).to_frame(index=False)
-    return failed.merge(lacking, how="cross")
+    missing = failed.merge(lacking, how="cross").assign(value=float("nan"))
+    return joined([results, missing], results.columns)
 
 
-def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    """Return a frame with some columns of the results sorted: named things as described, others ascending."""
+def in_described_order(
+    frame: pd.DataFrame, manifest: Manifest, keys: Sequence[str] = RESULT_COLUMNS[:-1]
+) -> pd.DataFrame:
+    """Return a frame sorted by the keys that it has: named things as described, others ascending."""
     ranks = {
         column: {name: rank for rank, name in enumerate(names)}
-        for column, names in _described_names(description).items()
+        for column, names in _described_names(manifest).items()
     }
 
     def rank(column: pd.Series) -> pd.Series:
         return column.map(ranks[str(column.name)]) if column.name in ranks else column
 
-    keys = [column for column in RESULT_COLUMNS[:-1] if column in frame.columns]
-    return frame.sort_values(keys, key=rank, kind="stable", ignore_index=True)
+    present = [column for column in keys if column in frame.columns]
+    return frame.sort_values(present, key=rank, kind="stable", ignore_index=True)
 
 
 def distinguishing_names(keys: Iterable[ScenarioKey]) -> dict[ScenarioKey, tuple[str, ...]]:
@@ -206,19 +184,7 @@ def distinguishing_names(keys: Iterable[ScenarioKey]) -> dict[ScenarioKey, tuple
     }
 
 
-def scenarios(
-    results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
-) -> tuple[Scenario, ...]:
-    """Return the scenarios that occur in checked frames, in described order."""
-    columns = list(SCENARIO)
-    # A scenario of which every cell failed is still part of the run.
-    failed = of_failed_cells(failures, columns, [""], description.tests)
-    single = failures.loc[failures["metric"] != ""]
-    found = [frame[columns] for frame in (results, failed, single) if len(frame)]
-    return described_scenarios(pd.concat(found or [results[columns]]), description)
-
-
-def described_scenarios(frame: pd.DataFrame, description: RunDescription) -> tuple[Scenario, ...]:
+def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Scenario, ...]:
     """Return the scenarios that occur in a frame that has these columns, in described order."""
     columns = list(SCENARIO)
     order = list(TEST_TITLES).index
@@ -237,7 +203,7 @@ def described_scenarios(frame: pd.DataFrame, description: RunDescription) -> tup
     return tuple(found)
 
 
-def _described_names(description: RunDescription) -> dict[str, Sequence[object]]:
+def _described_names(description: Manifest) -> dict[str, Sequence[object]]:
     return {
         "dataset": [dataset.name for dataset in description.datasets],
         "beta": list(description.betas),
@@ -247,34 +213,3 @@ def _described_names(description: RunDescription) -> dict[str, Sequence[object]]
         # An empty metric stands for the whole cell and comes before each.
         "metric": ["", *(metric.name for metric in description.metrics)],
     }
-
-
-def _require_columns(what: str, frame: pd.DataFrame, columns: Sequence[str]) -> None:
-    missing = [column for column in columns if column not in frame.columns]
-    unknown = [str(column) for column in frame.columns if column not in columns]
-    if missing or unknown:
-        faults = [f"no {column}" for column in missing] + [f"unknown {column}" for column in unknown]
-        raise ReportError(
-            f"The {what} do not have the columns of {what}",
-            expected=", ".join(columns),
-            got=", ".join(faults),
-            remedy="hand over the frames as a run gives them",
-        )
-
-
-def _require_described(what: str, frame: pd.DataFrame, description: RunDescription) -> None:
-    for column, names in _described_names(description).items():
-        if column in ("test", "metric") and what == "results":
-            names = names[1:]
-        _require_known(what, column, frame[column], names)
-
-
-def _require_known(what: str, column: str, values: pd.Series, known: Sequence[object]) -> None:
-    unknown = [str(value) for value in values.unique() if value not in known]
-    if unknown:
-        raise ReportError(
-            f"The {what} name a {column} that the run's description lacks",
-            expected="one of " + ", ".join(map(str, known)),
-            got=", ".join(unknown),
-            remedy="describe everything that the store holds, or select the described rows",
-        )

@@ -1,138 +1,137 @@
-"""A run's manifest: what is needed to judge, to describe and to repeat it, written and read by one class."""
+"""A run's manifest: what is needed to judge, to show and to repeat it."""
 
 from __future__ import annotations
 
-import datetime
 import json
-import math
-import os
-import platform
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Annotated, Any, Self
 
-import numpy as np
-from pydantic import BaseModel, ValidationError, model_serializer, model_validator
+import pandas as pd
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ValidationError,
+    WrapSerializer,
+    model_serializer,
+    model_validator,
+)
 
-from benchmark.bias import list_bias_kinds
-from benchmark.bias.cpt import NOTHING_ACTS
-from benchmark.columns import ORIGINAL, OWN, TEST_TITLES
-from benchmark.data.card import Card, load_card
-from benchmark.declarations import declaration_dir
-from benchmark.errors import CardError, ReportError, UnknownNameError
-from benchmark.experiment.entries import PublishedEntry
-from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment
-from benchmark.metrics import get_metric, list_metrics, metric_names
+from benchmark.columns import BALANCED, BIASED, ORIGINAL, OWN, TEST_TITLES
+from benchmark.errors import ReportError
+from benchmark.experiment.entries import NOBODY_HAS, PublishedEntry
+from benchmark.metrics import list_metrics
 from benchmark.runs.descriptions import (
     DatasetDescription,
-    GroupSizes,
+    DatasetInExperiment,
     MetricDescription,
-    PlantedBias,
-    Protocol,
-    RunDescription,
     TechniqueDescription,
+    by_name,
+    with_names,
 )
-from benchmark.techniques import list_techniques
+from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.frames import Baseline, Baselines, Resampling, baseline_names
+from benchmark.text.words import file_name
 
-# What computes a run takes half a second to load, and readers of manifests need none of it.
-if TYPE_CHECKING:
-    from benchmark.experiment.counts import BlockName
-    from benchmark.experiment.prepare import Scene, World
-    from benchmark.experiment.run import Outcome
-
-_ARROW = " -> "
 _OF_PAPER = "the baseline of the paper"
 
+_TESTS: dict[str, str] = {
+    ORIGINAL: "test rows without planted bias",
+    BIASED: "test rows with the planted bias of their β",
+    BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
+}
 
-def describe_run(world: World, outcome: Outcome | None = None) -> RunDescription:
-    """Return the description of an experiment and its data, as the run's manifest will give it.
-
-    Only what was computed tells which labels the test rows with planted bias have.
-    """
-    return Manifest.of(world, outcome).description
-
-
-def metric_description(name: str) -> MetricDescription:
-    """Describe a metric by what is registered: a plugin that is not loaded leaves its name alone."""
-    base = name.partition("[")[0]
-    if (metric := list_metrics().get(base)) is None:
-        return MetricDescription(name, name)
-    return MetricDescription(name, metric.title + name.removeprefix(base), metric.ideal)
+SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
+"""Packages whose versions tables name."""
 
 
-# The experiment. Only what is needed of it is checked, so that folders of earlier versions and of narrowed
-# experiments, which need not be valid experiment files, can be read as well.
+class Protocol(BaseModel):
+    """How training and test rows were had; see :class:`benchmark.experiment.plan.Experiment`."""
+
+    train: str = "network"
+    holdout: float | None = None
+    folds: int | None = None
+    paired_betas: bool = False
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether training and test rows of all repetitions are splits of the same rows."""
+        return self.train == "data" and self.splits
+
+    @property
+    def splits(self) -> bool:
+        """Whether each repetition has test rows of its own."""
+        return self.holdout is not None or self.folds is not None
+
+    @property
+    def variation_text(self) -> str:
+        """What intervals and p-values hold, as a sentence."""
+        if self.overlaps:
+            splits = "single folds" if self.folds is not None else "repetitions"
+            return (
+                f"Intervals and p-values are of the corrected resampled t-test over {splits}, because "
+                "repeated splits of the same rows overlap."
+            )
+        if self.splits:
+            return (
+                "Intervals and p-values reflect variation between splits and training samples of these data; "
+                "the splits overlap, so that they are too narrow for other data."
+            )
+        return (
+            "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the "
+            "test set and the learned network are fixed."
+        )
+
+    @property
+    def scope_text(self) -> str:
+        """What intervals and tests speak of, as a sentence."""
+        if self.overlaps:
+            return "Intervals and tests speak of other training and test rows: they know that splits overlap."
+        if self.splits:
+            return (
+                "Intervals and tests speak of other splits and training samples of these data, not of other "
+                "data: the splits overlap."
+            )
+        return (
+            "Intervals and tests speak of other training samples, not of other test rows or another network."
+        )
+
+    @property
+    def test_text(self) -> str:
+        """Which test compares techniques."""
+        if self.overlaps:
+            return "corrected resampled t-test"
+        return "sign-flip permutation test"
+
+    @property
+    def levels_text(self) -> str:
+        """What curves over β are made of, as a sentence."""
+        if self.paired_betas:
+            return "A repetition has the same random numbers at all β: curves over β are paired."
+        return "Samples of different β are independent, also those of one repetition."
 
 
 class _Named(BaseModel):
     name: str
 
 
-class _Technique(_Named):
-    title: str = ""
-    technique: str = ""
-    parameters: dict[str, Any] = {}
-    tuned: str = ""
-    sweep: str = ""
+class ExperimentInRun(Protocol):
+    """What later steps read of a run's experiment, and in ``settings`` all of it, as it was given.
 
+    Only what is needed is checked: that of narrowed experiments and of missing plugins can be read as well.
+    """
 
-class _Edit(BaseModel):
-    attribute: str
-
-
-class _Bias(_Named):
-    edits: tuple[_Edit, ...] = ()  # of runs of earlier versions, and of the steps
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_steps(cls, data: Any) -> Any:
-        steps = data.get("steps", ()) if isinstance(data, dict) else ()
-        edits = [edit for step in steps for edit in step.get("parameters", {}).get("edits", ())]
-        return {**data, "edits": edits} if edits else data
-
-
-class _Entry(BaseModel):
-    card: str
-    name: str = ""
-    baseline: str
-    baseline_reason: str = ""
-    columns: dict[str, dict[str, Any]] = {}
-    sensitive: tuple[str, ...] = ()
-    mitigate: str | None = None
-    deprived_group: Any = None
-    bias: tuple[_Bias, ...]
-    folds: int | None = None
-
-    def find_card(self) -> Card | None:
-        """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
-        shipped = declaration_dir("experiments") / self.card
-        try:
-            card = load_card(shipped if shipped.suffix == ".toml" and shipped.is_file() else self.card)
-        except (UnknownNameError, CardError):
-            return None  # a user's own card, which need not be where it was
-        try:
-            card = card.with_columns(self.columns)
-            return card.with_groups(self.sensitive, self.mitigate, self.deprived_group)
-        except (UnknownNameError, CardError):
-            return card  # it has changed since, or columns with infinite bins, which JSON does not have
-
-
-class _ExperimentFacts(BaseModel):
     name: str
     title: str
     seed: int
     repetitions: int
     betas: tuple[float, ...]
-    techniques: tuple[_Technique, ...]
+    techniques: tuple[TechniqueDescription, ...]
     classifiers: tuple[_Named, ...]
-    headline: tuple[str, ...] = ()
     tests: tuple[str, ...] = (ORIGINAL,)
-    train: str = "network"
-    holdout: float | None = None
-    folds: int | None = None
-    paired_betas: bool = False
-    datasets: tuple[_Entry, ...]
+    datasets: tuple[DatasetInExperiment, ...]
     published: PublishedEntry | None = None
     settings: dict[str, Any]
 
@@ -145,253 +144,40 @@ class _ExperimentFacts(BaseModel):
     def _written(self) -> dict[str, Any]:
         return self.settings
 
-    @classmethod
-    def of(cls, experiment: Experiment) -> Self:
-        settings = json.loads(experiment.model_dump_json())
-        # Where a plugin lies is this machine's affair, as with those of the command line.
-        settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
-        # And so is where the shipped experiments lie, whose own cards are beside them.
-        here = declaration_dir("experiments")
-        for entry in settings["datasets"]:
-            if (card := Path(entry["card"])).is_relative_to(here):
-                entry["card"] = card.relative_to(here).as_posix()
-        return cls.model_validate(settings)
 
+class CodeInRun(BaseModel):
+    """Digests and settings of what computed a run."""
 
-class _CodeFacts(BaseModel):
     harness: str = ""
     techniques: dict[str, Any] = {}
     classifiers: dict[str, Any] = {}
     plugins: tuple[str, ...] = ()
 
 
-class _NetworkFacts(BaseModel):
-    digest: str = ""
-    edges: tuple[str, ...] = ()
-    free_parameters: int = 0
-    edited_edges: tuple[str, ...] | None = None
-
-
-class _BiasFacts(BaseModel):
-    kind: str = ""
-    description: str = ""
-    edits: tuple[str, ...] = ()
-    acting: tuple[str, ...] = ()
-    network_discrimination_by_beta: dict[str, float] = {}
-
-    def planted(self, name: str) -> PlantedBias:
-        levels = ((float(beta), value) for beta, value in self.network_discrimination_by_beta.items())
-        return PlantedBias(name, self._words(), self.kind, self.edits, self.acting, tuple(levels))
-
-    def _words(self) -> str:
-        """Return what the kind says of the bias; runs of earlier versions did not record it."""
-        if self.description:
-            return self.description
-        if self.edits:
-            return ", ".join(self.acting) or NOTHING_ACTS
-        kinds = list_bias_kinds()
-        return kinds[self.kind].summary if self.kind in kinds else self.kind
-
-
-class _DatasetFacts(BaseModel):
-    title: str = ""
-    card: str = ""
-    card_digest: str = ""
-    test_data: str = ""
-    embedded: bool
-    test_digest: str = ""
-    test_rows: int = 0
-    test_groups: GroupSizes | None = None
-    scored_favorable: dict[str, tuple[float, ...]] = {}
-    biased_favorable: dict[str, dict[str, tuple[float | None, ...]]] = {}
-    train_rows: int = 0
-    warning: str | None
-    notes: tuple[str, ...] = ()
-    network: _NetworkFacts = _NetworkFacts()
-    bias: dict[str, _BiasFacts] = {}
-    sensitive_feature: str = ""
-    deprived_group: str = ""
-    label: str = ""
-    favorable_label: str = ""
-    columns: tuple[str, ...] = ()
-    group_rows: dict[str, int] = {}
-
-    @classmethod
-    def of(cls, world: World, scene: Scene, biased: Mapping[BlockName, float]) -> Self:
-        from benchmark.experiment.prepare import network_digest
-
-        test, schema, network = scene.test, scene.test.schema, scene.network
-        rows = np.bincount(test.groups, minlength=len(schema.groups))
-        if scene.train == "data":  # all act on the labels of rows, none on an edge
-            edits, edited = {bias: own.edits for bias, own in scene.biases.items()}, []
-        else:
-            edits = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
-            edited = [_ARROW.join((edit.attribute, schema.label)) for own in edits.values() for edit in own]
-        biases = {
-            bias: _BiasFacts(
-                kind=", ".join(step.name for step in own.steps),
-                description=scene.description(bias),
-                edits=tuple(map(str, own.edits)),
-                acting=tuple(map(str, edits[bias])),
-                network_discrimination_by_beta={
-                    str(beta): scene.expected(bias, beta).discrimination for beta in world.experiment.betas
-                },
-            )
-            for bias, own in scene.biases.items()
-        }
-        return cls(
-            title=scene.title,
-            card=scene.card.name,
-            card_digest=scene.card.digest,
-            test_data=scene.test_data,
-            embedded=scene.embedded,
-            test_digest=test.digest,
-            test_rows=len(test),
-            test_groups=GroupSizes.of(test),
-            scored_favorable=_scored_favorable(world.experiment, scene),
-            biased_favorable=_biased_favorable(world.experiment, scene, biased),
-            train_rows=scene.n_train,
-            warning=scene.card.warning,
-            notes=scene.notes,
-            network=_NetworkFacts(
-                digest=network_digest(network),
-                edges=tuple(map(_ARROW.join, network.edges)),
-                free_parameters=network.n_parameters,
-                edited_edges=tuple(dict.fromkeys(edited)),
-            ),
-            bias=biases,
-            columns=schema.names,
-            group_rows=dict(zip(schema.groups, rows.tolist(), strict=True)),
-            **{role: getattr(schema, role) for role in _ROLES},
-        )
-
-    def description(
-        self, name: str, entry: _Entry, own: Mapping[str, str], published: PublishedEntry | None = None
-    ) -> DatasetDescription:
-        # Runs of earlier versions left title, roles and columns to the card.
-        card = None if self.label and self.title else entry.find_card()
-        roles = {role: getattr(self, role) for role in _ROLES}
-        if card is not None:
-            roles = {role: roles[role] or of_card for role, of_card in card.roles.items()}
-        edges = tuple(map(_edge, self.network.edges))
-        nodes = [node for edge in edges for node in edge]
-        if self.network.edited_edges is None:
-            attributes = {edit.attribute for bias in entry.bias for edit in bias.edits}
-            acting = [edge for edge in edges if edge[0] in attributes and edge[1] == roles["label"]]
-        else:
-            acting = list(map(_edge, self.network.edited_edges))
-        return DatasetDescription(
-            name=name,
-            title=self.title or (card.title_as(entry.name or entry.card) if card else ""),
-            embedded=self.embedded,
-            warning=self.warning,
-            baseline=entry.baseline,
-            baseline_reason=entry.baseline_reason or _OF_PAPER * bool(published and published.baseline),
-            own_baselines=own if entry.baseline == OWN else {},
-            entry=entry.name or entry.card,
-            test_data=self.test_data,
-            digest=self.test_digest,
-            folds=entry.folds,
-            n_train=self.train_rows,
-            n_test=self.test_rows,
-            group_sizes=self.test_groups,
-            group_rows=tuple(self.group_rows.items()),
-            scored_favorable={float(beta): own for beta, own in self.scored_favorable.items()},
-            biased_favorable={
-                (bias, float(beta)): tuple(math.nan if share is None else share for share in own)
-                for bias, levels in self.biased_favorable.items()
-                for beta, own in levels.items()
-            },
-            columns=self.columns or tuple(dict.fromkeys([*(card.columns if card else ()), *nodes])),
-            edges=edges,
-            edited_edges=tuple(acting),
-            biases=tuple(
-                self.bias[bias.name].planted(bias.name) if bias.name in self.bias else PlantedBias(bias.name)
-                for bias in entry.bias
-            ),
-            notes=self.notes,
-            **roles,
-        )
-
-
-def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[str, tuple[float, ...]]:
-    """Return the share of favorable labels in the test rows of each repetition, by level of bias.
-
-    With folds it is the mean over them, as accuracy is. Empty where all repetitions have the same test rows.
-    """
-    from benchmark.experiment.draws import axes, split
-
-    if not experiment.splits:
-        return {}
-    labels = scene.test.y
-
-    @cache
-    def share(beta: float, repetition: int) -> float:
-        own = axes(scene, Block(scene.name, "", beta, repetition), experiment)
-        return float(np.mean([labels[tested].mean() for _, tested in split(scene, experiment, own)]))
-
-    # Paired levels have the same splits.
-    first = experiment.betas[0] if experiment.paired_betas else None
-    return {
-        str(beta): tuple(share(beta if first is None else first, r) for r in range(experiment.repetitions))
-        for beta in experiment.betas
-    }
-
-
-def _biased_favorable(
-    experiment: Experiment, scene: Scene, shares: Mapping[BlockName, float]
-) -> dict[str, dict[str, tuple[float | None, ...]]]:
-    """Return the share of favorable labels in the biased test rows of each repetition, by bias and level.
-
-    None where no cell of a repetition came to an end; empty where no such rows were tested on.
-    """
-    repetitions = range(experiment.repetitions)
-    return {
-        bias: {
-            str(beta): tuple(shares.get((scene.name, bias, beta, r)) for r in repetitions)
-            for beta in experiment.betas
-        }
-        for bias in scene.biases
-        if any(where[:2] == (scene.name, bias) for where in shares)
-    }
-
-
-_ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")
-
-
-def _edge(text: str) -> tuple[str, str]:
-    parent, _, child = text.partition(_ARROW)
-    return parent, child
-
-
-class _MetricFacts(BaseModel):
-    name: str
-    title: str
-    ideal: float | None = None
-
-
 class Manifest(BaseModel):
-    """What is needed to judge, to describe and to repeat a run; what earlier versions did not write is empty.
+    """What is needed to judge, to show and to repeat a run.
 
-    ``experiment`` has what later steps read of the experiment, and in ``experiment.settings`` all of it, as
-    it was given. ``code`` has digests and settings of what computed. ``real_data`` and ``datasets`` have the
-    names in the results, in the experiment's order. ``stages`` says at which stage each technique acts,
-    ``headline`` which of the metrics tables and figures show; ``own_baselines``, there only where a dataset's
+    ``real_data`` and ``datasets`` are in the experiment's order, in a file by their names in the results.
+    ``stages`` says at which stage each technique acts. ``metrics`` are all that were computed, in the order
+    in which they are shown; a name may end with a state of the data: ``auc[Female]``. ``headline`` names
+    those that tables and figures show; all if empty. ``own_baselines``, written only where a dataset's
     baseline is ``"own"``, says which entry each technique with a learner of its own is compared with.
     ``cells`` counts those ``planned`` and ``computed_in_this_run``, and by status those without a result;
     ``durations_in_seconds`` are that of ``this_run``, and of ``all_cells`` one after the other. ``plan`` is
     the digest of the cells' keys, ``engine`` what computed them, ``shard`` which part of them they are.
-    ``files`` are all others that the
-    run wrote to its folder.
+    ``files`` are all others that the run wrote to its folder.
+
+    Names that repeat are a ReportError, and so are those of datasets and techniques that are so alike that
+    their files would overwrite each other.
     """
 
-    experiment: _ExperimentFacts
-    code: _CodeFacts = _CodeFacts()
+    experiment: ExperimentInRun
+    code: CodeInRun = CodeInRun()
     real_data: dict[str, bool] = {}
-    datasets: dict[str, _DatasetFacts]
+    datasets: Annotated[tuple[DatasetDescription, ...], BeforeValidator(with_names), WrapSerializer(by_name)]
     stages: dict[str, str] = {}
-    metrics: tuple[_MetricFacts, ...] = ()
-    headline: tuple[str, ...] | None = None
+    metrics: tuple[MetricDescription, ...] = ()
+    headline: tuple[str, ...] = ()
     own_baselines: dict[str, str] = {}
     cells: dict[str, int] = {}
     durations_in_seconds: dict[str, float] = {}
@@ -404,83 +190,46 @@ class Manifest(BaseModel):
     finished: str = ""
     files: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, world: World, outcome: Outcome | None = None, files: Iterable[str] = ()) -> Self:
-        """Return the manifest of a run; without what computing gave, it says nothing of cells."""
-        from benchmark.experiment import evaluate, run, versions
-
-        experiment = world.experiment
-        computed: dict[str, Any] = {}
-        if outcome is not None:
-            computed = {
-                "cells": {
-                    "planned": len(outcome.cells),
-                    "computed_in_this_run": outcome.computed,
-                    **dict(sorted(outcome.failures.items())),
-                },
-                "durations_in_seconds": {
-                    "this_run": round(outcome.seconds, 3),
-                    "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
-                },
-                "plan": outcome.plan,
-                "engine": outcome.engine,
-                "shard": str(outcome.shard),
-                "processors": tuple(map(dict, outcome.processors)),
-            }
-        return cls(
-            experiment=_ExperimentFacts.of(experiment),
-            code=_CodeFacts(
-                harness=versions.harness_digest(),
-                techniques={
-                    f"{technique} on {dataset}": evaluate.describe_technique(configured)
-                    for (dataset, technique), configured in world.techniques.items()
-                },
-                classifiers={c.name: evaluate.describe_classifier(c) for c in experiment.classifiers},
-                plugins=tuple(Path(plugin).name for plugin in world.plugins),
-            ),
-            real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
-            datasets={
-                scene.name: _DatasetFacts.of(world, scene, {} if outcome is None else outcome.biased)
-                for scene in world.scenes.values()
-            },
-            stages={name: configured.stage for (_, name), configured in world.techniques.items()},
-            metrics=tuple(_metrics(world)),
-            headline=run.headline_metrics(experiment),
-            own_baselines=dict(world.own_baselines),
-            versions=versions.package_versions(),
-            platform={
-                "system": platform.platform(),
-                "cores": os.cpu_count(),
-                "python": platform.python_implementation(),
-            },
-            finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            files=tuple(files),
-            **computed,
+    @model_validator(mode="after")
+    def _connect_parts(self) -> Self:
+        """Give datasets their entries in the experiment, and techniques their stages."""
+        experiment = self.experiment
+        if len(experiment.datasets) != len(self.datasets):
+            entries = ", ".join(entry.name for entry in experiment.datasets)
+            raise ValueError(f"it describes other datasets than its experiment names, which are {entries}")
+        by_paper = experiment.published is not None and experiment.published.baseline is not None
+        self.datasets = tuple(
+            replace(
+                dataset,
+                # Experiments of the paper did not always say it themselves.
+                entry=replace(entry, baseline_reason=entry.baseline_reason or _OF_PAPER * by_paper),
+                own_baselines=self.own_baselines if entry.baseline == OWN else {},
+            )
+            for dataset, entry in zip(self.datasets, experiment.datasets, strict=True)
         )
+        staged = tuple(replace(t, stage=self.stages.get(t.name, "")) for t in experiment.techniques)
+        self.experiment = experiment.model_copy(update={"techniques": staged})
+        # Some file systems ignore case: names must still differ there.
+        for kind, named in (("datasets", self.datasets), ("techniques", staged)):
+            files = (file_name(record.name).casefold() for record in named)
+            _require_distinct(kind, files, "repeat, or differ only in case or punctuation")
+        _require_distinct("metrics", (metric.name for metric in self.metrics), "repeat")
+        return self
 
     @classmethod
     def read(cls, path: Path, remedy: str = "") -> Self:
-        """Read the manifest that a run of this version or an earlier one wrote.
+        """Read the manifest that a run wrote.
 
         A file that is missing, or is not the manifest of a run, is a ReportError with the given remedy.
         """
         try:
-            manifest = cls.model_validate_json(path.read_bytes())
+            return cls.model_validate_json(path.read_bytes())
         except OSError as error:
             raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
         except ValidationError as error:
             first = error.errors()[0]
             got = f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}"
             raise ReportError(f"{path} is not the manifest of a run", got=got, remedy=remedy) from error
-        entries = manifest.experiment.datasets
-        if len(entries) != len(manifest.datasets):
-            raise ReportError(
-                f"{path} describes other datasets than its experiment names",
-                expected=", ".join(entry.name or entry.card for entry in entries),
-                got=", ".join(manifest.datasets),
-                remedy=remedy,
-            )
-        return manifest
 
     @property
     def text(self) -> str:
@@ -489,46 +238,172 @@ class Manifest(BaseModel):
         return json.dumps(self.model_dump(mode="json", exclude=without), indent=2) + "\n"
 
     @property
-    def description(self) -> RunDescription:
-        """What a report has to know about the run beyond its numbers."""
-        experiment = self.experiment
-        registered = {name: technique.stage for name, technique in list_techniques().items()}
-        return RunDescription(
-            name=experiment.name,
-            title=experiment.title,
-            seed=experiment.seed,
-            repetitions=experiment.repetitions,
-            betas=experiment.betas,
-            techniques=tuple(
-                TechniqueDescription(
-                    *(t.name, t.title, t.technique, self.stages.get(t.name, registered.get(t.technique, ""))),
-                    tuned=t.tuned,
-                    sweep=t.sweep,
-                )
-                for t in experiment.techniques
-            ),
-            classifiers=(*(c.name for c in experiment.classifiers), *([OWN] if self.own_baselines else [])),
-            metrics=tuple(MetricDescription(m.name, m.title, m.ideal) for m in self.metrics),
-            # A manifest lists the datasets in the experiment's order.
-            datasets=tuple(
-                facts.description(name, entry, self.own_baselines, experiment.published)
-                for entry, (name, facts) in zip(experiment.datasets, self.datasets.items(), strict=True)
-            ),
-            versions=self.versions,
-            headline=(experiment.headline or PAPER_METRICS) if self.headline is None else self.headline,
-            published=experiment.published,
-            protocol=Protocol(
-                experiment.train, experiment.holdout, experiment.folds, experiment.paired_betas
-            ),
-            tests=tuple(test for test in TEST_TITLES if test in experiment.tests),
+    def name(self) -> str:
+        """Name of the experiment."""
+        return self.experiment.name
+
+    @property
+    def title(self) -> str:
+        """Title of the experiment."""
+        return self.experiment.title
+
+    @property
+    def betas(self) -> tuple[float, ...]:
+        """Levels of bias; they ascend."""
+        return self.experiment.betas
+
+    @property
+    def repetitions(self) -> int:
+        """Number of planned samples per dataset and level of bias."""
+        return self.experiment.repetitions
+
+    @property
+    def techniques(self) -> tuple[TechniqueDescription, ...]:
+        """The techniques, in the order in which they are shown."""
+        return self.experiment.techniques
+
+    @property
+    def classifiers(self) -> tuple[str, ...]:
+        """Names of the classifiers in the results."""
+        names = [classifier.name for classifier in self.experiment.classifiers]
+        return (*names, *([OWN] if self.own_baselines else []))
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """What fitted models were scored on: keys of :data:`~benchmark.columns.TEST_TITLES`."""
+        return tuple(test for test in TEST_TITLES if test in self.experiment.tests)
+
+    @property
+    def protocol(self) -> Protocol:
+        """How training and test rows were had."""
+        return self.experiment
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Names of the techniques, each with its title."""
+        return {technique.name: technique.title for technique in self.techniques}
+
+    @property
+    def tuned_by(self) -> str:
+        """The rule by which settings were chosen; empty where no technique was tuned."""
+        return str((self.experiment.settings.get("tune") or {}).get("rule", ""))
+
+    @property
+    def unchoosable(self) -> frozenset[str]:
+        """Names of the techniques whose setting was chosen on rows that nobody has."""
+        return frozenset(technique.name for technique in self.techniques if technique.tuned in NOBODY_HAS)
+
+    def choosable(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a frame that are of techniques between which one can choose."""
+        return frame[~frame["technique"].isin(self.unchoosable)] if self.unchoosable else frame
+
+    @property
+    def of_choices(self) -> Self:
+        """The same run without what is unchoosable, between which and others nobody has a choice."""
+        techniques = tuple(t for t in self.techniques if t.name not in self.unchoosable)
+        return self.model_copy(
+            update={"experiment": self.experiment.model_copy(update={"techniques": techniques})}
         )
 
+    @property
+    def constant_answers(self) -> dict[str, ConstantAnswer]:
+        """The best constant answer on the original test rows of each dataset where these are counted."""
+        return {d.name: d.best_constant for d in self.datasets if d.best_constant is not None}
 
-def _metrics(world: World) -> Iterable[_MetricFacts]:
-    schemas = [scene.test.schema for scene in world.scenes.values()]
-    groups = dict.fromkeys(group for schema in schemas for group in schema.groups)
-    for metric in map(get_metric, metric_names(world.experiment.measured)):
-        each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
-        for suffix in each:
-            name = metric.name + suffix
-            yield _MetricFacts(name=name, title=metric.title + suffix, ideal=metric.ideal)
+    def baselines(self, results: pd.DataFrame) -> Baselines:
+        """Return what is compared with what where a frame, with dataset and classifier, has rows."""
+        places = results[["dataset", "classifier"]].drop_duplicates().itertuples(index=False, name=None)
+        return Baselines({place: self.dataset(place[0]).baseline_with(place[1]) for place in places})
+
+    def baseline_text(self, baseline: Baseline) -> str:
+        """Say what is compared with, and where that differs, for which techniques."""
+        if isinstance(baseline, str):
+            return self.titles.get(baseline, baseline)
+        compared = {
+            name: [title for t, title in self.titles.items() if t != name and baseline.get(t) == name]
+            for name in baseline_names(baseline)
+        }
+        return ", ".join(
+            f"{self.titles.get(name, name)} for {' and '.join(titles)}"
+            for name, titles in compared.items()
+            if titles
+        )
+
+    def made_with(self, packages: Sequence[str] = SHOWN_PACKAGES) -> str:
+        """Return the experiment, its seed and the versions of some packages, as a sentence."""
+        versions = ", ".join(f"{name} {self.versions[name]}" for name in packages if name in self.versions)
+        return f"Experiment {self.name} ({self.title}), seed {self.experiment.seed}; {versions}."
+
+    def dataset(self, name: str) -> DatasetDescription:
+        """Return the dataset of that name in the results."""
+        return next(dataset for dataset in self.datasets if dataset.name == name)
+
+    def headings(self, names: str) -> str:
+        """Return the headings of datasets, named as in frames of ranks: with spaces between them."""
+        return ", ".join(self.dataset(name).heading for name in names.split())
+
+    def technique(self, name: str) -> TechniqueDescription | None:
+        """Return the technique of that name, or None if the run has none."""
+        return next((technique for technique in self.techniques if technique.name == name), None)
+
+    def metric(self, name: str) -> MetricDescription | None:
+        """Return the metric of that name, or None if the run has none."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+    def with_metrics(self, names: Iterable[str]) -> Self:
+        """Return the same run with these metrics alone; what it lacks is described by what is registered."""
+        metrics = tuple(self.metric(name) or metric_description(name) for name in names)
+        return self.model_copy(update={"metrics": metrics})
+
+    @property
+    def shown(self) -> Self:
+        """The same run with nothing but its headline metrics."""
+        names = [name for name in self.headline if self.metric(name) is not None]
+        return self.with_metrics(names) if self.headline else self
+
+    def resampling(self, folds: pd.DataFrame | None) -> Resampling | None:
+        """Return how repetitions overlap, or None where they do not, with the values of single folds."""
+        protocol = self.protocol
+        if not protocol.overlaps:
+            return None
+        overlaps, n_folds = {}, {}
+        for dataset in self.datasets:
+            if protocol.folds is not None:
+                n_folds[dataset.name] = dataset.entry.folds or protocol.folds
+            share = 1 / n_folds[dataset.name] if n_folds else protocol.holdout or 0.0
+            n_train = (1 - share) * dataset.test_rows
+            # A training sample may be limited to fewer rows.
+            n_train = max(1.0, min(n_train, dataset.train_rows or n_train))
+            overlaps[dataset.name] = share * dataset.test_rows / n_train
+        return Resampling(overlaps, n_folds or None, folds)
+
+    @property
+    def tests_note(self) -> str:
+        """What the tests are, as sentences; empty where nothing but the original test rows was tested on."""
+        if self.tests == (ORIGINAL,):
+            return ""
+        return " ".join(f"{TEST_TITLES[test].capitalize()}: {_TESTS[test]}." for test in self.tests)
+
+    @property
+    def repetitions_text(self) -> str:
+        """``"30 repetitions"``, or ``"1 repetition"``."""
+        return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
+
+
+def metric_description(name: str) -> MetricDescription:
+    """Describe a metric by what is registered: a plugin that is not loaded leaves its name alone."""
+    base = name.partition("[")[0]
+    if (metric := list_metrics().get(base)) is None:
+        return MetricDescription(name, name)
+    return MetricDescription(name, metric.title + name.removeprefix(base), metric.ideal)
+
+
+def _require_distinct(kind: str, names: Iterable[str], fault: str) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ReportError(
+            f"Names of {kind} {fault}",
+            expected="names that still differ as names of files",
+            got=", ".join(repeated),
+            remedy="rename one of each in the experiment file",
+        )

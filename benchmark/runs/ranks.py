@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import OWN
-from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import joined
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics import (
     Goal,
     average_ranks,
@@ -31,7 +31,7 @@ MOST_PAIRED = 50
 
 
 def ranks_and_pairs(
-    cells: Cells, goals: Mapping[str, Goal], run: FinishedRun, *, alpha: float, rope: float
+    cells: Cells, goals: Mapping[str, Goal], run: Manifest, *, alpha: float, rope: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the ranks of techniques and the comparisons of pairs; ``results/README.md`` says the columns."""
     # A mean over some of the repetitions is not ranked beside means over all of them.
@@ -45,7 +45,7 @@ def ranks_and_pairs(
     return ranks, joined(pairs, pairs[0].columns)
 
 
-def repeated_levels(run: FinishedRun, frame: pd.DataFrame) -> pd.Series[bool]:
+def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
     """Return of each row whether it is of a bias without effect, at a level that is not the least."""
     inert = [(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings]
     of_inert = pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
@@ -53,7 +53,7 @@ def repeated_levels(run: FinishedRun, frame: pd.DataFrame) -> pd.Series[bool]:
     return repeated
 
 
-def _panels(cells: Cells, run: FinishedRun) -> Iterator[tuple[tuple[str, ...], Cells]]:
+def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cells]]:
     """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
 
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from benchmark.columns import BIASED, ORIGINAL
-from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import joined
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics import recoveries
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.frames import WHERE, Baseline, Cells, baseline_of
@@ -34,7 +34,7 @@ def recovery_table(
     parts: Iterable[tuple[Cells, Baseline]],
     comparisons: pd.DataFrame,
     standing: pd.DataFrame,
-    run: FinishedRun,
+    run: Manifest,
 ) -> pd.DataFrame:
     """Return the recoveries on the original test, with what the techniques change in accuracy.
 
@@ -45,7 +45,7 @@ def recovery_table(
     comparisons, standing : DataFrame
         From :func:`~benchmark.statistics.paired_comparisons` and
         :func:`~benchmark.statistics.answers.standings`.
-    run : FinishedRun
+    run : Manifest
         Which biases have no effect.
 
     Returns
@@ -76,7 +76,7 @@ def recovery_table(
     return table[list(RECOVERY_FILE_COLUMNS)]
 
 
-def _explained(table: pd.DataFrame, standing: pd.DataFrame, run: FinishedRun) -> pd.DataFrame:
+def _explained(table: pd.DataFrame, standing: pd.DataFrame, run: Manifest) -> pd.DataFrame:
     """Put the reasons that a run knows in the place of a missing value."""
     where = list(WHERE)
     words = standing[standing["n_degenerate"] > 0].set_index(where)["degenerate"]

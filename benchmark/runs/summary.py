@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from benchmark.runs.descriptions import RunDescription
-from benchmark.runs.frames import MEAN_COLUMNS, in_described_order, of_failed_cells
+from benchmark.runs.frames import MEAN_COLUMNS, in_described_order
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import cell_intervals, half_widths
 
@@ -16,28 +16,23 @@ SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", 
 _KEY = [*MEAN_COLUMNS, "metric"]
 
 
-def summarise(
-    results: pd.DataFrame,
-    failures: pd.DataFrame,
-    description: RunDescription,
-    folds: pd.DataFrame | None = None,
-) -> pd.DataFrame:
+def summarise(results: pd.DataFrame, manifest: Manifest, folds: pd.DataFrame | None = None) -> pd.DataFrame:
     """Summarize each metric of each cell over the repetitions, in described order.
 
     Columns :data:`SUMMARY_COLUMNS`; ``n`` counts the finite values. A cell without any is a row with
     ``n = 0``, not a gap. ``std`` and the interval, which is that of
-    :func:`benchmark.statistics.cell_intervals`, are NaN where ``n < 2``. Results and failures are checked by
-    :mod:`benchmark.runs.frames`; ``folds`` are the values of single folds, where there are some.
+    :func:`benchmark.statistics.cell_intervals`, are NaN where ``n < 2``. The results have a row for each
+    value that there should be; ``folds`` are the values of single folds, where there are some.
     """
     finite = results["value"].where(np.isfinite(results["value"]))
-    moments = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
-    rows = moments.reindex(moments.index.append(_failed_keys(failures, description)).unique()).reset_index()
-    n = rows["count"].fillna(0).to_numpy(dtype=np.int64)
+    rows = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
+    rows = rows.reset_index()
+    n = rows["count"].to_numpy(dtype=np.int64)
     half_width = half_widths(rows["std"].to_numpy(dtype=float), n)
-    if (resampling := description.resampling(folds)) is not None and len(results):
-        found = cell_intervals(to_cells(results, resampling)).set_index(_KEY)
-        own = found.reindex(pd.MultiIndex.from_frame(rows[_KEY]))
-        half_width = ((own["ci_high"] - own["ci_low"]) / 2).to_numpy()
+    if (resampling := manifest.resampling(folds)) is not None and len(results):
+        intervals = cell_intervals(to_cells(results, resampling)).set_index(_KEY)
+        intervals = intervals.reindex(pd.MultiIndex.from_frame(rows[_KEY]))
+        half_width = ((intervals["ci_high"] - intervals["ci_low"]) / 2).to_numpy()
     summary = rows[_KEY].assign(
         mean=rows["mean"],
         std=rows["std"],
@@ -45,12 +40,4 @@ def summarise(
         ci_high=rows["mean"] + half_width,
         n=n,
     )
-    return in_described_order(summary, description)
-
-
-def _failed_keys(failures: pd.DataFrame, description: RunDescription) -> pd.MultiIndex:
-    """Return the keys that failures speak of; a cell that failed has one for each test and metric."""
-    metrics = [metric.name for metric in description.metrics]
-    cells = of_failed_cells(failures, MEAN_COLUMNS, metrics, description.tests)
-    single = failures.loc[failures["metric"] != "", _KEY]
-    return pd.MultiIndex.from_frame(pd.concat([cells[_KEY], single]))
+    return in_described_order(summary, manifest)

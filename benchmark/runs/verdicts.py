@@ -8,18 +8,16 @@ from typing import NamedTuple
 import pandas as pd
 
 from benchmark.metrics import list_metrics
-from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import joined, joined_in_order
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics import Goal, paired_comparisons
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCURACY,
     DISCRIMINATION,
-    ConstantAnswer,
     answer_table,
     judged,
-    standings,
 )
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.frames import Baselines, Cells, Resampling, baseline_of, to_cells
@@ -36,7 +34,7 @@ class Verdicts(NamedTuple):
 
 
 def verdicts(
-    run: RunDescription,
+    run: Manifest,
     results: pd.DataFrame,
     cells: Cells,
     baselines: Baselines,
@@ -52,7 +50,7 @@ def verdicts(
 
     Parameters
     ----------
-    run : RunDescription
+    run : Manifest
         What the results are of.
     results : DataFrame
         All values.
@@ -75,9 +73,7 @@ def verdicts(
     if {DISCRIMINATION, ACCURACY} <= set(cells.keys["metric"]):
         answers = answer_table(results, decided, standing, baselines, rope, resampling, paired_levels=paired)
     else:
-        answers = results_answers(
-            results, baselines, run.constant_answers, alpha, rope, resampling, paired_levels=paired
-        )
+        answers = results_answers(results, baselines, standing, alpha, rope, resampling, paired_levels=paired)
     answers = with_frontier(joined_in_order([answers], run, ANSWER_COLUMNS), frontier_gaps)
     return Verdicts(comparisons, decided, answers)
 
@@ -85,7 +81,7 @@ def verdicts(
 def results_answers(
     results: pd.DataFrame,
     baselines: Baselines,
-    constants: Mapping[str, ConstantAnswer],
+    standing: pd.DataFrame,
     alpha: float = ALPHA,
     rope: float = ROPE,
     resampling: Resampling | None = None,
@@ -102,8 +98,8 @@ def results_answers(
         Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     baselines : Baselines
         What techniques are compared with; nothing is where it has no results.
-    constants : mapping of str to ConstantAnswer
-        As for :func:`~benchmark.statistics.answers.standings`.
+    standing : DataFrame
+        From :func:`~benchmark.statistics.answers.standings`.
     alpha, rope : float
         As for :func:`~benchmark.runs.analysis.run_statistics`.
     resampling : Resampling, optional
@@ -115,7 +111,6 @@ def results_answers(
     if not (own["metric"] == DISCRIMINATION).any():
         return pd.DataFrame(columns=list(ANSWER_COLUMNS))
     comparisons = compare_with(to_cells(own, resampling), baselines, list_metrics(), alpha)
-    standing = standings(results, constants)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     return answer_table(results, decided, standing, baselines, rope, resampling, paired_levels=paired_levels)
 

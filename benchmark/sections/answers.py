@@ -10,8 +10,8 @@ import pandas as pd
 
 from benchmark.columns import UNTREATED
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
+from benchmark.runs.manifest import Manifest
 from benchmark.sections.choices import (
     OUTDONE,
     answer_counts,
@@ -108,7 +108,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     return Section("answers", TITLE, notes, [*overview, *details], files, figures)
 
 
-def reading(run: RunDescription) -> str:
+def reading(run: Manifest) -> str:
     """Say how the numbers of an answer are to be read."""
     tested = "Accuracy is that on test rows without planted bias."
     if note := run.tests_note:
@@ -147,7 +147,7 @@ def scenario_notes(
 def _planted_elsewhere(scenario: Scenario) -> str:
     """Say where bias is planted that is not on the deprived group itself; nothing if it is."""
     dataset = scenario.dataset
-    planted = next((bias for bias in dataset.biases if bias.name == scenario.bias), None)
+    planted = next((bias for bias in dataset.bias if bias.name == scenario.bias), None)
     if planted is None or not planted.acting or not dataset.sensitive_feature:
         return ""
     if all(f"| {dataset.sensitive_feature} = " in edit for edit in planted.acting):
@@ -159,7 +159,7 @@ def _baseline_note(scenario: Scenario, titles: Mapping[str, str], baseline: Base
     used = scenario.baseline if baseline is None else baseline
     if not isinstance(used, str) or used == UNTREATED or used not in titles:
         return ""
-    reason = scenario.dataset.baseline_reason or "as the experiment says"
+    reason = scenario.dataset.entry.baseline_reason or "as the experiment says"
     return f"baseline: {titles[used]}, {reason if used == scenario.baseline else 'as asked for'}"
 
 
@@ -321,7 +321,7 @@ def short_section(statistics: RunStatistics) -> Section:
 def in_short(
     scenarios: Sequence[Scenario],
     answers: pd.DataFrame,
-    run: RunDescription,
+    run: Manifest,
     *,
     rope: float,
     marked: bool = False,
@@ -334,7 +334,7 @@ def in_short(
         In the order in which they are shown.
     answers : DataFrame
         From :func:`~benchmark.statistics.answers.answer_table`.
-    run : RunDescription
+    run : Manifest
         What the answers are of.
     rope : float
         Difference up to which two techniques are practically equivalent.
@@ -367,7 +367,7 @@ _Levels = Mapping[ScenarioKey, Mapping[float, Sequence[Answer]]]
 _SHORT_HEADINGS = ("", "disc.", "accuracy (change)", "accepts %", "technique")
 
 
-def _in_full(scenario: Scenario, levels: _Levels, run: RunDescription, rope: float) -> Iterator[Block]:
+def _in_full(scenario: Scenario, levels: _Levels, run: Manifest, rope: float) -> Iterator[Block]:
     yield Block(f"What to choose: {scenario.heading}", _short_notes(scenario, run))
     for beta in scenario.telling_levels(sorted(levels[scenario.key])):
         rows, titles = levels[scenario.key][beta], run.titles
@@ -389,7 +389,7 @@ def _in_full(scenario: Scenario, levels: _Levels, run: RunDescription, rope: flo
         )
 
 
-def _alike(group: Sequence[Scenario], levels: _Levels, run: RunDescription) -> Iterator[Block]:
+def _alike(group: Sequence[Scenario], levels: _Levels, run: Manifest) -> Iterator[Block]:
     """Yield what is the same in several scenarios of one dataset and bias: which techniques are named."""
     first = group[0]
     title = f"What to choose, the same in {len(group)} cases of {first.dataset.heading}"
@@ -411,7 +411,7 @@ def _span(values: Iterable[float]) -> str:
     return f"{short(min(values))} to {short(max(values))}"
 
 
-def _short_notes(scenario: Scenario, run: RunDescription) -> list[str]:
+def _short_notes(scenario: Scenario, run: Manifest) -> list[str]:
     notes = "; ".join(scenario_notes(scenario, run.titles))
     warning = f"Warning: {scenario.dataset.warning}" if scenario.dataset.warning else ""
     return [note for note in (notes, warning) if note]
@@ -451,7 +451,7 @@ def short(value: float | None) -> str:
     return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
 
 
-def _short_reading(levels: _Levels, run: RunDescription, *, rope: float, marked: bool) -> list[str]:
+def _short_reading(levels: _Levels, run: Manifest, *, rope: float, marked: bool) -> list[str]:
     """Say how the answers are to be read: which way is good, what is recommended, what signs mean."""
     by_place = [rows for betas in levels.values() for rows in betas.values()]
     rows = [row for of_level in by_place for row in of_level]

@@ -8,9 +8,9 @@ from benchmark.bias import list_bias_kinds
 from benchmark.columns import EACH_OWN, OWN
 from benchmark.data.card import Card
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription, GroupSizes, Protocol, RunDescription
-from benchmark.runs.finished import FinishedRun
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes
 from benchmark.runs.frames import Scenario
+from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.text.embedded import NOT_REAL
 from benchmark.text.words import number, sentence
@@ -25,17 +25,17 @@ def section(statistics: RunStatistics) -> Section:
     """Return what is known of each dataset."""
     run = statistics.run
     cards = cards_of(run)
-    blocks = [block for dataset in run.datasets for block in _dataset(run, dataset, cards.get(dataset.name))]
+    blocks = [block for dataset in run.datasets for block in _dataset(dataset, cards.get(dataset.name))]
     return Section("data", "Data", blocks=blocks)
 
 
-def cards_of(run: FinishedRun) -> dict[str, Card]:
+def cards_of(run: Manifest) -> dict[str, Card]:
     """Return the card of each dataset that is at hand, with its columns as the experiment reads them."""
-    entries = zip(run.datasets, run.facts.experiment.datasets, strict=True)
-    return {dataset.name: card for dataset, entry in entries if (card := entry.find_card()) is not None}
+    cards = {dataset.name: dataset.entry.find_card() for dataset in run.datasets}
+    return {name: card for name, card in cards.items() if card is not None}
 
 
-def data_notes(datasets: Iterable[DatasetDescription], run: RunDescription) -> Iterator[str]:
+def data_notes(datasets: Iterable[DatasetDescription], run: Manifest) -> Iterator[str]:
     """Say what readers have to know about a run's data: warnings, biases without effect, sizes of groups."""
     which = "original " if run.tests_note else ""
     for dataset in datasets:
@@ -47,14 +47,14 @@ def data_notes(datasets: Iterable[DatasetDescription], run: RunDescription) -> I
             yield f"Warning, {dataset.heading}: {warning}"
         for note in dataset.notes:
             yield f"Note, {dataset.heading}: {sentence(note)}"
-        if dataset.group_sizes is not None:
-            counts = counted(dataset.group_sizes)
+        if dataset.test_groups is not None:
+            counts = counted(dataset.test_groups)
             yield f"{dataset.heading}: of the {which}test rows, {counts} ones are favorable."
 
 
 def planted_note(scenario: Scenario, protocol: Protocol) -> str:
     """Say what bias is planted in a scenario, and what it does to the labels of training rows."""
-    planted = next(bias for bias in scenario.dataset.biases if bias.name == scenario.bias)
+    planted = next(bias for bias in scenario.dataset.bias if bias.name == scenario.bias)
     if not (planted.kind or planted.description):  # a manifest that says nothing of it
         return ""
     kinds, real = list_bias_kinds(), protocol.train == "data"
@@ -62,7 +62,9 @@ def planted_note(scenario: Scenario, protocol: Protocol) -> str:
     if planted.kind in kinds and planted.edits and not real:  # such a description names the edits alone
         what = kinds[planted.kind].summary
         acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
-    levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination))
+    levels = ", ".join(
+        f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.network_discrimination_by_beta.items())
+    )
     have = "have" if real else "are drawn with"
     drawn = f" Discrimination between the labels that training rows {have}: {levels}."
     return f"Planted: {what}{acting}.{drawn if levels else ''}"
@@ -76,12 +78,12 @@ def counted(sizes: GroupSizes) -> str:
     )
 
 
-def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
+def _dataset(dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
     heading = dataset.heading
     facts = {
         "title": dataset.title,
-        "scored on": f"{dataset.test_data}, {dataset.n_test:,} rows",
-        "trained on": f"samples of {dataset.n_train:,} rows",
+        "scored on": f"{dataset.test_data}, {dataset.test_rows:,} rows",
+        "trained on": f"samples of {dataset.train_rows:,} rows",
         "baseline": EACH_OWN if dataset.baseline == OWN else dataset.baseline,
         "groups": _groups(dataset),
     }
@@ -94,7 +96,7 @@ def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -
         notes.append("The card is not at hand, so only what the run itself recorded is shown.")
     else:
         notes.append(card.description.strip())
-        if card.digest != run.facts.datasets[dataset.name].card_digest:
+        if card.digest != dataset.card_digest:
             notes.append("The card has changed since this run; what is shown is its present state.")
         facts |= {
             "label": f"{card.label}; favorable: {card.favorable_label}",
@@ -107,28 +109,27 @@ def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -
     yield Block(f"{heading} ({dataset.name})", notes, {name: text for name, text in facts.items() if text})
     if card and card.known_problems:
         yield Block(f"{heading}: known problems", remarks=card.known_problems)
-    for bias in dataset.biases:
+    for bias in dataset.bias:
         sentences = [f"{bias.sentence} (kind {bias.kind})."]
         if bias.inert:
             sentences.append(
                 "Warning: No dependency of the learned network is one that this edit could act on. At every "
                 "β the samples are the same."
             )
-        levels, values = zip(*bias.discrimination, strict=True) if bias.discrimination else ((), ())
-        row = ["of the network", *("–" if value is None else number(value, 4) for value in values)]
-        table = TextTable(["Discrimination", *(f"β = {beta:g}" for beta in levels)], [row])
+        by_beta = bias.network_discrimination_by_beta
+        row = ["of the network", *(number(value, 4) for value in by_beta.values())]
+        table = TextTable(["Discrimination", *(f"β = {beta:g}" for beta in by_beta)], [row])
         yield Block(f"{heading}: planted bias {bias.name}", sentences, table=table)
-    # The label is neither in the manifest nor in a card at hand: an older run of a user's own data.
-    yield Block(f"{heading}: learned network", network=dataset if dataset.label else None)
+    yield Block(f"{heading}: learned network", network=dataset)
     yield Block(
-        table=TextTable(["parent", "child"], dataset.edges),
-        fold=f"{heading}: the {len(dataset.edges)} dependencies as a table",
+        table=TextTable(["parent", "child"], dataset.network.edges),
+        fold=f"{heading}: the {len(dataset.network.edges)} dependencies as a table",
     )
 
 
 def _groups(dataset: DatasetDescription) -> str:
     """Say who is better off in the test data, and what a constant answer is worth there."""
-    if (sizes := dataset.group_sizes) is None:
+    if (sizes := dataset.test_groups) is None:
         return ""
     constant = sizes.best_constant
     return (

@@ -15,7 +15,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 def section(statistics: RunStatistics) -> Section:
     """Return every reason why results or values are missing, the most frequent first."""
     run = statistics.run
-    failures = run.failures
+    failures = statistics.failures
     title = "Missing results"
     if failures.empty:
         return Section("failures", title, ("Every cell has a result, and every metric a value.",))

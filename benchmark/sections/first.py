@@ -8,7 +8,8 @@ from typing import Any
 from benchmark.columns import UNTREATED
 from benchmark.data.reading import FEW_ROWS, small_group
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription, Protocol
+from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.manifest import Protocol
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
@@ -100,7 +101,7 @@ def _what_techniques_change(statistics: RunStatistics, levels: list[tuple[float,
 
 def small_groups(dataset: DatasetDescription) -> Iterator[str]:
     """Yield a sentence for the deprived and for the favored group, where it has too few test rows."""
-    if sizes := dataset.group_sizes:
+    if sizes := dataset.test_groups:
         for role, rows in (("deprived", sizes.deprived), ("favored", sizes.favored)):
             if rows < FEW_ROWS:
                 yield small_group(role, rows)
@@ -110,7 +111,7 @@ def planted(dataset: DatasetDescription, beta: float) -> str:
     """Say in words what a level of bias is."""
     if beta == 0:
         return "β = 0: nothing is planted, labels are those of the file"
-    (bias,) = dataset.biases
+    (bias,) = dataset.bias
     words = _PLANTED.get(bias.kind)
     return f"β = {beta:g}: " + (words.format(share=share(beta)) if words else bias.description)
 

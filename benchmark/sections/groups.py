@@ -24,7 +24,7 @@ def section(statistics: RunStatistics) -> Section | None:
     """Return the gaps in each rate, where a run told the groups of several attributes apart."""
     if statistics.groups.empty:
         return None
-    smallest = statistics.run.facts.experiment.settings.get("smallest_group")
+    smallest = statistics.run.experiment.settings.get("smallest_group")
     left_out = f"Groups of fewer than {smallest} test rows are left out; groups.csv names them."
     return Section(
         "groups",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.finished import FinishedRun
+from benchmark.runs.manifest import Manifest
 from benchmark.sections.certainty import rule
 from benchmark.sections.data import cards_of
 from benchmark.sections.section import Block, Section, TextTable
@@ -109,21 +109,21 @@ def _metric(name: str, title: str, goal: object) -> list[str]:
     return [title, name, formula, f"{low} to {high}", ideal, better, goal.source]
 
 
-def _techniques(run: FinishedRun) -> Iterator[list[str]]:
-    for entry in run.facts.experiment.techniques:
+def _techniques(run: Manifest) -> Iterator[list[str]]:
+    for entry in run.experiment.techniques:
         parameters = ", ".join(f"{name} = {value}" for name, value in entry.parameters.items())
         technique = find_technique(entry.technique)
         reference = getattr(technique, "reference", "from a plugin that is not loaded here")
         yield [entry.title or entry.name, entry.technique, parameters, reference]
 
 
-def _software(run: FinishedRun) -> str:
+def _software(run: Manifest) -> str:
     version = run.versions.get("betabench", "")
     return (
         "@software{betabench,\n"
         "  author  = {{The betabench developers}},\n"
         "  title   = {betabench: which fairness technique survives which amount of planted bias},\n"
         f"  version = {{{version}}},\n"
-        f"  year    = {{{run.facts.finished[:4]}}},\n"
+        f"  year    = {{{run.finished[:4]}}},\n"
         "}"
     )

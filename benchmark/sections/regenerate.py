@@ -10,7 +10,7 @@ from pathlib import PurePath
 from benchmark.declarations import list_declarations
 from benchmark.experiment.plan import load_experiment
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.finished import FinishedRun
+from benchmark.runs.manifest import Manifest
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
@@ -19,7 +19,7 @@ from benchmark.statistics.bayes import ROPE
 def section(statistics: RunStatistics) -> Section:
     """Return the commands, and all that the numbers depend on."""
     run = statistics.run
-    settings = json.dumps(run.facts.experiment.settings, indent=2, ensure_ascii=False)
+    settings = json.dumps(run.experiment.settings, indent=2, ensure_ascii=False)
     return Section(
         "regenerate",
         "How to get the same numbers again",
@@ -38,36 +38,35 @@ def section(statistics: RunStatistics) -> Section:
     )
 
 
-def _facts(run: FinishedRun) -> dict[str, str]:
-    facts = run.facts
+def _facts(run: Manifest) -> dict[str, str]:
     cells = [
         f"{kind.replace('_', ' ')}: {n:,}"
-        for kind, n in facts.cells.items()
+        for kind, n in run.cells.items()
         if kind != "computed_in_this_run"  # the others were stored before
     ]
-    seconds = facts.durations_in_seconds["all_cells"]
+    seconds = run.durations_in_seconds["all_cells"]
     return {
-        "root seed": str(run.seed),
+        "root seed": str(run.experiment.seed),
         "repetitions": str(run.repetitions),
         "cells": ", ".join(cells),
         "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
-        "finished": facts.finished,
-        "system": f"{facts.platform['system']}, {facts.platform['cores']} cores",
+        "finished": run.finished,
+        "system": f"{run.platform['system']}, {run.platform['cores']} cores",
         # What else the manifest says of the processor and the libraries that numbers depend on.
         **{
             name.replace("_", " "): _listed(value)
-            for name, value in facts.platform.items()
+            for name, value in run.platform.items()
             if name not in ("system", "cores") and value
         },
     }
 
 
-def _digests(run: FinishedRun) -> Iterator[tuple[str, str, str]]:
-    for name, dataset in run.facts.datasets.items():
-        yield name, "card", dataset.card_digest
-        yield name, "test data", dataset.test_digest
-        yield name, "network", dataset.network.digest
-    yield "program", "all that a prediction passes through", run.facts.code.harness
+def _digests(run: Manifest) -> Iterator[tuple[str, str, str]]:
+    for dataset in run.datasets:
+        yield dataset.name, "card", dataset.card_digest
+        yield dataset.name, "test data", dataset.test_digest
+        yield dataset.name, "network", dataset.network.digest
+    yield "program", "all that a prediction passes through", run.code.harness
 
 
 def _listed(value: object) -> str:
@@ -94,16 +93,19 @@ def _report_command(statistics: RunStatistics) -> str:
     return shlex.join([*parts, *_plugins(run)])
 
 
-def _plugins(run: FinishedRun) -> list[str]:
-    return [part for plugin in run.facts.code.plugins for part in ("--plugin", PurePath(plugin).name)]
+def _plugins(run: Manifest) -> list[str]:
+    return [part for plugin in run.code.plugins for part in ("--plugin", PurePath(plugin).name)]
 
 
-def _command(run: FinishedRun) -> str:
+def _command(run: Manifest) -> str:
     parts = ["betabench", "run", "--experiment", run.name]
     if run.name in list_declarations("experiments"):
         shipped = load_experiment(run.name)
         chosen = {
-            "--datasets": ([dataset.entry for dataset in run.datasets], [e.name for e in shipped.datasets]),
+            "--datasets": (
+                [dataset.entry.name for dataset in run.datasets],
+                [e.name for e in shipped.datasets],
+            ),
             "--techniques": (list(run.titles), [entry.name for entry in shipped.techniques]),
             "--betas": ([f"{beta:g}" for beta in run.betas], [f"{beta:g}" for beta in shipped.betas]),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),

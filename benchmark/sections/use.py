@@ -79,24 +79,22 @@ def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Answer 
 
 def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tuple[str, str]:
     """Return the lines that apply a technique as a scenario has it, and a remark; or nothing, and why."""
-    facts = statistics.run.facts
-    place = [dataset.name for dataset in statistics.run.datasets].index(scenario.dataset.name)
-    entry = facts.experiment.datasets[place]
+    run, entry = statistics.run, scenario.dataset.entry
     card = entry.find_card()
     if card is None:
         return "", "No lines of Python are shown: the dataset's card is not at hand."
-    method = next(own for own in facts.experiment.techniques if own.name == technique)
-    classifier = _classifier(facts.experiment.settings, scenario.classifier)
+    method = next(own for own in run.techniques if own.name == technique)
+    classifier = _classifier(run.experiment.settings, scenario.classifier)
     if classifier is None:
         return "", "No lines of Python are shown: the classifier takes numbers, and FairClassifier states."
-    configured = facts.code.techniques.get(f"{technique} on {entry.name}", {})
-    named = method.technique or technique
+    configured = run.code.techniques.get(f"{technique} on {entry.name}", {})
+    named = method.technique
     parameters = _changed(named, configured.get("parameters", method.parameters))
     lines = card_snippet(card, entry.card, named, parameters=parameters, classifier=classifier)
     if not lines:
         return "", "No lines of Python are shown: FairClassifier takes no intersections of columns."
     if find_technique(named) is None:
-        loads = "".join(f"load_plugin({plugin!r})\n" for plugin in facts.code.plugins)
+        loads = "".join(f"load_plugin({plugin!r})\n" for plugin in run.code.plugins)
         lines = f"from benchmark.techniques import load_plugin\n{lines}".replace(
             "\nframe", f"\n{loads}frame", 1
         )

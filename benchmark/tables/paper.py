@@ -15,16 +15,17 @@ from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.runs.descriptions import (
     DatasetDescription,
     MetricDescription,
-    RunDescription,
     TechniqueDescription,
 )
-from benchmark.runs.frames import Scenario, scenarios, with_failed_cells
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.frames import Scenario
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
 from benchmark.sections.answers import accepts_text
 from benchmark.sections.data import counted
 from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
 from benchmark.sections.signs import mark, mark_notes
-from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, standings
+from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
 from benchmark.statistics.frames import SCENARIO, WHERE
 from benchmark.text.embedded import extent
 from benchmark.text.words import sentence
@@ -59,19 +60,16 @@ PAPER_PAIRS = ((DISCRIMINATION, ACCURACY), ("overestimation", "underestimation")
 """Metrics of the paper's Tables 2 to 4, and of its Tables 5 to 7."""
 
 
-def build_tables(
-    summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
-) -> list[ReportTable]:
+def build_tables(run: RunFrames) -> list[ReportTable]:
     """Build every table of the headline metrics that the run has something for.
 
     These are Tables 2 to 7 of the paper as far as the run has their techniques and metrics, then one table of
     all techniques for each pair of metrics. Where accuracy is shown, the shares accepted are beside it and
-    the best constant answer is a row. Summary, results and failures are as
-    :func:`benchmark.runs.summary.summarise`, :func:`benchmark.runs.frames.check_results` and
-    ``check_failures`` return them.
+    the best constant answer is a row.
     """
+    description = run.manifest
     shown = description.shown
-    builder = _Builder(summary, results, failures, description)
+    builder = _Builder(run)
     tables: list[ReportTable | None] = []
     for first, metrics in zip((2, 5), _present(PAPER_PAIRS, shown), strict=True):
         names = [metric.name for metric in metrics]
@@ -83,28 +81,23 @@ def build_tables(
     return [table for table in tables if table is not None]
 
 
-def paper_name(run: RunDescription, number: int, subject: str, metrics: Sequence[str]) -> str:
+def paper_name(run: Manifest, number: int, subject: str, metrics: Sequence[str]) -> str:
     """Return the name of a table in the paper's shape: with its number only where a run repeats the paper."""
-    return f"table{number}_{subject}" if run.published is not None else "_".join([subject, *metrics])
+    return (
+        f"table{number}_{subject}" if run.experiment.published is not None else "_".join([subject, *metrics])
+    )
 
 
 class _Builder:
     """Looks cells up and puts them into the three shapes."""
 
-    def __init__(
-        self,
-        summary: pd.DataFrame,
-        results: pd.DataFrame,
-        failures: pd.DataFrame,
-        description: RunDescription,
-    ) -> None:
-        self.failures = failures
-        self.description = description
-        self.scenarios = scenarios(results, failures, description)
-        whole = with_failed_cells(results, failures, [m.name for m in description.metrics], description.tests)
-        self.standing = standings(whole, description.constant_answers)
-        self.marks = marks_of(self.standing)
-        self.rows = look_up(summary, (*WHERE, "metric"), ("mean", "ci_high", "n"))
+    def __init__(self, run: RunFrames) -> None:
+        self.failures = run.failures
+        self.description = run.manifest
+        self.scenarios = run.scenarios
+        self.standing = run.standing
+        self.marks = marks_of(run.standing)
+        self.rows = look_up(run.summary, (*WHERE, "metric"), ("mean", "ci_high", "n"))
         place = [(*WHERE, "metric").index(column) for column in (*SCENARIO, "technique")]
         self.run = {tuple(key[i] for i in place) for key in self.rows}
 
@@ -279,9 +272,9 @@ def marks_of(standing: pd.DataFrame) -> dict[tuple[object, ...], str]:
     return {key: mark(row) for key, row in zip(keys, standing.itertuples(index=False), strict=True)}
 
 
-def of_methods(run: RunDescription, methods: Iterable[str]) -> list[TechniqueDescription]:
+def of_methods(run: Manifest, methods: Iterable[str]) -> list[TechniqueDescription]:
     """Return the techniques of a run that are of some methods, in the order of these."""
-    return [own for method in methods for own in run.techniques if own.method == method]
+    return [own for method in methods for own in run.techniques if own.technique == method]
 
 
 def shares_cell(shares: Sequence[float]) -> Cell:
@@ -327,11 +320,11 @@ def beta_text(beta: float) -> str:
 
 
 def _data_note(dataset: DatasetDescription) -> str:
-    sizes = f"; favorable are {counted(dataset.group_sizes)}" if dataset.group_sizes else ""
+    sizes = f"; favorable are {counted(dataset.test_groups)}" if dataset.test_groups else ""
     notes = "".join(f" Note: {note}" for note in dataset.notes)
     return (
-        f"{dataset.heading}: {dataset.provenance} ({dataset.n_test:,} rows{sizes}), "
-        f"{dataset.n_train:,} training rows, data {dataset.digest[:12]}. "
+        f"{dataset.heading}: {dataset.provenance} ({dataset.test_rows:,} rows{sizes}), "
+        f"{dataset.train_rows:,} training rows, data {dataset.test_digest[:12]}. "
         f"{sentence(dataset.bias_description)}{notes}"
     )
 
@@ -340,11 +333,11 @@ def _has_accuracy(metrics: Iterable[MetricDescription]) -> bool:
     return any(metric.name == ACCURACY for metric in metrics)
 
 
-def _present(pairs: Iterable[Sequence[str]], description: RunDescription) -> list[list[MetricDescription]]:
+def _present(pairs: Iterable[Sequence[str]], description: Manifest) -> list[list[MetricDescription]]:
     return [[m for name in pair if (m := description.metric(name)) is not None] for pair in pairs]
 
 
-def _all_pairs(description: RunDescription) -> list[list[MetricDescription]]:
+def _all_pairs(description: Manifest) -> list[list[MetricDescription]]:
     """Return the paper's pairs, then all other metrics two by two in described order."""
     in_paper = [name for pair in PAPER_PAIRS for name in pair]
     others = [m for m in description.metrics if m.name not in in_paper]

@@ -325,9 +325,9 @@ def test_edits_of_a_kind_that_leaves_the_network_alone_are_in_keys() -> None:
 
 def test_pages_say_what_is_planted_with_its_parameters() -> None:
     for planted in (
-        PlantedBias("a", "labels (rate = 0.2 * beta)", "label"),
-        PlantedBias("a", "P(y+) × (1 - β); then labels", "cpt, label", ("P",), ("P",)),
+        PlantedBias("a", "label", "labels (rate = 0.2 * beta)"),
+        PlantedBias("a", "cpt, label", "P(y+) × (1 - β); then labels", ("P",), ("P",)),
     ):
-        scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(biases=[planted]))
+        scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(bias=[planted]))
         protocol = SimpleNamespace(train="network")
         assert planted_note(scenario, protocol) == f"Planted: {planted.description}."  # type: ignore[arg-type]

@@ -34,9 +34,9 @@ from benchmark.pages.run import prepare_page
 from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import folder_statistics
+from benchmark.runs.describe import _metrics
 from benchmark.runs.finished import read_groups
 from benchmark.runs.groups import gap_changes
-from benchmark.runs.manifest import _metrics
 from benchmark.sections.groups import section as groups_section
 from benchmark.statistics.frames import Resampling
 from benchmark.statistics.intervals import NO_FOLDS

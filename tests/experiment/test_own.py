@@ -194,10 +194,10 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
 def test_another_baseline_holds_where_it_was_run(folder: Path) -> None:
     run = read_run(folder)
     results = read_results(folder, run)
-    by = baselines_of(run, results, "zafar_2015").by
+    by = baselines_of(run.manifest, results, "zafar_2015").by
     names = {classifier: own for (_, classifier), own in by.items()}
     assert names == {OWN: "zafar_2015", "naive_bayes": "none", "decision_tree": "none"}
-    by = baselines_of(run, results, "reweighing").by
+    by = baselines_of(run.manifest, results, "reweighing").by
     names = {classifier: own for (_, classifier), own in by.items()}
     own = {k: v for k, v in BASELINE.items() if v != "none"}
     assert names == {OWN: own, "naive_bayes": "reweighing", "decision_tree": "reweighing"}
@@ -239,9 +239,9 @@ def test_the_page_has_each_techniques_own(statistics: RunStatistics) -> None:
 def test_the_manifest_says_what_is_compared(folder: Path) -> None:
     run = read_run(folder)
     own = {k: v for k, v in BASELINE.items() if v != "none"}
-    assert run.datasets[0].own_baselines == own
+    assert run.manifest.datasets[0].own_baselines == own
     assert json.loads((folder / "manifest.json").read_text())["own_baselines"] == own
-    without = run.facts.model_copy(update={"own_baselines": {}})
+    without = run.manifest.model_copy(update={"own_baselines": {}})
     assert "own_baselines" not in json.loads(without.text), "as in the manifests of all other runs"
 
 

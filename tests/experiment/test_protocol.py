@@ -20,7 +20,7 @@ from benchmark.experiment import evaluate as module
 from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import expand, lite
-from benchmark.experiment.export import failures_frame, folds_frame, results_frame
+from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import World, build_world
@@ -29,8 +29,9 @@ from benchmark.experiment.score import Scorer, _mean
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.experiment.validate import check_experiment
 from benchmark.metrics import evaluate
+from benchmark.runs.describe import describe_run
 from benchmark.runs.frames import described_scenarios
-from benchmark.runs.manifest import Manifest, describe_run
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
@@ -136,9 +137,9 @@ def test_the_best_constant_answer_to_biased_tests_is_counted(split_by: Any, tmp_
     assert original is not None
     assert biased is not None
     assert biased.accuracy == pytest.approx(original.accuracy, abs=1e-15)
-    written = Manifest.of(made, outcome).text
+    written = describe_run(made, outcome).text
     (tmp_path / "manifest.json").write_text(written, encoding="utf-8")
-    assert Manifest.read(tmp_path / "manifest.json").description.datasets[0].biased_favorable == own
+    assert Manifest.read(tmp_path / "manifest.json").datasets == describe_run(made, outcome).datasets
     (before,) = describe_run(made).datasets
     assert before.best_constant is not None
     assert constant_on(before.best_constant, "biased", "label", 0.5) is None
@@ -291,7 +292,7 @@ def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
                 known = [value for part in parts if (value := part[name]) is not None]
                 assert mean == math.fsum(known) / len(known)
     metrics, tests = ["accuracy", "discrimination"], ("original", "biased")
-    results, single = (frame(outcome.cells, metrics, tests) for frame in (results_frame, folds_frame))
+    results, single = (frame(outcome.cells, metrics, tests) for frame in (metrics_frame, folds_frame))
     assert tuple(single.columns) == FOLD_COLUMNS
     assert len(single) == 3 * len(results)
     key = ["beta", "test", "metric"]

@@ -15,7 +15,7 @@ from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
 from benchmark.experiment import versions
 from benchmark.experiment.expand import load_for_run
-from benchmark.experiment.export import failures_frame, results_frame
+from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import Outcome, compute, headline_metrics
@@ -25,8 +25,8 @@ from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import base as metric_base
 from benchmark.registry import load_plugin
 from benchmark.report.folder import write_run_folder
-from benchmark.runs.finished import read_run
-from benchmark.runs.manifest import describe_run
+from benchmark.runs.describe import describe_run
+from benchmark.runs.finished import read_frames
 from tests.experiment.test_merge import InProcess
 
 TEXT = """
@@ -132,7 +132,7 @@ def test_scores_are_kept_where_a_metric_needs_them(tmp_path: Path, path: Path) -
     reasons = failures_frame(kept.cells, ["auc_gap"])
     assert set(reasons["technique"]) == {"reject_option"}
     assert set(reasons["reason"]) == {"it needs scores, not given"}
-    frame = results_frame(kept.cells, ["auc_gap", "auc"])
+    frame = metrics_frame(kept.cells, ["auc_gap", "auc"])
     assert frame["metric"].tolist()[:3] == ["auc_gap", "auc[African-American]", "auc[Caucasian]"]
 
 
@@ -229,22 +229,23 @@ def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_pat
     found = world(tmp_path, "paper", "rates", "demographic_parity_ratio")
     with Store(path) as store:
         outcome = compute(found, store, engine=InProcess(1))
-    folder = write_run_folder(tmp_path / "out", found, outcome, figures=False)
-    assert set(folder.results["metric"]) == {
+    write_run_folder(tmp_path / "out", found, outcome, figures=False)
+    frames = read_frames(tmp_path / "out")
+    assert set(frames.results["metric"]) == {
         "discrimination", "accuracy", "overestimation", "underestimation",
         "accepted", "accepted_deprived", "accepted_favored",
     }  # fmt: skip
     others = pd.read_csv(tmp_path / "out" / "metrics.csv")
     assert {"precision[Caucasian]", "demographic_parity_ratio"} <= set(others["metric"])
-    assert not set(others["metric"]) & set(folder.results["metric"])
+    assert not set(others["metric"]) & set(frames.results["metric"])
     assert (others["value"].isna() == others["reason"].notna()).all()
-    assert set(folder.failures["metric"]) <= {"", *folder.results["metric"]}
+    assert set(frames.failures["metric"]) <= {"", *frames.results["metric"]}
     summary = pd.read_csv(tmp_path / "out" / "summary.csv")
-    assert set(summary["metric"]) == set(folder.results["metric"])
+    assert set(summary["metric"]) == set(frames.results["metric"])
     other_summary = pd.read_csv(tmp_path / "out" / "metrics_summary.csv")
     assert set(other_summary["metric"]) == set(others["metric"])
     both = pd.concat([summary, other_summary], ignore_index=True)
-    pd.testing.assert_frame_equal(read_run(tmp_path / "out").summary, both, check_dtype=False)
+    pd.testing.assert_frame_equal(frames.summary, both, check_dtype=False)
     tables = sorted(path.name for path in (tmp_path / "out" / "tables").glob("all_*.md"))
     assert tables == ["all_discrimination_accuracy.md", "all_overestimation_underestimation.md"]
 
@@ -309,4 +310,4 @@ def test_the_headline_keeps_its_order(tmp_path: Path) -> None:
     experiment = world(tmp_path, "paper", "rates")
     shown = describe_run(experiment).shown
     assert tuple(metric.name for metric in shown.metrics) == PAPER_METRICS
-    assert shown.shown is shown
+    assert shown.shown == shown

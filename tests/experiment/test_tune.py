@@ -32,6 +32,7 @@ from benchmark.report.folder import write_run_folder
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_results, read_run, read_tuning
 from benchmark.runs.verdicts import results_answers
+from benchmark.statistics.answers import standings
 from benchmark.statistics.few import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
@@ -444,14 +445,15 @@ def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str
 
 
 def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> None:
-    run = read_run(folder)
+    found = read_run(folder)
+    run = found.manifest
     techniques = ("reject_option", "repair")
     assert run.unchoosable == {f"{name}_{on}" for name in techniques for on in ("tuned_clean", "oracle")}
-    results = read_results(folder, run)
+    results = read_results(folder, found)
     assert run.unchoosable <= set(results["technique"])
     others = run.choosable(results)
-    baselines, constants = baselines_of(run, others, None), run.constant_answers
-    compared = results_answers(others, baselines, constants, paired_levels=False)
+    baselines, standing = baselines_of(run, others, None), standings(others, run.constant_answers)
+    compared = results_answers(others, baselines, standing, paired_levels=False)
     assert not run.unchoosable & set(compared["technique"])
     assert not run.unchoosable & set(run.of_choices.titles)
     compared = len(run.of_choices.titles) - 1

@@ -14,7 +14,7 @@ from benchmark.data import Table
 from benchmark.data.table import Column, Schema
 from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
-from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame, results_frame
+from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame
 from benchmark.experiment.run import compute
 from benchmark.experiment.score import Answers
 from benchmark.experiment.store import CellResult, Store
@@ -148,7 +148,7 @@ def test_it_is_kept_beside_the_metrics_and_not_among_them(computed: list[CellRes
     assert len(frames[0]) == len(TESTS) * len(RELAXATIONS)
     assert frontier_frame(former, TESTS).empty
     names = {value.metric for cell in read for value in cell.metrics}
-    assert names == set(results_frame(computed, sorted(names), TESTS)["metric"])
+    assert names == set(metrics_frame(computed, sorted(names), TESTS)["metric"])
     assert not any(name.startswith("unprocessing") for name in names)
 
 
@@ -180,7 +180,7 @@ def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
         given = {"betas": [0.5], "train_rows": 200, "repetitions": 1, "classifiers": classifiers}
         asked = world(**given, **PROTOCOLS[protocol], tests=tests)
         found, metrics = compute(asked, store, engine=InProcess(1)).cells, asked.experiment.measured
-        written = (results_frame, metrics_frame, folds_frame)
+        written = (metrics_frame, folds_frame)
         return [*(frame(found, metrics, tests) for frame in written), frontier_frame(found, tests)]
 
     fresh = []

@@ -15,17 +15,17 @@ from matplotlib.figure import Figure
 from benchmark.data.source import Sources
 from benchmark.errors import ReportError
 from benchmark.experiment.expand import load_for_run
-from benchmark.experiment.export import failures_frame, results_frame
+from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.prepare import build_world
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.figures.auc import AUC_METRICS, auc_rows, draw_auc
+from benchmark.figures.run import run_figures
 from benchmark.figures.style import render
 from benchmark.metrics import Predictions, measure, metric_names
-from benchmark.report.writer import write_report
-from benchmark.runs.frames import scenarios
-from benchmark.runs.manifest import describe_run
-from benchmark.runs.summary import summarise
+from benchmark.report.folder import write_summary_and_figures
+from benchmark.runs.describe import describe_run
+from benchmark.runs.finished import RunFrames
 from benchmark.text.files import FORMATS
 from tests.experiment.test_merge import InProcess
 from tests.figures.figure_checks import cut_off, overlapping, texts_of
@@ -193,10 +193,10 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.Mo
     with Store(tmp_path / "s.sqlite") as store:
         outcome = compute(world, store, engine=InProcess(1))
     names = metric_names(world.experiment.metrics)
-    results, failures = results_frame(outcome.cells, names), failures_frame(outcome.cells, names)
-    description = describe_run(world)
-    (scenario,) = scenarios(results, failures, description)
-    rows = auc_rows(summarise(results, failures, description), failures, scenario, 0.8, description)
+    results, failures = metrics_frame(outcome.cells, names), failures_frame(outcome.cells, names)
+    run = RunFrames.of(describe_run(world), results, failures)
+    (scenario,) = run.scenarios
+    rows = auc_rows(run.summary, run.failures, scenario, 0.8, run.manifest)
     own = rows[rows["model"] == "Not mitigated"].set_index(["metric", "group"])["value"]
     mean = (
         results[(results["beta"] == 0.8) & (results["technique"] == "none")].groupby("metric")["value"].mean()
@@ -210,6 +210,6 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.Mo
     assert set(without_scores["reason"]) == {"it needs scores, not given"}
     sizes = rows[rows["metric"] == "auc"].drop_duplicates("group")["n_rows"]
     assert sizes.sum() == rows.loc[rows["metric"] == "auc_overall", "n_rows"].iloc[0] == 6150
-    written = write_report(tmp_path / "out", results, failures, description)
+    written = write_summary_and_figures(tmp_path / "out", run, list(run_figures(run)))
     drawn = sorted(p.name for p in written if p.parent.name == "auc" and p.suffix == ".png")
     assert drawn == [f"{scenario.file_name}__beta_{beta}.png" for beta in ("0.8", "0")]

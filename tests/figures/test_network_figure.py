@@ -14,14 +14,18 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from benchmark.errors import ReportError
 from benchmark.figures.layered import place_layers
 from benchmark.figures.network import draw_network
-from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.descriptions import DatasetDescription, LearnedNetwork
 from tests.figures.figure_checks import cut_off, overlapping, texts_of
 from tests.report.made_up_runs import ADULT, COMPAS, DUTCH
 
 
 def with_network(names: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> DatasetDescription:
     return replace(
-        ADULT, columns=names, edges=edges, edited_edges=edges[:1], label=names[0], sensitive_feature=names[-1]
+        ADULT,
+        columns=names,
+        network=LearnedNetwork(edges=edges, edited_edges=edges[:1]),
+        label=names[0],
+        sensitive_feature=names[-1],
     )
 
 

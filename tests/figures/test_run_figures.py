@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
 from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
-from benchmark.runs.descriptions import DatasetDescription, GroupSizes, Protocol
-from benchmark.runs.frames import check_failures, check_results, only_described_metrics, scenarios
-from benchmark.runs.summary import summarise
-from benchmark.statistics.answers import standings
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes
+from benchmark.runs.frames import described_scenarios
+from benchmark.runs.manifest import Protocol
 from tests.figures.figure_checks import (
     colorbars,
     cut_off,
@@ -35,6 +34,7 @@ from tests.report.made_up_runs import (
     METRICS,
     TECHNIQUES,
     Run,
+    changed,
     hostile_techniques,
     many_techniques,
     sample_run,
@@ -42,32 +42,20 @@ from tests.report.made_up_runs import (
 
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:
-    results, failures = (
-        check_results(run.results, run.description),
-        check_failures(run.failures, run.description),
-    )
-    scenario = scenarios(results, failures, run.description)[0]
-    points = points_of(scenario.rows(results))
-    standing = standing_of(run)
+    frames = run.frames
+    scenario = frames.scenarios[0]
+    points = points_of(scenario.rows(frames.results))
     limits = tradeoff_limits(points, scenario.constant_accuracy)
     techniques = run.description.techniques if only is None else run.description.techniques[only : only + 1]
-    return draw_tradeoff(points, limits, techniques, failures, standing, scenario, run.description)
-
-
-def standing_of(run: Run) -> pd.DataFrame:
-    return standings(run.results, run.description.constant_answers)
+    more = (frames.failures, frames.standing, scenario, run.description)
+    return draw_tradeoff(points, limits, techniques, *more)
 
 
 def over_beta(run: Run) -> Figure:
-    results, failures = (
-        check_results(run.results, run.description),
-        check_failures(run.failures, run.description),
-    )
-    summary = summarise(results, failures, run.description)
-    scenario = scenarios(results, failures, run.description)[0]
-    metrics = [own for own in run.description.metrics if not own.name.startswith("accepted")]
-    shown = replace(run.description, metrics=tuple(metrics), headline=())
-    return draw_over_beta(only_described_metrics(summary, shown), failures, standing_of(run), scenario, shown)
+    metrics = [own.name for own in run.description.metrics if not own.name.startswith("accepted")]
+    frames = replace(run, description=changed(run.description, headline=metrics)).frames
+    shown = frames.shown
+    return draw_over_beta(shown.summary, shown.failures, frames.standing, frames.scenarios[0], shown.manifest)
 
 
 def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Run:
@@ -76,7 +64,7 @@ def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Ru
 
 def hostile_run(n_techniques: int, **more: object) -> Run:
     """Return a run of which the second technique is the baseline."""
-    dataset = replace(DUTCH, title="<b>$Dutch_1$</b>", baseline="technique_1")
+    dataset = replace(DUTCH, title="<b>$Dutch_1$</b>", entry=replace(DUTCH.entry, baseline="technique_1"))
     return sample_run(
         datasets=(dataset,),
         techniques=hostile_techniques(n_techniques),
@@ -113,10 +101,10 @@ def test_no_text_overlaps_or_is_cut(variant: str, draw: object) -> None:
 def test_figures_over_beta_say_whether_levels_are_paired(paired: bool) -> None:
     run = run_of(ADULT, 3, repetitions=2)
     protocol = Protocol(paired_betas=paired)
-    figure = over_beta(replace(run, description=replace(run.description, protocol=protocol)))
+    figure = over_beta(replace(run, description=changed(run.description, paired_betas=paired)))
     told = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
     assert protocol.levels_text in told
-    assert replace(protocol, paired_betas=not paired).levels_text not in told
+    assert Protocol(paired_betas=not paired).levels_text not in told
 
 
 def test_the_overlap_check_can_fail() -> None:
@@ -232,7 +220,7 @@ def test_one_beta_has_hollow_marks_and_a_line_as_well() -> None:
 
 
 def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn() -> None:
-    dataset = replace(ADULT, group_sizes=GroupSizes(0, 100, 1, 99))
+    dataset = replace(ADULT, test_groups=GroupSizes(0, 100, 1, 99))
     for draw in (tradeoff, over_beta):
         figure = draw(sample_run(datasets=(dataset,), techniques=many_techniques(3), betas=(0.0, 0.25)))
         assert not [own for axes in panels(figure) for own in axes.lines if own.get_gid() == "constant"]
@@ -285,9 +273,7 @@ def test_over_beta_has_a_panel_per_metric_and_a_line_per_technique() -> None:
 
 def test_lines_and_bands_are_means_and_intervals() -> None:
     run = run_of(ADULT, 2)
-    description = run.description
-    results, failures = check_results(run.results, description), check_failures(run.failures, description)
-    summary = summarise(results, failures, description).query("technique == 'none' and metric == 'accuracy'")
+    summary = run.frames.summary.query("technique == 'none' and metric == 'accuracy'")
     axes = panels(over_beta(run))[1]
     np.testing.assert_array_equal(np.asarray(axes.lines[0].get_ydata()), summary["mean"])
     band = axes.collections[0].get_paths()[0].get_extents()
@@ -355,7 +341,7 @@ def test_more_metrics_than_a_row_holds_are_wrapped() -> None:
     copies = [
         run.results[run.results["metric"] == METRICS[i % 4].name].assign(metric=f"m{i}") for i in range(6)
     ]
-    wide = Run(pd.concat(copies), run.failures.head(0), replace(run.description, metrics=more))
+    wide = Run(pd.concat(copies), run.failures.head(0), changed(run.description, metrics=more))
     figure = over_beta(wide)
     n_groups = len(figure.legends)
     assert len(panels(figure)) == n_groups * 6
@@ -420,7 +406,7 @@ def test_wrapping_loses_nothing(text: str) -> None:
 def test_points_need_both_values() -> None:
     run = run_of(ADULT, 1, repetitions=2)
     results = run.results.drop(run.results.query("metric == 'accuracy' and repetition == 0").index)
-    scenario = scenarios(results, run.failures, run.description)[0]
+    scenario = described_scenarios(results, run.description)[0]
     points = points_of(scenario.rows(results))
     assert list(points["repetition"].unique()) == [1]
     assert isinstance(points, pd.DataFrame)

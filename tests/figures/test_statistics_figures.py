@@ -28,16 +28,14 @@ from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.runs.descriptions import DatasetDescription, GroupSizes, TechniqueDescription
-from benchmark.runs.finished import FinishedRun
+from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, TechniqueDescription
 from benchmark.runs.groups import GAP_COLUMNS
-from benchmark.runs.manifest import Manifest
 from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.frames import to_cells
 from tests.figures.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
-from tests.report.made_up_runs import HOSTILE_TITLES
+from tests.report.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
 BETAS = (0.0, 0.5, 1.0)
@@ -62,39 +60,32 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
                 rows.append((dataset, "cpt", beta, name, "c45", repetition, "original", metric, own))
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     goals = list_metrics()
-    run = FinishedRun(
+    run = manifest_of(
         name="made_up",
         title="A made-up run",
-        seed=1,
         repetitions=repetitions,
         betas=BETAS,
-        techniques=tuple(
+        techniques=[
             TechniqueDescription(name, HOSTILE_TITLES[i % len(HOSTILE_TITLES)] + f" {i}")
             for i, name in enumerate(names)
-        ),
+        ],
         classifiers=("c45",),
-        metrics=(),
-        datasets=tuple(
-            DatasetDescription(
-                name=name,
-                title="",
-                embedded=False,
+        datasets=[
+            made_up_dataset(
+                name,
                 warning="beware" if name == "two" else None,
-                baseline=names[0],
-                group_sizes=GroupSizes(20, 80, 50, 50),
+                entry=DatasetInExperiment(name=name, baseline=names[0]),
+                test_groups=GroupSizes(20, 80, 50, 50),
             )
             for name in ("one", "two")
-        ),
-        versions={},
-        summary=pd.DataFrame(),
-        failures=pd.DataFrame(),
-        facts=Manifest.model_construct(),
+        ],
     )
     empty = pd.DataFrame()
     comparisons = paired_comparisons(results, names[0], goals)
     standing = standings(results, run.constant_answers)
     return RunStatistics(
         run=run,
+        failures=empty,
         results=results,
         metrics={name: goals[name] for name in METRICS},
         baselines=run.baselines(results),

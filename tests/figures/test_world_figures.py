@@ -19,7 +19,7 @@ from benchmark.figures.label_table import draw_label_table, label_table
 from benchmark.figures.world import world_figures
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
-from benchmark.runs.manifest import describe_run
+from benchmark.runs.describe import describe_run
 from tests.figures.figure_checks import flaws, panels, texts_of
 
 BETAS = (0.0, 0.5, 1.0)

@@ -12,7 +12,7 @@ from benchmark.columns import RESULT_COLUMNS
 from benchmark.runs.verdicts import results_answers
 from benchmark.sections.choices import answer_sentences
 from benchmark.statistics.answer import Answer, answer_records, in_order
-from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.answers import ConstantAnswer, standings
 from benchmark.statistics.frames import Baselines, Resampling
 
 TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
@@ -56,10 +56,11 @@ def answers_at(
     resampling: Resampling | None = None,
 ) -> pd.DataFrame:
     """Return the answers at several levels of bias, by technique and level."""
+    results = results_of(levels, repetitions, test)
     found = results_answers(
-        results_of(levels, repetitions, test),
+        results,
         Baselines({("set", "c45"): baseline}),
-        {"set": constant} if constant else {},
+        standings(results, {"set": constant} if constant else {}),
         paired_levels=paired,
         resampling=resampling,
     )

@@ -29,8 +29,9 @@ from benchmark.pages.numbers import as_script, page_numbers
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
-from benchmark.runs.descriptions import GroupSizes, Protocol
+from benchmark.runs.descriptions import GroupSizes
 from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.manifest import Protocol
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.sections.holds_up import survivors
 from benchmark.statistics import cell_intervals, paired_comparisons
@@ -50,6 +51,7 @@ from tests.report.made_up_folder import (
     write_made_up_folder,
     write_made_up_page,
 )
+from tests.report.made_up_runs import changed
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, planted_results, write_planted_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,7 +101,9 @@ def page(folder: Path, statistics: RunStatistics) -> str:
 
 def page_of(folder: Path, statistics: RunStatistics) -> str:
     """Return the page of a folder that differs from the made-up one in its manifest or failures only."""
-    return write_page(folder, replace(statistics, run=read_run(folder))).read_text(encoding="utf-8")
+    run = read_run(folder)
+    found = replace(statistics, run=run.manifest, failures=run.failures)
+    return write_page(folder, found).read_text(encoding="utf-8")
 
 
 def numbers_of(page: str) -> dict[str, Any]:
@@ -340,8 +344,8 @@ def fail_all(folder: Path, datasets: Sequence[str]) -> Path:
     failed = cells.assign(metric="", status="failed", reason="out of luck")
     (folder / "failures.csv").write_text(csv_text(pd.concat([failures, failed])))
     (folder / "results.csv").write_text(csv_text(results[~lost]))
-    tried = itertools.product(datasets, ["cpt"], BETAS, TECHNIQUES, ["c45"], METRICS)
-    summary = pd.DataFrame(tried, columns=list(SUMMARY_COLUMNS[:6])).reindex(columns=list(SUMMARY_COLUMNS))
+    tried = itertools.product(datasets, ["cpt"], BETAS, TECHNIQUES, ["c45"], ["original"], METRICS)
+    summary = pd.DataFrame(tried, columns=list(SUMMARY_COLUMNS[:7])).reindex(columns=list(SUMMARY_COLUMNS))
     (folder / "summary.csv").write_text(csv_text(summary.assign(n=0)))
     return folder
 
@@ -422,7 +426,7 @@ def test_curves_say_whether_levels_are_paired(statistics: RunStatistics, page: s
     apart, paired = (Protocol(paired_betas=own).levels_text for own in (False, True))
     assert apart in page
     assert paired not in page
-    run = replace(statistics.run, protocol=Protocol(paired_betas=True))
+    run = changed(statistics.run, paired_betas=True)
     told = write_page(tmp_path, replace(statistics, run=run)).read_text(encoding="utf-8")
     assert re.search(rf'id="plots-told"[^<]*{re.escape(paired)}', told)
 

@@ -46,11 +46,12 @@ from benchmark.published.numbers import (
     rank_correlations,
 )
 from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
-from benchmark.runs.descriptions import DatasetDescription, PlantedBias, TechniqueDescription
+from benchmark.runs.descriptions import PlantedBias, TechniqueDescription
 from benchmark.runs.finished import FinishedRun, read_run
-from benchmark.runs.manifest import Manifest, metric_description
+from benchmark.runs.manifest import metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from tests.figures.figure_checks import colorbars, cut_off, numbers_in, overlapping, panels, texts_of
+from tests.report.made_up_runs import made_up_dataset, made_up_facts, manifest_of
 
 PAPER = load_experiment("paper")
 PAPERS_TECHNIQUES = {
@@ -304,10 +305,12 @@ def manifest(*, embedded: Sequence[str] = (), published: Mapping[str, Any] | Non
             "published": published,
         },
         "datasets": {
-            name + (":embedded" if name in embedded else ""): {
-                "embedded": name in embedded,
-                "warning": "b_leaky leaks." if name == "b_leaky" else None,
-            }
+            name + (":embedded" if name in embedded else ""): made_up_facts(
+                name,
+                embedded=name in embedded,
+                warning="b_leaky leaks." if name == "b_leaky" else None,
+                bias={"cpt": {}},
+            )
             for name in datasets
         },
         "versions": {"betabench": "0.1.0", "python": "3.11.7", "numpy": "2.4.6"},
@@ -709,31 +712,20 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
             )
     from benchmark.published.files import PUBLISHED_COLUMNS
 
-    run = FinishedRun(
+    made_up = manifest_of(
         name="wide",
         title="Wide",
-        seed=1,
         repetitions=2,
-        betas=tuple(betas),
-        techniques=tuple(TechniqueDescription(technique, "") for technique in techniques),
+        betas=betas,
+        techniques=[TechniqueDescription(technique) for technique in techniques],
         classifiers=("c45",),
-        metrics=tuple(map(metric_description, ("discrimination", "accuracy", "overestimation"))),
-        datasets=tuple(
-            DatasetDescription(
-                name=own,
-                title="",
-                embedded=False,
-                warning=None,
-                baseline="none",
-                entry=own,
-                biases=(PlantedBias("cpt"),),
-            )
-            for own in (f"{name}_{i}" for i in range(n_datasets))
-        ),
-        versions={},
+        metrics=[metric_description(metric) for metric in ("discrimination", "accuracy", "overestimation")],
+        datasets=[made_up_dataset(f"{name}_{i}", bias=(PlantedBias("cpt"),)) for i in range(n_datasets)],
+    )
+    run = FinishedRun(
+        manifest=made_up,
         summary=pd.DataFrame(summary, columns=list(SUMMARY_COLUMNS)),
         failures=pd.DataFrame(columns=list(FAILURE_COLUMNS)),
-        facts=Manifest.model_construct(),
     )
     return build_comparison(run, entry_of(), pd.DataFrame(published, columns=list(PUBLISHED_COLUMNS)))
 

@@ -13,9 +13,12 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.data.card import load_card
 from benchmark.pages.run import write_page
 from benchmark.runs.analysis import folder_statistics
-from benchmark.runs.summary import SUMMARY_COLUMNS
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import Manifest, metric_description
+from benchmark.statistics.answers import ACCEPTANCE
 from benchmark.text.spreadsheet import csv_text
 
 SCRIPT = "<script>document.title='run'</script>"
@@ -78,12 +81,17 @@ def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES
             "name": card,
             "baseline": baseline,
             "columns": {},
-            "bias": [{"kind": "cpt", "name": "cpt", "edits": [edit]}],
+            "bias": [{"name": "cpt", "steps": [{"kind": "cpt", "parameters": {"edits": [edit]}}]}],
         }
 
-    def facts(card: str, edges: list[str], embedded: bool) -> dict[str, Any]:
+    def facts(name: str, edges: list[str], embedded: bool) -> dict[str, Any]:
+        card = load_card(name)
+        acting = [edge for edge in edges if edge == f"relationship -> {card.label}"]
         return {
-            "card": card,
+            **card.roles,
+            "title": card.title_as(name),
+            "columns": list(card.columns),
+            "card": name,
             "card_digest": "c" * 64,
             "test_data": "sample of the learned network" if embedded else "real data",
             "embedded": embedded,
@@ -91,10 +99,16 @@ def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES
             "test_rows": 4000,
             "train_rows": 2000,
             "warning": f"beware {CLOSING}" if embedded else None,
-            "network": {"digest": "e" * 64, "edges": edges, "free_parameters": 3},
+            "network": {
+                "digest": "e" * 64,
+                "edges": edges,
+                "free_parameters": 3,
+                "edited_edges": acting,
+            },
             "bias": {
                 "cpt": {
                     "kind": "cpt",
+                    "description": "no edit acts" if embedded else f"P(y+ | {SCRIPT})",
                     "edits": [f"P(y+ | {SCRIPT})"],
                     "acting": [] if embedded else [f"P(y+ | {SCRIPT})"],
                     "network_discrimination_by_beta": {str(beta): 0.1 + beta / 8 for beta in BETAS},
@@ -121,6 +135,9 @@ def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES
             "adult": facts("adult", ["age -> relationship", "relationship -> income"], False),
             "dutch:embedded": facts("dutch", ["sex -> age"], True),
         },
+        "stages": dict.fromkeys(techniques, "pre"),
+        "metrics": [vars(metric_description(name)) for name in (*METRICS, *ACCEPTANCE)],
+        "headline": list(METRICS[:2]),
         "cells": {"planned": 72, "computed_in_this_run": 72, "skipped": 36},
         "durations_in_seconds": {"this_run": 30.0, "all_cells": 90.0},
         "versions": {"python": "3.11.7", "betabench": "0.1.0"},
@@ -133,10 +150,16 @@ def write_made_up_folder(folder: Path, manifest: dict[str, Any] | None = None) -
     """Write the files of a run that the page is made from, and return the folder."""
     folder.mkdir()
     (folder / "manifest.json").write_text(json.dumps(manifest or made_up_manifest()))
-    (folder / "results.csv").write_text(csv_text(pd.concat([made_up_results(), made_up_shares()])))
-    (folder / "failures.csv").write_text(csv_text(made_up_failures()))
-    (folder / "summary.csv").write_text(csv_text(pd.DataFrame(columns=list(SUMMARY_COLUMNS))))
+    write_frames(folder, pd.concat([made_up_results(), made_up_shares()]), made_up_failures())
     return folder
+
+
+def write_frames(folder: Path, results: pd.DataFrame, failures: pd.DataFrame | None = None) -> None:
+    """Write results, failures and summary of the run that a folder has the manifest of."""
+    failures = pd.DataFrame(columns=list(FAILURE_COLUMNS)) if failures is None else failures
+    run = RunFrames.of(Manifest.read(folder / "manifest.json"), results, failures)
+    for name, frame in (("results", results), ("failures", failures), ("summary", run.summary)):
+        (folder / f"{name}.csv").write_text(csv_text(frame))
 
 
 def write_made_up_page(folder: Path, baselines: Sequence[str] = ()) -> Path:

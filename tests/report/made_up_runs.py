@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,15 @@ from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.runs.descriptions import (
     DatasetDescription,
+    DatasetInExperiment,
     GroupSizes,
+    LearnedNetwork,
     MetricDescription,
     PlantedBias,
-    RunDescription,
     TechniqueDescription,
 )
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import ExperimentInRun, Manifest
 
 BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -49,19 +53,19 @@ SHARES = (
 
 ADULT = DatasetDescription(
     name="adult",
+    entry=DatasetInExperiment(name="adult", baseline="drop_sensitive"),
     title="Adult",
     test_data="real data",
     embedded=False,
-    digest="5d0c" * 16,
-    n_train=48842,
-    n_test=48842,
-    group_sizes=GroupSizes(1769, 14423, 9918, 22732),
+    test_digest="5d0c" * 16,
+    train_rows=48842,
+    test_rows=48842,
+    test_groups=GroupSizes(1769, 14423, 9918, 22732),
     warning=None,
     sensitive_feature="sex",
     deprived_group="Female",
     label="income",
     favorable_label=">50K",
-    baseline="drop_sensitive",
     columns=(
         "age",
         "workclass",
@@ -77,43 +81,45 @@ ADULT = DatasetDescription(
         "native-country",
         "income",
     ),
-    edges=(
-        ("age", "marital-status"),
-        ("age", "workclass"),
-        ("marital-status", "relationship"),
-        ("relationship", "sex"),
-        ("relationship", "income"),
-        ("relationship", "hours-per-week"),
-        ("education", "income"),
-        ("education", "occupation"),
-        ("occupation", "workclass"),
-        ("sex", "occupation"),
-        ("income", "capital-gain"),
-        ("income", "capital-loss"),
-        ("occupation", "hours-per-week"),
-        ("race", "native-country"),
-        ("education", "native-country"),
-        ("age", "relationship"),
+    network=LearnedNetwork(
+        edges=(
+            ("age", "marital-status"),
+            ("age", "workclass"),
+            ("marital-status", "relationship"),
+            ("relationship", "sex"),
+            ("relationship", "income"),
+            ("relationship", "hours-per-week"),
+            ("education", "income"),
+            ("education", "occupation"),
+            ("occupation", "workclass"),
+            ("sex", "occupation"),
+            ("income", "capital-gain"),
+            ("income", "capital-loss"),
+            ("occupation", "hours-per-week"),
+            ("race", "native-country"),
+            ("education", "native-country"),
+            ("age", "relationship"),
+        ),
+        edited_edges=(("relationship", "income"),),
     ),
-    edited_edges=(("relationship", "income"),),
-    biases=(PlantedBias("paper", "P(>50K | Wife) and P(<=50K | Husband) are multiplied by 1 - β"),),
+    bias=(PlantedBias("paper", description="P(>50K | Wife) and P(<=50K | Husband) are multiplied by 1 - β"),),
 )
 
 COMPAS = DatasetDescription(
     name="compas_leaky",
+    entry=DatasetInExperiment(name="compas_leaky", baseline="drop_sensitive"),
     title="COMPAS (leaky)",
     test_data="real data",
     embedded=False,
-    digest="77aa" * 16,
-    n_train=6150,
-    n_test=6150,
-    group_sizes=GroupSizes(1795, 1901, 1488, 966),
+    test_digest="77aa" * 16,
+    train_rows=6150,
+    test_rows=6150,
+    test_groups=GroupSizes(1795, 1901, 1488, 966),
     warning="the column event follows from the outcome, so accuracy is higher than it can be in practice",
     sensitive_feature="race",
     deprived_group="African-American",
     label="two_year_recid",
     favorable_label="0",
-    baseline="drop_sensitive",
     columns=(
         "sex",
         "age_cat",
@@ -128,39 +134,45 @@ COMPAS = DatasetDescription(
         "event",
         "two_year_recid",
     ),
-    edges=(
-        ("age_cat", "v_score_text"),
-        ("priors_count", "score_text"),
-        ("score_text", "v_score_text"),
-        ("two_year_recid", "event"),
-        ("race", "priors_count"),
-        ("priors_count", "two_year_recid"),
-        ("age_cat", "priors_count"),
-        ("sex", "priors_count"),
-        ("juv_other_count", "priors_count"),
-        ("juv_misd_count", "juv_other_count"),
-        ("juv_fel_count", "juv_misd_count"),
-        ("c_charge_degree", "priors_count"),
+    network=LearnedNetwork(
+        edges=(
+            ("age_cat", "v_score_text"),
+            ("priors_count", "score_text"),
+            ("score_text", "v_score_text"),
+            ("two_year_recid", "event"),
+            ("race", "priors_count"),
+            ("priors_count", "two_year_recid"),
+            ("age_cat", "priors_count"),
+            ("sex", "priors_count"),
+            ("juv_other_count", "priors_count"),
+            ("juv_misd_count", "juv_other_count"),
+            ("juv_fel_count", "juv_misd_count"),
+            ("c_charge_degree", "priors_count"),
+        ),
+        edited_edges=(),
     ),
-    edited_edges=(),
-    biases=(PlantedBias("paper", "Race is no parent of the outcome, so the bias has nothing to act on"),),
+    bias=(
+        PlantedBias(
+            "paper", description="Race is no parent of the outcome, so the bias has nothing to act on"
+        ),
+    ),
 )
 
 DUTCH = DatasetDescription(
     name="dutch:embedded",
+    entry=DatasetInExperiment(name="dutch", baseline="none"),
     title="Dutch",
     test_data="sample of the learned network",
     embedded=True,
-    digest="01fe" * 16,
-    n_train=60420,
-    n_test=60420,
-    group_sizes=GroupSizes(9903, 20370, 18860, 11287),
+    test_digest="01fe" * 16,
+    train_rows=60420,
+    test_rows=60420,
+    test_groups=GroupSizes(9903, 20370, 18860, 11287),
     warning=None,
     sensitive_feature="sex",
     deprived_group="2",
     label="occupation",
     favorable_label="2_1",
-    baseline="none",
     columns=(
         "sex",
         "age",
@@ -170,18 +182,20 @@ DUTCH = DatasetDescription(
         "cur_eco_activity",
         "occupation",
     ),
-    edges=(
-        ("sex", "occupation"),
-        ("sex", "household_position"),
-        ("age", "household_position"),
-        ("age", "edu_level"),
-        ("occupation", "edu_level"),
-        ("edu_level", "cur_eco_activity"),
-        ("sex", "cur_eco_activity"),
-        ("household_position", "economic_status"),
+    network=LearnedNetwork(
+        edges=(
+            ("sex", "occupation"),
+            ("sex", "household_position"),
+            ("age", "household_position"),
+            ("age", "edu_level"),
+            ("occupation", "edu_level"),
+            ("edu_level", "cur_eco_activity"),
+            ("sex", "cur_eco_activity"),
+            ("household_position", "economic_status"),
+        ),
+        edited_edges=(("sex", "occupation"),),
     ),
-    edited_edges=(("sex", "occupation"),),
-    biases=(PlantedBias("paper", "P(2_1 | sex = 2) is multiplied by 1 - β"),),
+    bias=(PlantedBias("paper", description="P(2_1 | sex = 2) is multiplied by 1 - β"),),
 )
 
 
@@ -191,7 +205,51 @@ class Run:
 
     results: pd.DataFrame
     failures: pd.DataFrame
-    description: RunDescription
+    description: Manifest
+
+    @property
+    def frames(self) -> RunFrames:
+        """The frames that everything is drawn from."""
+        return RunFrames.of(self.description, self.results, self.failures)
+
+
+def made_up_facts(name: str, **facts: Any) -> dict[str, Any]:
+    """Return what the manifest says of a dataset of which little is known."""
+    roles = dict.fromkeys(("sensitive_feature", "deprived_group", "label", "favorable_label"), "")
+    return {**roles, "title": name, "embedded": False, "warning": None, "columns": [], **facts}
+
+
+def made_up_dataset(name: str, **facts: Any) -> DatasetDescription:
+    """Return such a dataset."""
+    entry = DatasetInExperiment(name=name, baseline="none")
+    return DatasetDescription(name=name, **{"entry": entry, **made_up_facts(name, columns=(), **facts)})
+
+
+def manifest_of(**fields: Any) -> Manifest:
+    """Return a manifest of what its properties say: ``techniques``, ``classifiers``, ``betas``, ..."""
+    techniques, datasets = fields["techniques"], fields["datasets"]
+    experiment = {
+        "title": "",
+        "seed": 1,
+        **{name: value for name, value in fields.items() if name in ExperimentInRun.model_fields},
+        "datasets": [dataset.entry for dataset in datasets],
+        "classifiers": [{"name": name} for name in fields["classifiers"]],
+    }
+    own = {name: value for name, value in fields.items() if name in Manifest.model_fields}
+    stages = {technique.name: technique.stage for technique in techniques}
+    return Manifest.model_validate({"versions": {}, "stages": stages, **own, "experiment": experiment})
+
+
+def changed(manifest: Manifest, **fields: Any) -> Manifest:
+    """Return the manifest with other fields, as :func:`manifest_of` takes them."""
+    own = {name: getattr(manifest, name) for name in Manifest.model_fields if name != "stages"}
+    own |= {name: getattr(manifest.experiment, name) for name in ExperimentInRun.model_fields}
+    del own["experiment"], own["settings"]
+    own |= {"datasets": manifest.datasets, "classifiers": manifest.classifiers}
+    found = manifest_of(**{**own, **fields})
+    # What is given here need not be what a file can hold.
+    found.experiment.settings = manifest.experiment.settings
+    return found
 
 
 HOSTILE_TITLES = (
@@ -280,7 +338,7 @@ def sample_run(
     return Run(
         pd.DataFrame(results, columns=list(RESULT_COLUMNS)),
         pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)),
-        RunDescription(
+        manifest_of(
             name="paper",
             title="The paper's experiment",
             seed=42,

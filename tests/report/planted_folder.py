@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import RESULT_COLUMNS
 from benchmark.runs.descriptions import GroupSizes
-from benchmark.runs.summary import SUMMARY_COLUMNS
-from benchmark.text.spreadsheet import csv_text
-from tests.report.made_up_folder import BETAS, made_up_manifest
+from tests.report.made_up_folder import BETAS, made_up_manifest, write_frames
 
 PLANTED = {
     "none": "No technique",
@@ -119,7 +117,5 @@ def write_planted_folder(
         facts["bias"]["cpt"]["acting"] = facts["bias"]["cpt"]["edits"]
     manifest["cells"] = {"planned": len(DATASETS) * len(BETAS) * len(PLANTED) * repetitions}
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "results.csv").write_text(csv_text(planted_results(repetitions)))
-    for name, columns in (("failures", FAILURE_COLUMNS), ("summary", SUMMARY_COLUMNS)):
-        (folder / f"{name}.csv").write_text(csv_text(pd.DataFrame(columns=list(columns))))
+    write_frames(folder, planted_results(repetitions))
     return folder

@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import random
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ import pytest
 from markupsafe import escape
 
 from benchmark.cli import main
-from benchmark.data.card import load_card
 from benchmark.experiment import engine
 from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
@@ -256,31 +254,9 @@ def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple
             assert description == ", ".join(facts["acting"])
         sentence = escape(bias_sentence(bias, description))
         assert f"<p>{sentence} (kind <code>{facts['kind']}</code>).</p>" in page
-    (dataset,) = read_run(run[0]).datasets
+    (dataset,) = read_run(run[0]).manifest.datasets
     described = {bias: facts["description"] for bias, facts in planted.items()}
     assert dataset.bias_description == "; ".join(bias_sentence(*pair) for pair in described.items())
-
-
-def test_runs_of_former_versions_get_title_and_description_from_what_they_recorded(
-    run: tuple[Path, str, str], tmp_path: Path
-) -> None:
-    for name in ("summary.csv", "failures.csv"):
-        shutil.copy(run[0] / name, tmp_path)
-    manifest = json.loads((run[0] / "manifest.json").read_text(encoding="utf-8"))
-    facts = manifest["datasets"]["loans"]
-    del facts["title"]
-    for bias in facts["bias"].values():
-        del bias["description"]
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    (now,), (then,) = read_run(run[0]).datasets, read_run(tmp_path).datasets
-    assert then.bias_description == now.bias_description
-    assert (now.heading, then.heading) == ("Loans", "Loans")  # as the card says, which is still where it was
-    manifest["experiment"]["datasets"][0] |= {"card": "gone.toml"}
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    assert read_run(tmp_path).datasets[0].heading == "loans"
-    manifest["experiment"]["datasets"][0] |= {"card": "compas_leaky", "name": "mine"}
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    assert read_run(tmp_path).datasets[0].heading == f"{load_card('compas_leaky').title} (mine)"
 
 
 def test_summary_and_statistics_have_the_same_intervals(run: tuple[Path, str, str]) -> None:

@@ -19,7 +19,7 @@ def printed(
     run: Run, *, width: int = 80, output_dir: Path | None = None, written: tuple[Path, ...] = ()
 ) -> str:
     console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
-    print_report(console, run.results, run.failures, run.description, output_dir=output_dir, written=written)
+    print_report(console, run.frames, output_dir, written)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

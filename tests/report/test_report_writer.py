@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.errors import ReportError
-from benchmark.report import write_report
+from benchmark.figures.run import run_figures
+from benchmark.report.folder import write_summary_and_figures
 from benchmark.text.files import FORMATS, write_atomically
 from tests.report.made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 
@@ -31,15 +31,16 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def write(folder: Path, run: Run) -> dict[str, str]:
-    write_report(folder, run.results, run.failures, run.description, formats=FORMATS)
+    frames = run.frames
+    list(write_summary_and_figures(folder, frames, list(run_figures(frames)), FORMATS))
     return digests(folder)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    run = small_run()
+    frames = small_run().frames
     folder = tmp_path_factory.mktemp("report")
-    return write_report(folder, run.results, run.failures, run.description, formats=FORMATS)
+    return list(write_summary_and_figures(folder, frames, list(run_figures(frames)), FORMATS))
 
 
 @pytest.fixture(scope="module")
@@ -127,31 +128,17 @@ def test_nothing_else_is_touched(tmp_path: Path) -> None:
     for path in mine:
         path.parent.mkdir(exist_ok=True)
         path.write_text("mine")
-    run = small_run()
-    written = write_report(tmp_path, run.results, run.failures, run.description, figures=False)
+    written = list(write_summary_and_figures(tmp_path, small_run().frames))
     assert [path.read_text() for path in mine] == ["mine"] * 3
     assert set(digests(tmp_path)) == {p.relative_to(tmp_path).as_posix() for p in [*mine, *written]}
-
-
-def test_only_the_kinds_asked_for_are_drawn(tmp_path: Path) -> None:
-    run = small_run()
-    write_report(tmp_path, run.results, run.failures, run.description, figures=["network"])
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"network"}
 
 
 def test_the_input_stays_as_it_was(tmp_path: Path) -> None:
     run = small_run()
     results, failures = run.results.copy(), run.failures.copy()
-    write_report(tmp_path, run.results, run.failures, run.description, figures=False)
+    list(write_summary_and_figures(tmp_path, run.frames))
     pd.testing.assert_frame_equal(run.results, results)
     pd.testing.assert_frame_equal(run.failures, failures)
-
-
-def test_malformed_frames_write_nothing(tmp_path: Path) -> None:
-    run = small_run()
-    with pytest.raises(ReportError):
-        write_report(tmp_path / "out", run.results.drop(columns="beta"), run.failures, run.description)
-    assert not (tmp_path / "out").exists()
 
 
 def test_embedded_data_are_named_in_every_text_file(report: Path) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from benchmark.api import Run
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
-from benchmark.experiment.export import failures_frame, metrics_frame, results_frame
+from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.figures.run import run_figures
 from benchmark.figures.statistics import statistics_figures
@@ -24,14 +24,11 @@ from benchmark.report.console import print_report
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.comparison import compare_runs
-from benchmark.runs.finished import read_results, read_run
-from benchmark.runs.frames import check_failures, check_results
+from benchmark.runs.finished import read_frames, read_run
 from benchmark.sections.holds_up import survivors
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.tables.significance import statistics_tables
-from benchmark.text.files import plain_or_packed
 from tests.figures.figure_checks import numbers_in
-from tests.report.made_up_folder import write_made_up_folder
 from tests.report.planted_folder import GROUPS
 from tests.report.tested_three_times import BETAS, BIASES, REPETITIONS, TESTS, frames, write_tested_folder
 
@@ -119,10 +116,8 @@ def test_what_is_written_names_the_test(statistics: RunStatistics, tmp_path: Pat
 
 
 def test_figures_are_of_one_test_and_say_which(statistics: RunStatistics, folder: Path) -> None:
-    run = read_run(folder)
-    every = read_results(folder, run, [metric.name for metric in run.metrics])
-    checked = check_results(every, run), check_failures(run.failures, run)
-    drawings = dict([*run_figures(run.summary, *checked, run), *statistics_figures(statistics)])
+    run = read_frames(folder, [metric.name for metric in read_run(folder).manifest.metrics])
+    drawings = dict([*run_figures(run), *statistics_figures(statistics)])
     drawn = [name for name in drawings if not name.startswith(("network/", "recovery_"))]
     assert all(sum(f"__{test}" in name for test in TESTS) == 1 for name in drawn)
     for name in ("over_beta/adult__label", "heat_accuracy", "ranks_adult__dutch_embedded__label"):
@@ -155,8 +150,7 @@ def test_the_page_holds_each_test_by_itself(statistics: RunStatistics, folder: P
 
 def test_the_terminal_names_the_test(folder: Path) -> None:
     said = io.StringIO()
-    run = read_run(folder)
-    print_report(Console(file=said, width=100), *frames(), run)
+    print_report(Console(file=said, width=100), read_frames(folder))
     for test in TESTS:
         # Of so many scenarios, those that name the same techniques are printed together.
         assert f"Dutch (embedded), under, {TEST_TITLES[test]}" in " ".join(
@@ -192,22 +186,6 @@ def test_what_a_constant_answer_scores_depends_on_the_test() -> None:
     assert ConstantAnswer(3, 1).words == "accepting everybody"
 
 
-def test_folders_of_earlier_versions_are_of_the_original_test(tmp_path: Path) -> None:
-    folder = write_made_up_folder(tmp_path / "run")
-    before = read_run(folder)
-    results = read_results(folder, before)
-    for name in ("results", "failures", "summary"):
-        path = plain_or_packed(folder / f"{name}.csv")
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        frame.drop(columns="test").to_csv(path, index=False)
-    old = read_run(folder)
-    assert old.tests == (ORIGINAL,)
-    pd.testing.assert_frame_equal(old.failures, before.failures)
-    pd.testing.assert_frame_equal(read_results(folder, old), results)
-    assert set(results["test"]) == {ORIGINAL}
-    assert set(old.failures.loc[old.failures["metric"] == "", "test"]) == {""}
-
-
 def test_rows_are_written_by_test_and_metric_and_only_those_asked_for() -> None:
     values = [
         MetricValue("accuracy", 0.8),
@@ -219,14 +197,14 @@ def test_rows_are_written_by_test_and_metric_and_only_those_asked_for() -> None:
     done = CellResult("k", "d", "b", 0.5, 0, "t", "c", "ok", metrics=tuple(values))
     lost = CellResult("l", "d", "b", 0.5, 1, "t", "c", "failed", "it raised")
     asked = (["auc", "accuracy"], [ORIGINAL, BALANCED])
-    found = results_frame([done, lost], *asked)
+    found = metrics_frame([done, lost], *asked)
     assert found[["test", "metric"]].to_numpy().tolist() == [
         [ORIGINAL, "auc"],
         [ORIGINAL, "accuracy"],
         [BALANCED, "auc"],
         [BALANCED, "accuracy"],
     ]
-    assert results_frame([done], ["accuracy"])["value"].tolist() == [0.8]
+    assert metrics_frame([done], ["accuracy"])["value"].tolist() == [0.8]
     assert metrics_frame([done], *asked)["reason"].tolist() == ["", "", "balanced rows have no order", ""]
     failures = failures_frame([done, lost], *asked)
     assert failures[["test", "metric", "status"]].to_numpy().tolist() == [

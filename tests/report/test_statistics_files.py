@@ -33,6 +33,7 @@ from benchmark.sections.holds_up import left_out_notes, survivors
 from benchmark.sections.report_table import ReportTable
 from benchmark.tables.significance import statistics_tables
 from benchmark.text.spreadsheet import csv_text
+from tests.report.made_up_runs import changed, made_up_facts
 from tests.tables.test_paper_tables import check_latex
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,7 +106,7 @@ def write_folder(
             "datasets": entries,
         },
         "datasets": {
-            dataset: {"embedded": False, "warning": None, "test_groups": GROUPS} for dataset in names
+            dataset: made_up_facts(dataset, test_groups=GROUPS, bias={"cpt": {}}) for dataset in names
         },
         "cells": {"planned": len(results) // (5 if shares else 2) + len(failures)},
         "versions": {"betabench": "0.1.0", "numpy": "2.4.6"},
@@ -141,7 +142,7 @@ def narrow(folder: Path) -> RunStatistics:
 def uneven(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
     """Three datasets, one of them with two techniques, of a version that did not count the test rows."""
     names = ("one", "two", "three")
-    facts = {name: {"embedded": False, "warning": None} for name in names}
+    facts = {name: made_up_facts(name) for name in names}
     tried = {"two": ("none", "massaging")}
     path = tmp_path_factory.mktemp("uneven")
     write_folder(path, names=names, tried=tried, repetitions=3, shares=False, datasets=facts)
@@ -519,7 +520,7 @@ def test_the_papers_shape_is_kept_where_it_exists(tables: dict[str, ReportTable]
 def test_tables_have_the_papers_names_where_a_run_repeats_the_paper(folder: Path) -> None:
     own = folder_statistics(folder)
     entry = PublishedEntry(title="Print", file="published/cardoso2019.csv")
-    names = [t.name for t in statistics_tables(replace(own, run=replace(own.run, published=entry)))]
+    names = [t.name for t in statistics_tables(replace(own, run=changed(own.run, published=entry)))]
     assert names[-2:] == ["significance_table3_preprocessing", "significance_table4_repair"]
 
 
@@ -698,5 +699,6 @@ def test_a_baseline_that_was_not_run_is_an_error(tmp_path: Path) -> None:
 
 def test_results_that_the_manifest_does_not_name_are_an_error(folder: Path) -> None:
     run = read_run(folder)
-    with pytest.raises(ReportError, match="name a technique that the manifest lacks"):
-        read_results(folder, replace(run, techniques=run.techniques[:1]))
+    fewer = changed(run.manifest, techniques=run.manifest.techniques[:1])
+    with pytest.raises(ReportError, match="name a technique that the run's manifest lacks"):
+        read_results(folder, replace(run, manifest=fewer))

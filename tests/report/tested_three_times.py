@@ -11,10 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import BALANCED, BIASED, FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
-from benchmark.report.writer import write_report
-from benchmark.runs.manifest import Manifest
-from benchmark.text.spreadsheet import csv_text
-from tests.report.made_up_folder import made_up_manifest
+from tests.report.made_up_folder import made_up_manifest, write_frames
 from tests.report.planted_folder import GROUPS
 
 TESTS = (ORIGINAL, BIASED, BALANCED)
@@ -75,8 +72,5 @@ def write_tested_folder(folder: Path, tests: Sequence[str] = TESTS) -> Path:
     results, failures = frames(tests)
     folder.mkdir(parents=True)
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "results.csv").write_text(csv_text(results))
-    (folder / "failures.csv").write_text(csv_text(failures))
-    description = Manifest.read(folder / "manifest.json").description
-    write_report(folder, results, failures, description, figures=False)
+    write_frames(folder, results, failures)
     return folder

@@ -13,14 +13,13 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import World, build_world
 from benchmark.experiment.run import Outcome
-from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import read_run
-from benchmark.runs.manifest import Manifest, describe_run, metric_description
+from benchmark.runs.manifest import Manifest, metric_description
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+COMMITTED = sorted(path for path in RESULTS.glob("*/manifest.json") if path.parent.name != "alternation")
 OUTCOME = Outcome([], computed=0, seconds=1.25, engine="2 processes", processors=({"cpu": "x"},))
-ADDED = {"title", "notes", "test_groups", "group_rows", "columns", "label", "favorable_label"}
-ADDED |= {"sensitive_feature", "deprived_group"}
 
 
 @pytest.fixture(scope="module")
@@ -47,73 +46,60 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 def test_what_is_read_is_what_was_written(world: World, tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
-    written = Manifest.of(world, OUTCOME, ["results.csv"])
+    written = describe_run(world, OUTCOME)
     path.write_text(written.text, encoding="utf-8")
     read = Manifest.read(path)
     assert read == written
     assert read.text == written.text
-    assert read.description == describe_run(world)
 
 
 def test_a_description_has_all_that_a_report_asks_for(world: World) -> None:
     description = describe_run(world)
     assert description.titles == {"none": "None", "massaging": "Massaging", "half": "Half"}
-    assert [t.method for t in description.techniques] == ["none", "massaging", "repair"]
+    assert [t.technique for t in description.techniques] == ["none", "massaging", "repair"]
     assert {t.stage for t in description.techniques} == {"pre"}
     mine, dutch = description.datasets
-    assert (mine.name, mine.entry, mine.baseline) == ("mine:embedded", "mine", "none")
-    assert [bias.name for bias in mine.biases] == ["cpt", "label"]
-    assert (mine.edited_edges, mine.biases[0].inert) == ((), True)
+    assert (mine.name, mine.entry.name, mine.baseline) == ("mine:embedded", "mine", "none")
+    assert [bias.name for bias in mine.bias] == ["cpt", "label"]
+    assert (mine.network.edited_edges, mine.bias[0].inert) == ((), True)
     assert list(mine.inert_warnings) == ["cpt"]
-    assert (dutch.edited_edges, dutch.inert_warnings) == ((("sex", "occupation"),), {})
-    assert {node for edge in mine.edges for node in edge} <= set(mine.columns)
-    assert dutch.group_sizes is not None
-    assert dict(dutch.group_rows)[dutch.deprived_group] == dutch.group_sizes.deprived
-    assert sum(rows for _, rows in dutch.group_rows) == dutch.n_test
+    assert (dutch.network.edited_edges, dutch.inert_warnings) == ((("sex", "occupation"),), {})
+    assert {node for edge in mine.network.edges for node in edge} <= set(mine.columns)
+    assert dutch.test_groups is not None
+    assert dutch.group_rows[dutch.deprived_group] == dutch.test_groups.deprived
+    assert sum(dutch.group_rows.values()) == dutch.test_rows
     each = [m.name for m in description.metrics if m.name.startswith("auc[")]
     assert f"auc[{dutch.deprived_group}]" in each
     assert all(metric_description(m.name) == m for m in description.metrics)
     assert [metric.name for metric in description.shown.metrics] == ["discrimination"]
 
 
-def test_a_manifest_of_an_earlier_version_is_described_by_cards_and_what_is_registered(
-    world: World, tmp_path: Path
-) -> None:
-    facts = json.loads(Manifest.of(world, OUTCOME).text)
-    for name in ("stages", "metrics", "headline", "processors"):
-        del facts[name]
-    for dataset in facts["datasets"].values():
-        del dataset["network"]["edited_edges"]
-        for name in ADDED:
-            del dataset[name]
+def test_a_manifest_that_lacks_what_is_shown_is_refused(world: World, tmp_path: Path) -> None:
+    facts = json.loads(describe_run(world, OUTCOME).text)
+    del facts["datasets"]["dutch:embedded"]["title"]
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(facts), encoding="utf-8")
-    now, then = describe_run(world), Manifest.read(path).description
-    assert then.techniques == now.techniques
-    for new, old in zip(now.datasets, then.datasets, strict=True):
-        assert (old.group_sizes, old.notes, old.best_constant) == (None, (), None)
-        for name in ("heading", "label", "sensitive_feature", "deprived_group", "columns", "edited_edges"):
-            assert getattr(old, name) == getattr(new, name), name
-        assert old.biases == new.biases
+    with pytest.raises(ReportError, match=r"datasets\.1\.title: Field required"):
+        Manifest.read(path)
 
 
-@pytest.mark.parametrize("name", ["variants_adult", "variants_training", "auc_gap", "paper"])
-def test_committed_manifests_of_all_versions_describe_their_runs(name: str) -> None:
-    manifest = Manifest.read(RESULTS / name / "manifest.json")
-    for dataset in manifest.description.datasets:
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.parent.name)
+def test_committed_manifests_describe_their_runs(path: Path) -> None:
+    manifest = Manifest.read(path)
+    assert Manifest.model_validate_json(manifest.text) == manifest
+    for dataset in manifest.datasets:
         assert dataset.title
         assert dataset.label in dataset.columns
-        assert dataset.edges
-        assert all(bias.discrimination for bias in dataset.biases)
+        assert dataset.network.edges
+        assert all(bias.network_discrimination_by_beta for bias in dataset.bias)
     assert manifest.cells["planned"] > 0
 
 
-def test_a_finished_run_is_a_description_with_the_metrics_of_its_summary() -> None:
+def test_the_metrics_of_a_run_that_is_read_are_those_of_its_summary() -> None:
     run = read_run(RESULTS / "auc_gap")
-    assert isinstance(run, RunDescription)
-    assert [metric.name for metric in run.metrics] == list(run.summary["metric"].unique())
-    assert run.metric("auc_gap") == metric_description("auc_gap")
-    assert run.name == run.facts.experiment.name == "auc_gap"
+    assert [metric.name for metric in run.manifest.metrics] == list(run.summary["metric"].unique())
+    assert run.manifest.metric("auc_gap") == metric_description("auc_gap")
+    assert run.manifest.name == "auc_gap"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +119,7 @@ def test_what_is_no_manifest_is_refused(content: str, said: str, tmp_path: Path)
 
 
 def test_other_datasets_than_those_of_the_experiment_are_refused(world: World, tmp_path: Path) -> None:
-    facts = json.loads(Manifest.of(world).text)
+    facts = json.loads(describe_run(world).text)
     del facts["datasets"]["mine:embedded"]
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(facts), encoding="utf-8")

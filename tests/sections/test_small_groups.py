@@ -1,9 +1,12 @@
 """A group of a few rows is said to be one, beside the answer."""
 
+from dataclasses import replace
+
 import pytest
 
-from benchmark.runs.descriptions import DatasetDescription, GroupSizes
+from benchmark.runs.descriptions import GroupSizes
 from benchmark.sections.first import small_groups
+from tests.report.made_up_runs import ADULT
 
 
 @pytest.mark.parametrize(
@@ -18,9 +21,6 @@ from benchmark.sections.first import small_groups
 def test_a_group_of_fewer_than_thirty_rows_is_said_to_be_chance(
     sizes: GroupSizes | None, roles: list[str]
 ) -> None:
-    dataset = DatasetDescription(
-        name="a", title="A", embedded=False, warning=None, baseline="none", group_sizes=sizes
-    )
-    found = list(small_groups(dataset))
+    found = list(small_groups(replace(ADULT, test_groups=sizes)))
     assert [text.split()[1] for text in found] == roles
     assert all("mostly chance" in text for text in found)

@@ -13,8 +13,6 @@ import pytest
 
 from benchmark.render.tables import MARKUPS, to_csv, to_latex, to_markdown
 from benchmark.runs.descriptions import MetricDescription, TechniqueDescription
-from benchmark.runs.frames import check_failures, check_results
-from benchmark.runs.summary import summarise
 from benchmark.sections.report_table import ReportTable
 from benchmark.tables.paper import build_tables
 from tests.report.made_up_runs import (
@@ -25,16 +23,14 @@ from tests.report.made_up_runs import (
     SHARES,
     TECHNIQUES,
     Run,
+    changed,
     many_techniques,
     sample_run,
 )
 
 
 def tables_of(run: Run) -> dict[str, ReportTable]:
-    results = check_results(run.results, run.description)
-    failures = check_failures(run.failures, run.description)
-    summary = summarise(results, failures, run.description)
-    return {table.name: table for table in build_tables(summary, results, failures, run.description)}
+    return {table.name: table for table in build_tables(run.frames)}
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +115,8 @@ def test_who_is_accepted_stands_beside_accuracy_and_the_constant_answer_below(
 
 
 def test_without_counts_of_the_test_rows_nothing_is_said_of_constant_answers(run: Run) -> None:
-    datasets = tuple(replace(dataset, group_sizes=None) for dataset in run.description.datasets)
-    tables = tables_of(replace(run, description=replace(run.description, datasets=datasets)))
+    datasets = tuple(replace(dataset, test_groups=None) for dataset in run.description.datasets)
+    tables = tables_of(replace(run, description=changed(run.description, datasets=datasets)))
     table = tables["all_discrimination_accuracy"]
     assert {row.cells[1].text for block in table.blocks for row in block.rows[-1:]} == {""}
     assert not any(note.startswith("Best constant answer") for note in table.notes)
@@ -144,7 +140,7 @@ def test_what_is_of_no_use_is_marked_and_explained(run: Run, tables: dict[str, R
 
 
 def test_tables_have_the_papers_names_in_its_experiment_only(run: Run) -> None:
-    own = tables_of(replace(run, description=replace(run.description, published=None)))
+    own = tables_of(replace(run, description=changed(run.description, published=None)))
     assert [name for name in own if "table" in name] == []
     assert "preprocessing_discrimination_accuracy" in own
 
@@ -173,7 +169,7 @@ def test_further_metrics_come_in_further_pairs() -> None:
     run = sample_run(techniques=TECHNIQUES[:1], repetitions=2)
     copies = [run.results[run.results["metric"] == "accuracy"].assign(metric=f"m{i}") for i in range(3)]
     more_run = Run(
-        pd.concat([run.results, *copies]), run.failures, replace(run.description, metrics=more, headline=())
+        pd.concat([run.results, *copies]), run.failures, changed(run.description, metrics=more, headline=())
     )
     assert [name for name in tables_of(more_run) if name.startswith("all_m")] == ["all_m0_m1", "all_m2"]
 
@@ -273,7 +269,7 @@ NASTY = r"[R&D]_100%#{x}~^\$<a|b>*β…漢"
 
 def nasty_run() -> Run:
     nasty = TechniqueDescription("massaging", NASTY)
-    dataset = replace(DUTCH, title=NASTY, baseline="massaging", warning=NASTY)
+    dataset = replace(DUTCH, title=NASTY, entry=replace(DUTCH.entry, baseline="massaging"), warning=NASTY)
     run = sample_run(techniques=(nasty, *TECHNIQUES[3:5]), datasets=(dataset, ADULT), repetitions=2)
     return replace(run, failures=run.failures.assign(reason=NASTY))
 

@@ -20,7 +20,7 @@ from benchmark.render.tables import to_csv, to_latex, to_markdown
 from benchmark.runs.finished import read_run
 from benchmark.text.spreadsheet import as_cell, csv_text, from_cell
 from tests.report.made_up_folder import made_up_failures, write_made_up_folder
-from tests.report.made_up_runs import sample_run
+from tests.report.made_up_runs import changed, sample_run
 from tests.tables.test_paper_tables import tables_of
 
 FORMULA = "=cmd|'/C calc'!A0"
@@ -116,7 +116,7 @@ def test_tables_with_hostile_names_and_warnings_of_several_lines() -> None:
         replace(own, title="=1+1\n# no heading", warning="first\n\n- second\r\nthird")
         for own in run.description.datasets
     )
-    table = tables_of(replace(run, description=replace(run.description, datasets=hostile)))[
+    table = tables_of(replace(run, description=changed(run.description, datasets=hostile)))[
         "table3_preprocessing"
     ]
     rows = list(csv.reader(io.StringIO(to_csv(table))))

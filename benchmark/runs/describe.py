@@ -1,0 +1,193 @@
+"""From an experiment with its data, and what computing gave, to the manifest of the run."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark.declarations import declaration_dir
+from benchmark.experiment import evaluate, versions
+from benchmark.experiment.counts import BlockName
+from benchmark.experiment.draws import axes, split
+from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.prepare import Scene, World, network_digest
+from benchmark.experiment.run import Outcome, headline_metrics
+from benchmark.metrics import get_metric, metric_names
+from benchmark.runs.descriptions import (
+    DatasetDescription,
+    GroupSizes,
+    LearnedNetwork,
+    MetricDescription,
+    PlantedBias,
+)
+from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest
+
+
+def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
+    """Return the manifest of a run; without what computing gave, it says nothing of cells."""
+    experiment = world.experiment
+    computed: dict[str, Any] = {}
+    if outcome is not None:
+        computed = {
+            "cells": {
+                "planned": len(outcome.cells),
+                "computed_in_this_run": outcome.computed,
+                **dict(sorted(outcome.failures.items())),
+            },
+            "durations_in_seconds": {
+                "this_run": round(outcome.seconds, 3),
+                "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
+            },
+            "plan": outcome.plan,
+            "engine": outcome.engine,
+            "shard": str(outcome.shard),
+            "processors": tuple(map(dict, outcome.processors)),
+        }
+    biased = {} if outcome is None else outcome.biased
+    return Manifest(
+        experiment=_experiment(experiment),
+        code=CodeInRun(
+            harness=versions.harness_digest(),
+            techniques={
+                f"{technique} on {dataset}": evaluate.describe_technique(configured)
+                for (dataset, technique), configured in world.techniques.items()
+            },
+            classifiers={c.name: evaluate.describe_classifier(c) for c in experiment.classifiers},
+            plugins=tuple(Path(plugin).name for plugin in world.plugins),
+        ),
+        real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
+        datasets=tuple(_dataset(world, scene, biased) for scene in world.scenes.values()),
+        stages={name: configured.stage for (_, name), configured in world.techniques.items()},
+        metrics=tuple(_metrics(world)),
+        headline=headline_metrics(experiment),
+        own_baselines=dict(world.own_baselines),
+        versions=versions.package_versions(),
+        platform={
+            "system": platform.platform(),
+            "cores": os.cpu_count(),
+            "python": platform.python_implementation(),
+        },
+        finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        **computed,
+    )
+
+
+def _experiment(experiment: Experiment) -> ExperimentInRun:
+    settings = json.loads(experiment.model_dump_json())
+    # Where a plugin lies is this machine's affair, as with those of the command line.
+    settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
+    # And so is where the shipped experiments lie, whose own cards are beside them.
+    here = declaration_dir("experiments")
+    for entry in settings["datasets"]:
+        if (card := Path(entry["card"])).is_relative_to(here):
+            entry["card"] = card.relative_to(here).as_posix()
+    return ExperimentInRun.model_validate(settings)
+
+
+def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> DatasetDescription:
+    test, schema, network = scene.test, scene.test.schema, scene.network
+    rows = np.bincount(test.groups, minlength=len(schema.groups))
+    if scene.train == "data":  # all act on the labels of rows, none on an edge
+        acting, edited = {name: bias.edits for name, bias in scene.biases.items()}, []
+    else:
+        acting = {name: bias.acting_edits(network) for name, bias in scene.biases.items()}
+        edited = [(edit.attribute, schema.label) for edits in acting.values() for edit in edits]
+    return DatasetDescription(
+        name=scene.name,
+        title=scene.title,
+        card=scene.card.name,
+        card_digest=scene.card.digest,
+        test_data=scene.test_data,
+        embedded=scene.embedded,
+        test_digest=test.digest,
+        test_rows=len(test),
+        test_groups=GroupSizes.of(test),
+        scored_favorable=_scored_favorable(world.experiment, scene),
+        biased_favorable=_biased_favorable(world.experiment, scene, biased),
+        train_rows=scene.n_train,
+        warning=scene.card.warning,
+        notes=scene.notes,
+        network=LearnedNetwork(
+            digest=network_digest(network),
+            edges=network.edges,
+            free_parameters=network.n_parameters,
+            edited_edges=tuple(dict.fromkeys(edited)),
+        ),
+        bias=tuple(
+            PlantedBias(
+                name=name,
+                kind=", ".join(step.name for step in bias.steps),
+                description=scene.description(name),
+                edits=tuple(map(str, bias.edits)),
+                acting=tuple(map(str, acting[name])),
+                network_discrimination_by_beta={
+                    beta: scene.expected(name, beta).discrimination for beta in world.experiment.betas
+                },
+            )
+            for name, bias in scene.biases.items()
+        ),
+        sensitive_feature=schema.sensitive_feature,
+        deprived_group=schema.deprived_group,
+        label=schema.label,
+        favorable_label=schema.favorable_label,
+        columns=schema.names,
+        group_rows=dict(zip(schema.groups, rows.tolist(), strict=True)),
+    )
+
+
+def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[float, tuple[float, ...]]:
+    """Return the share of favorable labels in the test rows of each repetition, by level of bias.
+
+    With folds it is the mean over them, as accuracy is. Empty where all repetitions have the same test rows.
+    """
+    if not experiment.splits:
+        return {}
+    labels = scene.test.y
+
+    @cache
+    def share(beta: float, repetition: int) -> float:
+        own = axes(scene, Block(scene.name, "", beta, repetition), experiment)
+        return float(np.mean([labels[tested].mean() for _, tested in split(scene, experiment, own)]))
+
+    # Paired levels have the same splits.
+    first = experiment.betas[0] if experiment.paired_betas else None
+    return {
+        beta: tuple(share(beta if first is None else first, r) for r in range(experiment.repetitions))
+        for beta in experiment.betas
+    }
+
+
+def _biased_favorable(
+    experiment: Experiment, scene: Scene, shares: Mapping[BlockName, float]
+) -> dict[str, dict[float, tuple[float | None, ...]]]:
+    """Return the share of favorable labels in the biased test rows of each repetition, by bias and level.
+
+    None where no cell of a repetition came to an end; empty where no such rows were tested on.
+    """
+    repetitions = range(experiment.repetitions)
+    return {
+        bias: {
+            beta: tuple(shares.get((scene.name, bias, beta, r)) for r in repetitions)
+            for beta in experiment.betas
+        }
+        for bias in scene.biases
+        if any(where[:2] == (scene.name, bias) for where in shares)
+    }
+
+
+def _metrics(world: World) -> Iterable[MetricDescription]:
+    schemas = [scene.test.schema for scene in world.scenes.values()]
+    groups = dict.fromkeys(group for schema in schemas for group in schema.groups)
+    for metric in map(get_metric, metric_names(world.experiment.measured)):
+        each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
+        for suffix in each:
+            name = metric.name + suffix
+            yield MetricDescription(name, metric.title + suffix, metric.ideal)
