@@ -115,9 +115,17 @@ def plugins_are_forgotten() -> Iterator[None]:
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute without worker processes, where it is not about them: each start imports all libraries."""
     from benchmark.experiment import engine
-    from tests.experiment.test_merge import InProcess
+    from tests.helpers.engines import InProcess
 
     monkeypatch.setattr(engine, "LocalEngine", InProcess)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_this_process: None) -> Path:
+    """Work in an empty folder with an empty cache, and compute in this process."""
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def _folder(variable: str) -> Path:

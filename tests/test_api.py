@@ -21,7 +21,7 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment.store import Store
 from benchmark.figures.style import render
 from benchmark.report.estimate import Estimate
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,14 +53,7 @@ parameters = { level = 0.5 }
 """
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder without real data, and compute in this process."""
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def run(output: str = "out", **more: object) -> benchmark.Run:

@@ -11,11 +11,9 @@ import pytest
 from benchmark.audit.alternation.experiment import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
-from benchmark.experiment import engine as engine_module
 from benchmark.experiment.plan import load_experiment
 from benchmark.network.bif import read_bif
 from benchmark.techniques import list_techniques, registry
-from tests.experiment.test_merge import InProcess
 from website.experiment_pages import is_alternation
 
 GREEDY = """
@@ -34,10 +32,8 @@ class Greedy(PreProcessing):
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, in_this_process: None) -> None:
     """Find no real data, and compute in this process."""
-    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
 
 

@@ -20,24 +20,18 @@ from benchmark.data.card import load_card
 from benchmark.data.doubts import DoubtError
 from benchmark.data.table import Column, Schema
 from benchmark.errors import BetabenchError, DataError, ExperimentError
-from benchmark.experiment import engine as engine_module
 from benchmark.experiment import first_file
 from benchmark.experiment.first import Asked
 from benchmark.experiment.first_file import first_experiment
 from benchmark.experiment.plan import Experiment, load_experiment
 from tests.data.made_up import write
-from tests.experiment.test_merge import InProcess
 
 ROLES = ["--label", "repaid", "--favorable", "1", "--sensitive", "gender"]
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder, and compute in this process."""
-    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
-    monkeypatch.chdir(tmp_path)
-    loans().to_csv("my loans.csv", index=False)
-    return tmp_path
+def _rows(here: Path) -> None:
+    loans().to_csv(here / "my loans.csv", index=False)
 
 
 def loans() -> pd.DataFrame:

@@ -26,7 +26,7 @@ from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
 from benchmark.text.files import figure_formats
 from benchmark.text.progress import Pace, show_progress
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -63,14 +63,8 @@ class Bad(PreProcessing):
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder without real data, and compute in this process."""
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+def _wide(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:

@@ -31,7 +31,7 @@ from benchmark.experiment.store import CellResult, Store
 from benchmark.metrics import base as metric_base
 from benchmark.metrics import evaluate, get_metric
 from benchmark.techniques import Predictor, Technique, Tools, get_technique
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 TEXT = """
 name = "small"

@@ -42,8 +42,8 @@ from benchmark.statistics.frames import Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
-from tests.experiment.test_merge import InProcess
 from tests.experiment.test_protocol import no_real_data, values, world  # noqa: F401
+from tests.helpers.engines import InProcess
 
 BOTH = {"sex": "Male", "race": "African-American"}
 OTHERS = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")

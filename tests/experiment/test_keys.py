@@ -47,7 +47,7 @@ from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
 from benchmark.runs.folder_notes import other_experiment
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 Content = dict[str, Any]
 Place = tuple[str, str, float, int, str, str]

@@ -7,16 +7,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Self
 
 import pytest
 
 from benchmark.cli import main
 from benchmark.errors import StoreError
-from benchmark.experiment import engine as engine_module
-from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.techniques import Convergence
 
@@ -47,34 +43,6 @@ parameters = { level = 0.5 }
 [[techniques]]
 technique = "reject_option"
 """
-
-
-class InProcess:
-    """An engine without processes, for what does not depend on them."""
-
-    name, processors = "this process", ()
-
-    def __init__(self, n_workers: int) -> None:
-        pass
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def run(
-        self,
-        tasks: Sequence[Task],
-        make_handler: Callable[[], Handler],
-        limits: Limits,
-    ) -> Iterator[list[Finished]]:
-        handler = make_handler()
-        for task in tasks:
-            results = handler(task.block, task.cells)
-            yield [
-                Finished(task.block, cell, result) for cell, result in zip(task.cells, results, strict=True)
-            ]
 
 
 def cell(key: str, **changes: object) -> CellResult:
@@ -296,13 +264,9 @@ def test_a_store_that_was_killed_while_it_wrote_is_left_as_it_is(tmp_path: Path)
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Compute in this process, without real data, from an empty folder; return the experiment's file."""
-    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "parts.toml"
+def quick(here: Path) -> Path:
+    """Return the experiment's file in an empty folder."""
+    file = here / "parts.toml"
     file.write_text(EXPERIMENT)
     return file
 

@@ -35,7 +35,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
 

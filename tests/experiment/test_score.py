@@ -27,7 +27,7 @@ from benchmark.registry import load_plugin
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import read_frames
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 TEXT = """
 name = "small"

@@ -36,7 +36,7 @@ from benchmark.statistics.answers import standings
 from benchmark.statistics.few import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 CPT = [{"edits": [{"attribute": "race", "group": "African-American"}]}]
 GIVEN: dict[str, Any] = {

@@ -19,8 +19,8 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.score import Answers
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
-from tests.experiment.test_merge import InProcess
 from tests.experiment.test_protocol import cells, values, world
+from tests.helpers.engines import InProcess
 
 SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")
 

@@ -21,7 +21,7 @@ import numpy as np
 from benchmark.cli import main
 from benchmark.experiment import engine
 from benchmark.experiment.versions import processor
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 __all__ = [
     "CELL",

@@ -8,20 +8,15 @@ from pathlib import Path
 import pytest
 
 import benchmark
-from benchmark.experiment import engine as engine_module
 from benchmark.report.statistics_files import write_statistics
-from tests.experiment.test_merge import InProcess
 
 EDIT = {"attribute": "sex", "group": "Female"}
 WORDS = "labels turned with probability β: P(y+ | sex = Female) × (1 - β)"
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> benchmark.Run:
+def made(here: Path) -> benchmark.Run:
     """Return a run on rows of COMPAS, of which sex is no parent of the label in the network."""
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
     experiment = benchmark.Experiment.model_validate(
         {
             "datasets": [{"card": "compas", "bias": [{"edits": [EDIT]}]}],
@@ -29,7 +24,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> benchmark.Run:
             **{"betas": [0, 0.5], "repetitions": 2, "train": "data", "holdout": 0.3, "train_rows": 500},
         }
     )
-    return benchmark.run(experiment, output=tmp_path / "out", offline=True, progress=False)
+    return benchmark.run(experiment, output=here / "out", offline=True, progress=False)
 
 
 def test_an_edit_of_no_parent_of_the_label_turns_labels_and_is_described_so(made: benchmark.Run) -> None:

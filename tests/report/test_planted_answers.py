@@ -19,7 +19,7 @@ from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
 from benchmark.sections.signs import SAME_ANSWER
 from tests.conftest import forgetting
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 
 pytestmark = pytest.mark.slow
 

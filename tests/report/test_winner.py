@@ -14,13 +14,11 @@ import pytest
 from rich.console import Console
 
 import benchmark
-from benchmark.experiment import engine as engine_module
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_text import statistics_page
 from benchmark.sections.use import NO_LINES, TITLE, winner
 from tests.estimator.people import people, write_people
 from tests.estimator.test_snippet import drafted, run
-from tests.experiment.test_merge import InProcess
 
 EXPERIMENT = """
 name = "people"
@@ -39,13 +37,10 @@ bias = "label"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder with people.csv and its card, and compute in this process."""
-    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
-    monkeypatch.chdir(tmp_path)
-    write_people(tmp_path, 900)
-    drafted(tmp_path, "yes", "f")
-    return tmp_path
+def _people(here: Path) -> None:
+    """Work in a folder with people.csv and its card."""
+    write_people(here, 900)
+    drafted(here, "yes", "f")
 
 
 def made(technique: str) -> benchmark.Run:

@@ -28,7 +28,7 @@ from benchmark.experiment.entries import BiasEntry, ClassifierEntry, DatasetEntr
 from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.techniques import list_techniques
-from tests.experiment.test_merge import InProcess
+from tests.helpers.engines import InProcess
 from tools.blocks import blocks
 from website.docstrings import in_markdown
 from website.formulas import with_mathml
