@@ -111,6 +111,14 @@ def plugins_are_forgotten() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def empty_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hide the machine's own cache: where no data are named, there are none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BETABENCH_CACHE", str(tmp_path_factory.mktemp("session") / "cache"))
+        yield
+
+
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute without worker processes, where it is not about them: each start imports all libraries."""
@@ -122,8 +130,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_this_process: None) -> Path:
-    """Work in an empty folder with an empty cache, and compute in this process."""
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    """Work in an empty folder, and compute in this process."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

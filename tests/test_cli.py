@@ -31,10 +31,7 @@ class Greedy(PreProcessing):
 """
 
 
-@pytest.fixture(autouse=True)
-def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, in_this_process: None) -> None:
-    """Find no real data, and compute in this process."""
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from benchmark.experiment.plan import ALWAYS_MEASURED, PAPER_METRICS
 from benchmark.experiment.store import Store
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
+from tests.helpers.cards import LOANS
 
 pytestmark = pytest.mark.slow
 
@@ -424,36 +425,10 @@ def test_bad_input_ends_with_a_message_and_code_2(
     message: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     assert main(["run", *arguments, "--output", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err
 
-
-LOANS = """
-name = "loans"
-title = "Loans"
-label = "repaid"
-favorable_label = "yes"
-sensitive_feature = "gender"
-deprived_group = "f"
-required_edges = [["gender", "repaid"]]
-[source]
-format = "csv"
-files = [{ path = "loans.csv" }]
-[columns.gender]
-kind = "categorical"
-states = ["f", "m"]
-[columns.income]
-kind = "numeric"
-bins = [0, 10, 20, 30]
-states = ["low", "middle", "high"]
-[columns.repaid]
-kind = "categorical"
-states = ["no", "yes"]
-"""
 
 OWN = """
 name = "own"

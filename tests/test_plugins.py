@@ -131,8 +131,6 @@ def _surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Let each test add to a copy of the registry, and find no real data."""
     list_techniques()
     monkeypatch.setattr(module._REGISTRY, "_items", dict(module._REGISTRY._items))
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
 
 
 def experiment(folder: Path, more: str = "", time_limit: float = 60, memory_limit: float = 4096) -> Path:

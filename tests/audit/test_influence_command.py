@@ -38,12 +38,6 @@ states = ["no", "yes"]
 """
 
 
-@pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-
-
 def influence(*words: str | Path) -> int:
     return main(["influence", "--offline", "--classifier", "naive_bayes", *map(str, words)])
 

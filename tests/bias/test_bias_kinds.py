@@ -199,9 +199,7 @@ technique = "none"
 """
 
 
-def test_an_experiment_names_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+def test_an_experiment_names_kinds(tmp_path: Path) -> None:
     path = tmp_path / "kinds.toml"
     path.write_text(EXPERIMENT, encoding="utf-8")
     experiment = load_experiment(path)

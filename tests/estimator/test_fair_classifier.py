@@ -50,9 +50,7 @@ edits = [{ attribute = "race", group = "African-American" }]
 """
 
 
-def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path) -> None:
     path = tmp_path / "applied.toml"
     path.write_text(EXPERIMENT)
     world = build_world(load_for_run(path), Sources(offline=True))

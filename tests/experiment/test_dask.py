@@ -105,10 +105,7 @@ def client(cluster: Any) -> Any:
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("spread")
     (folder / "spread.toml").write_text(EXPERIMENT)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("BETABENCH_DATA", raising=False)
-        patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        return build_world(load_for_run(folder / "spread.toml"), Sources(offline=True))
+    return build_world(load_for_run(folder / "spread.toml"), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")
@@ -148,11 +145,8 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(
     client: Any,
     local: dict[str, bytes],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "spread.toml").write_text(EXPERIMENT)
     words = ["run", "--experiment", str(tmp_path / "spread.toml"), "--offline", "--no-figures"]
     words += ["--output", str(tmp_path / "out"), "--scheduler", client.scheduler.address]

@@ -66,9 +66,7 @@ class Refusing:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+def world(tmp_path: Path) -> World:
     (tmp_path / "small.toml").write_text(SMALL)
     return build_world(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
 

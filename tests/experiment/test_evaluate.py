@@ -54,12 +54,6 @@ parameters = { level = 0.5 }
 """
 
 
-@pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-
-
 def world(tmp_path: Path, text: str = TEXT) -> World:
     path = tmp_path / "small.toml"
     path.write_text(text)

@@ -307,12 +307,6 @@ class Quiet(BiasKind):
 """
 
 
-@pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-
-
 def content_of(protocol: str, variant: str = "") -> Content:
     """Return an experiment as its file has it."""
     own: Content = {"tuned": "biased"} if variant == "tuned" else {"parameters": {"level": 0.5}}

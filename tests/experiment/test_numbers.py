@@ -50,12 +50,6 @@ SPLIT: dict[str, Any] = {"train": "data", "holdout": 0.3}
 NOWHERE = Sources(offline=True)
 
 
-@pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.fixture(scope="module")
 def card(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Card of 600 rows whose label hangs on a number within its bin; every fiftieth lacks it."""

@@ -59,10 +59,7 @@ def experiment(**fields: Any) -> Experiment:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("own")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.delenv("BETABENCH_DATA", raising=False)
-        patched.setenv("BETABENCH_CACHE", str(path / "cache"))
-        made = world(**FIELDS)
+    made = world(**FIELDS)
     with Store(path / "store.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
         assert not outcome.failures

@@ -40,12 +40,6 @@ from tests.helpers.engines import InProcess
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
 
 
-@pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-
-
 def world(**fields: Any) -> World:
     """Return the world of a small experiment; its rows are a sample of COMPAS's embedded network."""
     bias = fields.pop("bias", "label")

@@ -48,12 +48,6 @@ technique = "reject_option"
 """
 
 
-@pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
-
-
 def world(tmp_path: Path, *metrics: str, more: str = "") -> World:
     path = tmp_path / "small.toml"
     names = ", ".join(f'"{name}"' for name in metrics or ("paper",))
@@ -66,11 +60,8 @@ def world(tmp_path: Path, *metrics: str, more: str = "") -> World:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store in which every cell has the paper's metrics."""
     folder = tmp_path_factory.mktemp("finished")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("BETABENCH_DATA", raising=False)
-        patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        with Store(folder / "a.sqlite") as store:
-            assert compute(world(folder), store, engine=InProcess(1)).computed == 4
+    with Store(folder / "a.sqlite") as store:
+        assert compute(world(folder), store, engine=InProcess(1)).computed == 4
     return folder / "a.sqlite"
 
 

@@ -185,9 +185,7 @@ technique = "reject_option"
 """
 
 
-def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+def test_a_run_that_measured_auc_draws_it(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(RUN)
     world = build_world(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
     with Store(tmp_path / "s.sqlite") as store:

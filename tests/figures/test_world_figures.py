@@ -181,10 +181,7 @@ def test_no_text_of_the_fidelity_overlaps_or_is_cut() -> None:
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("small")
     (folder / "small.toml").write_text(EXPERIMENT)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("BETABENCH_DATA", raising=False)
-        patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        return build_world(load_for_run(folder / "small.toml"), Sources(offline=True))
+    return build_world(load_for_run(folder / "small.toml"), Sources(offline=True))
 
 
 def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each_bias(world: World) -> None:

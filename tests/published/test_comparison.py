@@ -232,9 +232,7 @@ def test_a_mapping_with_two_answers_is_refused(tmp_path: Path) -> None:
         load_experiment(path)
 
 
-def test_published_numbers_change_no_cell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path))
+def test_published_numbers_change_no_cell(tmp_path: Path) -> None:
     experiment = narrow(PAPER, datasets=["compas_leaky"], repetitions=1)
     world = build_world(expand(experiment), Sources(offline=True))
     without = replace(world, experiment=experiment.model_copy(update={"published": None}))

@@ -18,33 +18,10 @@ from benchmark.experiment import engine
 from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
 from tests.conftest import forgetting
+from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
 
 pytestmark = pytest.mark.slow
-
-CARD = """
-name = "loans"
-title = "Loans"
-citation = "none"
-label = "repaid"
-favorable_label = "yes"
-sensitive_feature = "gender"
-deprived_group = "f"
-required_edges = [["gender", "repaid"]]
-[source]
-format = "csv"
-files = [{ path = "loans.csv" }]
-[columns.gender]
-kind = "categorical"
-states = ["f", "m"]
-[columns.income]
-kind = "numeric"
-bins = [0, 10, 20, 30]
-states = ["low", "middle", "high"]
-[columns.repaid]
-kind = "categorical"
-states = ["no", "yes"]
-"""
 
 PLUGIN = '''
 import numpy as np
@@ -164,7 +141,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
         ) * (income > 20)
         lines.append(f"{gender},{income},{'yes' if repaid else 'no'}")
     (folder / "loans.csv").write_text("\n".join(lines) + "\n")
-    (folder / "loans.toml").write_text(CARD)
+    (folder / "loans.toml").write_text(LOANS)
     (folder / "planted.py").write_text(PLUGIN)
     (folder / "planted.toml").write_text(EXPERIMENT)
     out = folder / "out"

@@ -38,10 +38,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         techniques=["none", "massaging", half],
         metrics=["discrimination", "auc"],
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("BETABENCH_DATA", raising=False)
-        patch.setenv("BETABENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return build_world(expand(experiment), Sources(offline=True))
+    return build_world(expand(experiment), Sources(offline=True))
 
 
 def test_what_is_read_is_what_was_written(world: World, tmp_path: Path) -> None:

@@ -17,11 +17,6 @@ from tools.performance.startup import COMMANDS
 COLUMNS = ("part", "case", "contestant", "size", "repetition", "seconds", "bytes", "note")
 
 
-@pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
-
-
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
     """Return a folder of made-up measurements: fit grows with the square of the rows, all else in line."""

@@ -242,7 +242,6 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Files are written, Python is run, commands are given, from top to bottom; cells need no processes."""
     monkeypatch.setattr(engine, "LocalEngine", InProcess)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BETABENCH_DATA", raising=False)
     names: dict[str, Any] = {}
     given = 0
     for language, title, content in blocks(page):
