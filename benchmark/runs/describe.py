@@ -53,7 +53,7 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
         }
     biased = {} if outcome is None else outcome.biased
     return Manifest(
-        experiment=_experiment(experiment),
+        experiment=experiment_in_run(experiment),
         code=CodeInRun(
             harness=versions.harness_digest(),
             techniques={
@@ -80,7 +80,8 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
     )
 
 
-def _experiment(experiment: Experiment) -> ExperimentInRun:
+def experiment_in_run(experiment: Experiment) -> ExperimentInRun:
+    """Return an experiment as manifests write it: without folders of this machine."""
     settings = json.loads(experiment.model_dump_json())
     # Where a plugin lies is this machine's affair, as with those of the command line.
     settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]

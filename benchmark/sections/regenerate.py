@@ -101,12 +101,14 @@ def _command(run: Manifest) -> str:
     parts = ["betabench", "run", "--experiment", run.name]
     if run.name in list_declarations("experiments"):
         shipped = load_experiment(run.name)
+        techniques = [entry.name for entry in shipped.techniques]
         chosen = {
             "--datasets": (
                 [dataset.entry.name for dataset in run.datasets],
                 [e.name for e in shipped.datasets],
             ),
-            "--techniques": (list(run.titles), [entry.name for entry in shipped.techniques]),
+            # Tuned entries and the learners of techniques are added by the run itself.
+            "--techniques": ([name for name in run.titles if name in techniques], techniques),
             "--betas": ([f"{beta:g}" for beta in run.betas], [f"{beta:g}" for beta in shipped.betas]),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
         }

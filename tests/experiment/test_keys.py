@@ -28,6 +28,7 @@ from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.source import Sources
+from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.experiment import keys, prepare
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.entries import (
@@ -46,8 +47,10 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
+from benchmark.runs.describe import experiment_in_run
 from benchmark.runs.folder_notes import other_experiment
 from tests.helpers.engines import InProcess
+from website.experiment_pages import is_alternation
 
 Content = dict[str, Any]
 Place = tuple[str, str, float, int, str, str]
@@ -560,6 +563,15 @@ def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": settings}))
     assert other_experiment(tmp_path, without.experiment.model_copy(update={"title": "Other"})) == ""
     assert f"with other {field}." in other_experiment(tmp_path, after.experiment)
+
+
+@pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if not is_alternation(n)])
+def test_a_shipped_experiment_replaces_its_own_tables_without_a_note(name: str, tmp_path: Path) -> None:
+    experiment = load_for_run(name).experiment
+    written = experiment_in_run(experiment).model_dump_json()
+    assert str(declaration_dir("experiments")) not in written
+    (tmp_path / "manifest.json").write_text(json.dumps({"experiment": json.loads(written)}))
+    assert other_experiment(tmp_path, experiment) == ""
 
 
 def test_a_field_that_declares_nothing_is_an_error() -> None:

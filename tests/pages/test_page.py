@@ -24,6 +24,8 @@ from markupsafe import escape
 from benchmark.cli import main
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
+from benchmark.experiment.expand import load_for_run
+from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import list_metrics
 from benchmark.pages.numbers import as_script, page_numbers
 from benchmark.pages.run import write_page
@@ -529,10 +531,26 @@ def test_the_command_of_a_narrowed_shipped_experiment_says_how(
     manifest = made_up_manifest()
     manifest["experiment"]["name"] = "paper"
     page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
+    # The shipped experiment lists no other of the run's techniques: --techniques would refuse them.
     assert (
-        "betabench run --experiment paper --datasets adult dutch --techniques none plain hostile gone "
+        "betabench run --experiment paper --datasets adult dutch --techniques none "
         "--betas 0 0.5 1 --repetitions 6"
     ) in page
+
+
+def test_the_command_of_a_shipped_experiment_leaves_added_techniques_to_the_run(
+    statistics: RunStatistics, tmp_path: Path
+) -> None:
+    listed = [entry.name for entry in load_experiment("tuning").techniques]
+    expanded = [entry.name for entry in load_for_run("tuning").experiment.techniques]
+    assert len(expanded) > len(listed)
+    manifest = made_up_manifest()
+    techniques = manifest["experiment"]["techniques"]
+    techniques += [{"name": name} for name in expanded if name != "none"]
+    manifest["experiment"] |= {"name": "tuning"}
+    page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
+    assert "betabench run --experiment tuning" in page
+    assert "--techniques" not in page
 
 
 @pytest.mark.slow
