@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import platform
 from collections.abc import Iterable, Mapping
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.declarations import declaration_dir
 from benchmark.experiment import evaluate, versions
 from benchmark.experiment.counts import BlockName
 from benchmark.experiment.draws import axes, split
@@ -53,7 +51,7 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
         }
     biased = {} if outcome is None else outcome.biased
     return Manifest(
-        experiment=experiment_in_run(experiment),
+        experiment=ExperimentInRun.of(experiment),
         code=CodeInRun(
             harness=versions.harness_digest(),
             techniques={
@@ -78,19 +76,6 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         **computed,
     )
-
-
-def experiment_in_run(experiment: Experiment) -> ExperimentInRun:
-    """Return an experiment as manifests write it: without folders of this machine."""
-    settings = json.loads(experiment.model_dump_json())
-    # Where a plugin lies is this machine's affair, as with those of the command line.
-    settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
-    # And so is where the shipped experiments lie, whose own cards are beside them.
-    here = declaration_dir("experiments")
-    for entry in settings["datasets"]:
-        if (card := Path(entry["card"])).is_relative_to(here):
-            entry["card"] = card.relative_to(here).as_posix()
-    return ExperimentInRun.model_validate(settings)
 
 
 def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> DatasetDescription:

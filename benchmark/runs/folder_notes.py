@@ -12,13 +12,13 @@ from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.store import read_last_run
 from benchmark.models import Identity
-from benchmark.runs.describe import experiment_in_run
+from benchmark.runs.manifest import ExperimentInRun
 
 
 def other_experiment(output: Path, experiment: Experiment) -> str:
     """Return a sentence if a folder's tables are of another experiment than the one to be run there."""
     before = _experiment_of(_manifest(output), type(experiment))
-    differing = _differing(before, experiment_in_run(experiment).settings)
+    differing = _differing(before, ExperimentInRun.of(experiment).settings)
     if not differing:
         return ""
     which = repr(before["name"]) + ("" if "name" in differing else f" with other {', '.join(differing)}")

@@ -20,8 +20,10 @@ from pydantic import (
 )
 
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, OWN, TEST_TITLES
+from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import NOBODY_HAS, PublishedEntry
+from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.runs.descriptions import (
     DatasetDescription,
@@ -134,6 +136,18 @@ class ExperimentInRun(Protocol):
     datasets: tuple[DatasetInExperiment, ...]
     published: PublishedEntry | None = None
     settings: dict[str, Any]
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> Self:
+        """Return an experiment as manifests write it: without folders of this machine."""
+        settings = json.loads(experiment.model_dump_json())
+        settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
+        # The cards of shipped experiments lie beside these.
+        shipped = declaration_dir("experiments")
+        for entry in settings["datasets"]:
+            if (card := Path(entry["card"])).is_relative_to(shipped):
+                entry["card"] = card.relative_to(shipped).as_posix()
+        return cls.model_validate(settings)
 
     @model_validator(mode="before")
     @classmethod

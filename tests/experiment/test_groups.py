@@ -42,7 +42,7 @@ from benchmark.statistics.frames import Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
-from tests.experiment.test_protocol import no_real_data, values, world  # noqa: F401
+from tests.experiment.test_protocol import values, world
 from tests.helpers.engines import InProcess
 
 BOTH = {"sex": "Male", "race": "African-American"}

@@ -47,8 +47,8 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
-from benchmark.runs.describe import experiment_in_run
 from benchmark.runs.folder_notes import other_experiment
+from benchmark.runs.manifest import ExperimentInRun
 from tests.helpers.engines import InProcess
 from website.experiment_pages import is_alternation
 
@@ -568,7 +568,7 @@ def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
 @pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if not is_alternation(n)])
 def test_a_shipped_experiment_replaces_its_own_tables_without_a_note(name: str, tmp_path: Path) -> None:
     experiment = load_for_run(name).experiment
-    written = experiment_in_run(experiment).model_dump_json()
+    written = ExperimentInRun.of(experiment).model_dump_json()
     assert str(declaration_dir("experiments")) not in written
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": json.loads(written)}))
     assert other_experiment(tmp_path, experiment) == ""

@@ -154,7 +154,7 @@ def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Pat
     assert not {None} & {values(given)[0.0, "none", name] for name in stratified}
     assert values(given)[0.0, "none", "alternation_gap"] > 0  # type: ignore[operator]
     assert values(given)[0.5, "none", "alternation_divergence[Caucasian]"] in (0, math.inf)
-    with pytest.raises(ExperimentError, match="no column 'colour' to stratify by"):
+    with pytest.raises(UnknownNameError, match="strata: There is no column called 'colour'"):
         world(tmp_path, more='strata = "colour"')
 
 

@@ -304,7 +304,7 @@ def test_tables_escape_every_name() -> None:
     from tests.report.made_up_runs import DUTCH, METRICS, sample_run  # type: ignore[import-not-found]
 
     technique = TechniqueDescription("massaging", SCRIPT)
-    dataset = replace(DUTCH, title=SCRIPT, warning=SCRIPT, baseline="massaging")
+    dataset = replace(DUTCH, title=SCRIPT, warning=SCRIPT, entry=replace(DUTCH.entry, baseline="massaging"))
     metrics = (replace(METRICS[0], title=SCRIPT), *METRICS[1:])
     run = sample_run(techniques=(technique,), datasets=(dataset,), repetitions=2, metrics=metrics)
     tables = build_tables(replace(run, failures=run.failures.assign(reason=SCRIPT)).frames)

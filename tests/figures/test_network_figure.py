@@ -78,7 +78,7 @@ def test_edges_point_down_and_are_all_there(name: str) -> None:
     dataset = NETWORKS[name]
     figure = draw_network(dataset)
     arrows = edge_arrows(figure)
-    assert len(arrows) == len(dataset.edges)
+    assert len(arrows) == len(dataset.network.edges)
     for arrow in arrows:
         vertices = arrow._path_original.vertices  # type: ignore[attr-defined]
         assert vertices[0, 1] > vertices[-1, 1]
@@ -91,7 +91,7 @@ def test_arrows_join_parent_and_child() -> None:
     box = {
         text.get_text(): patch.get_bbox() for text, patch in zip(axes.texts, node_boxes(figure), strict=True)
     }
-    for (parent, child), arrow in zip(ADULT.edges, edge_arrows(figure), strict=True):
+    for (parent, child), arrow in zip(ADULT.network.edges, edge_arrows(figure), strict=True):
         (x0, y0), *_, (x1, y1) = arrow._path_original.vertices  # type: ignore[attr-defined]
         assert box[parent].x0 < x0 < box[parent].x1
         assert box[child].x0 < x1 < box[child].x1
@@ -107,7 +107,7 @@ def test_roles_and_edited_edges_stand_out() -> None:
     assert len(set(looks.values())) == 3
     edited = [arrow for arrow in edge_arrows(figure) if arrow.get_gid() == "edited edge"]
     plain = [arrow for arrow in edge_arrows(figure) if arrow.get_gid() == "edge"]
-    assert (len(edited), len(plain)) == (1, len(ADULT.edges) - 1)
+    assert (len(edited), len(plain)) == (1, len(ADULT.network.edges) - 1)
     assert edited[0].get_linewidth() > 2 * plain[0].get_linewidth()
     text = texts_of(figure)
     for part in ("label (income)", "sensitive feature (sex)", "dependency that the bias acts on"):
@@ -130,7 +130,7 @@ def test_titles_say_where_the_network_is_from() -> None:
 def test_a_cycle_is_refused() -> None:
     cycle = (("sex", "age"), ("age", "income"), ("income", "sex"))
     with pytest.raises(ReportError, match=r"cycle.*sex"):
-        draw_network(replace(ADULT, edges=cycle, edited_edges=()))
+        draw_network(replace(ADULT, network=LearnedNetwork(edges=cycle)))
 
 
 def test_neighbours_keep_their_distance() -> None:

@@ -422,8 +422,9 @@ def test_a_narrowed_run_says_what_it_left_out(tmp_path: Path, field: str, value:
 def test_an_unmeasured_metric_is_a_reason(run_dir: Path) -> None:
     published = pd.read_csv(io.StringIO(PUBLISHED + "3,a,none,0,overestimation,0.1\n"))
     run = read_run(run_dir)
-    assert run.published is not None
-    rows = compare(run, run.published, published)
+    entry = run.manifest.experiment.published
+    assert entry is not None
+    rows = compare(run, entry, published)
     assert rows["reason"].iloc[-1] == "metric overestimation is not part of this run"
 
 
@@ -943,7 +944,7 @@ def test_a_mapping_that_names_what_is_not_there_is_refused(
 
 def test_one_of_several_biases_has_to_be_named(tmp_path: Path) -> None:
     facts = manifest()
-    facts["experiment"]["datasets"][0]["bias"].append({"name": "mild"})
+    facts["datasets"]["a"]["bias"]["mild"] = {}
     folder = write_run(tmp_path, facts)
     with pytest.raises(ReportError, match=r"which bias on a repeats.*cpt, mild"):
         compare_folder(folder)

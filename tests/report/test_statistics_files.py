@@ -32,6 +32,7 @@ from benchmark.sections import answers
 from benchmark.sections.holds_up import left_out_notes, survivors
 from benchmark.sections.report_table import ReportTable
 from benchmark.tables.significance import statistics_tables
+from benchmark.text.markdown import plain
 from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_runs import changed, made_up_facts
 from tests.tables.test_paper_tables import check_latex
@@ -331,7 +332,8 @@ def test_the_page_links_to_no_file_that_is_not_kept(statistics: RunStatistics) -
     figures = ["figures/heat_discrimination.png", "figures/heat_accuracy.png"]
     page = statistics_page(statistics, ["tables/significance_accuracy.md"], figures)
     assert re.findall(r"\]\((?!#)([^)]+)\)", page) == ["figures/heat_discrimination.png"]
-    assert all(f"`{name}`" in page for name in (*figures, "tables/significance_accuracy.md", "answers.csv"))
+    assert "| answers.csv |" in page
+    assert plain("tables/significance_accuracy.md") in page
 
 
 def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:

@@ -109,7 +109,7 @@ def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStati
     limits = tradeoff_limits(points, scenario.constant_accuracy)
     shown = [t for t in found.run.techniques if t.name == "massaging"]
     for curves, n in ((found.frontier, 3), (None, 0)):
-        more = (found.run.failures, found.standing, scenario, found.run, curves)
+        more = (found.failures, found.standing, scenario, found.run, curves)
         figure = draw_tradeoff(points, limits, shown, *more)
         assert lines(figure, "frontier") == n
         assert lines(figure, "random") == (n > 0)

@@ -256,7 +256,7 @@ def runs() -> tuple[ShownRun, ...]:
 
 
 def test_committed_results_are_drawn_of_the_techniques_that_were_tried(runs: tuple[ShownRun, ...]) -> None:
-    assert [run.run.name for run in runs] == list(EXPERIMENTS)
+    assert [run.run.manifest.name for run in runs] == list(EXPERIMENTS)
     paper, techniques = (set(run.methods) for run in runs)
     assert {"massaging", "repair", "zafar_2015"} <= paper < {t.name for t in OURS}
     assert "lfr" in techniques - paper
@@ -279,7 +279,7 @@ def test_a_figure_has_a_panel_for_each_parametrisation_on_each_dataset(runs: tup
     ]
     means = (
         runs[0]
-        .results.query("dataset == 'dutch' and technique == 'repair_0.25' and metric == 'accuracy'")
+        .run.results.query("dataset == 'dutch' and technique == 'repair_0.25' and metric == 'accuracy'")
         .groupby("beta")["value"]
     )
     path = next(
@@ -287,7 +287,7 @@ def test_a_figure_has_a_panel_for_each_parametrisation_on_each_dataset(runs: tup
     )
     assert path.get_ydata() == pytest.approx(means.mean().to_numpy())
     reference = next(line for line in figure.axes[2].lines if line.get_gid() == "baseline")
-    baseline = runs[0].results.query(
+    baseline = runs[0].run.results.query(
         f"dataset == 'dutch' and technique == '{runs[0].places[-1].baseline}' and metric == 'accuracy'"
     )
     assert reference.get_ydata() == pytest.approx(baseline.groupby("beta")["value"].mean().to_numpy())

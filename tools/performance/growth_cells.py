@@ -106,7 +106,7 @@ def folder_of_results(cells: int, folder: str) -> dict[str, Any]:
             lambda: write_run_folder(Path(folder) / "results", world, outcome, figures=False)
         )
     held = f"{before / 2**20:.0f} MiB" if isinstance(before, int) else "unknown"
-    note = f"{len(written.results)} rows of results; peak before: {held}"
+    note = f"{len(written.run.results)} rows of results; peak before: {held}"
     return {"seconds": {"total": seconds}, "bytes": own_peak(), "note": note}
 
 
