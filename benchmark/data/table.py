@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -384,7 +384,7 @@ class Table:
         It has no numbers unless they are asked for.
         """
         twin = object.__new__(Table)  # the codes are checked already
-        for name in ("schema", "codes", "numbers") if numbers else ("schema", "codes"):
+        for name in ("schema", "codes", "_hidden", *(("numbers",) if numbers else ())):
             object.__setattr__(twin, name, getattr(self, name))
         return twin
 
@@ -403,13 +403,26 @@ class Table:
 
         A table whose label column is so already is returned itself.
         """
-        if self._hidden:
-            return self
-        return self.with_column(self.schema.label, np.zeros(len(self), dtype=CODE_DTYPE))
+        return self if self._hidden else self._without_label
 
     @cached_property
     def _hidden(self) -> bool:
         return not self.codes[:, self.schema.label_index].any()
+
+    @cached_property
+    def _without_label(self) -> Table:
+        return self.with_column(self.schema.label, np.zeros(len(self), dtype=CODE_DTYPE))
+
+    @cached_property
+    def sealed(self) -> Table:
+        """The same rows with codes that cannot be made writeable again."""
+        for schema in (self.schema, self.feature_schema):
+            schema.cardinalities.flags.writeable = False
+        numbers = self.numbers and replace(self.numbers, values=read_only(self.numbers.values))
+        sealed = self.twin()
+        object.__setattr__(sealed, "codes", read_only(self.codes))
+        object.__setattr__(sealed, "numbers", numbers)
+        return sealed
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame of categoricals, states and their order as in the schema."""
@@ -455,6 +468,12 @@ class Table:
                 )
             codes[:, i] = coded
         return cls(schema, codes)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of an array of one or two dimensions that cannot be made writeable."""
+    # An array that owns its numbers can be made writeable by its user; one on top of bytes cannot.
+    return np.frombuffer(array.tobytes(order="F"), array.dtype).reshape(array.shape, order="F")
 
 
 def _inside(codes: NDArray[np.int16], cardinalities: NDArray[np.int64]) -> bool:

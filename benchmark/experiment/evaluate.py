@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.columns import ORIGINAL, OWN, Test
-from benchmark.data.numbers import Numbers
-from benchmark.data.table import Table
+from benchmark.data.table import Table, read_only
 from benchmark.errors import (
     BetabenchError,
     ClassifierError,
@@ -341,21 +340,8 @@ def answers_of(
 
 def sealed_fold(fold: Fold) -> Fold:
     """Return a fold of which techniques can change nothing that they see."""
-    tests = {name: replace(rows, seen=sealed(rows.seen)) for name, rows in fold.tests.items()}
-    return replace(fold, train=sealed(fold.train), tests=tests)
-
-
-def sealed(table: Table) -> Table:
-    """Return a copy of a table with codes that cannot be made writeable again."""
-    for schema in (table.schema, table.feature_schema):
-        schema.cardinalities.flags.writeable = False
-    kept = table.numbers and Numbers(table.numbers.columns, _read_only(table.numbers.values))
-    return Table(table.schema, _read_only(table.codes), kept)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    # An array that owns its numbers can be made writeable by its user; one on top of bytes cannot.
-    return np.frombuffer(array.tobytes(order="F"), array.dtype).reshape(array.shape, order="F")
+    tests = {name: replace(rows, seen=rows.seen.sealed) for name, rows in fold.tests.items()}
+    return replace(fold, train=fold.train.sealed, tests=tests)
 
 
 def status_of(error: BaseException) -> Status:
@@ -389,7 +375,7 @@ class _Ranker:
         if table.codes is not self.train.codes or table.schema is not self.train.schema:
             return naive_bayes_ranker(table)
         if self._scores is None:
-            self._scores = _read_only(naive_bayes_ranker(table))
+            self._scores = read_only(naive_bayes_ranker(table))
         return self._scores
 
 

@@ -85,7 +85,12 @@ class Scorer:
         self._values = OneValueEach(self._groups, schema.deprived_codes, self.names)
         self._codes = test.groups
         self._strata_name = strata
-        self._labeled = labeled_groups(self._codes, test.y)
+        # Who is of each group and has each label, and how many these are.
+        self._labeled = [
+            (members := (self._codes == code) & (test.y == favorable), np.count_nonzero(members))
+            for code in range(len(self._groups))
+            for favorable in (False, True)
+        ]
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in needs else None
         self.attributes = tuple(attributes)
@@ -136,12 +141,14 @@ class Scorer:
         # A metric that hides what it needs must not find it here and miss it when it is computed again.
         joint = self._by_attributes(answers.predicted)
         if not self.needs_rows:
-            counts = GroupCounts.of(self._groups, self._labeled, answers.predicted)
-            return self._scored(counts, None, joint)
+            accepted = [np.count_nonzero(members & answers.predicted) for members, _ in self._labeled]
+            counted = [(n - own, own) for (_, n), own in zip(self._labeled, accepted, strict=True)]
+            rows = np.array(counted, dtype=np.int64).reshape(-1, 2, 2)
+            return self._scored(GroupCounts(self._groups, rows.astype(np.float64), rows), None, joint)
         truth = (self._codes, self._groups, self._test.y)
         more = (self._strata, self._features, answers.alternated)
-        rows = Predictions(*truth, answers.predicted, answers.score, *more)
-        return self._scored(rows.counts, rows, joint)
+        predictions = Predictions(*truth, answers.predicted, answers.score, *more)
+        return self._scored(predictions.counts, predictions, joint)
 
     def _by_attributes(self, predicted: NDArray[np.bool_]) -> list[list[int]]:
         if self._joint is None:
@@ -222,20 +229,21 @@ def metric_values(scored: Mapping[Place, Scored], tests: Sequence[Test]) -> tupl
             scored[fold, ORIGINAL].balanced() if test == BALANCED else scored[fold, test].results
             for fold in folds
         ]
-        single = [[_value(own, name, test) for name in own.values] for own in results]
+        single = [
+            [
+                MetricValue(name, value, "", test)
+                if value == value
+                else MetricValue(name, None, storable(own.reasons.get(name, "")), test)
+                for name, value in own.values.items()
+            ]
+            for own in results
+        ]
         if len(single) == 1:
             found += single[0]
             continue
         found += map(_mean, zip(*single, strict=True))
         found += (own._replace(fold=fold) for fold in folds for own in single[fold])
     return tuple(found)
-
-
-def _value(results: MetricResults, name: str, test: Test) -> MetricValue:
-    value = float(results.values[name])
-    if math.isnan(value):
-        return MetricValue(name, None, storable(results.reasons.get(name, "")), test)
-    return MetricValue(name, value, "", test)
 
 
 def _mean(values: Sequence[MetricValue]) -> MetricValue:

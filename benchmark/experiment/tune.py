@@ -35,7 +35,6 @@ from benchmark.experiment.evaluate import (
     declined_by,
     in_words,
     named,
-    sealed,
     sealed_fold,
     status_of,
 )
@@ -160,11 +159,11 @@ class TuningEvaluator(Evaluator):
         whole = fold.train.take(held_out)
         rows: dict[TunedOn, TestRows] = {"biased": TestRows(whole.hide_label(), whole), "clean": clean}
         rows["oracle"] = fold.tests[ORIGINAL]
-        rows = {on: TestRows(sealed(own.seen), own.truth) for on, own in rows.items()}
+        rows = {on: TestRows(own.seen.sealed, own.truth) for on, own in rows.items()}
         metrics = experiment.tune.parsed.metrics
         scorers = {on: Scorer(own.truth, metrics, scene.strata) for on, own in rows.items()}
         tested = scorers_of([fold], self.scorers[block.dataset], scene.test)
-        train = sealed(fold.train.take(~held_out))
+        train = fold.train.take(~held_out).sealed
         shared = self._shared(fold, fold.train), self._shared(fold, train, "trial")
         return _Stage(fold, tested, train, rows, scorers, *shared)
 

@@ -25,7 +25,6 @@ from benchmark.data.table import Table
 from benchmark.experiment.entries import is_own_learner
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
-from benchmark.metrics.groups import labeled_groups
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import TestRows
@@ -56,14 +55,15 @@ def described(technique: Technique) -> dict[str, Any]:
     return {"unprocessing": code_digest([own])} if has_frontier(technique) else {}
 
 
-def _distinct(score: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Return the distinct scores, rounded and negated, in ascending order, and the place of each row in them.
+def _counted(score: Array, places: NDArray[np.int64], n_places: int) -> tuple[Array, NDArray[np.int64]]:
+    """Return the distinct scores, rounded and negated, in ascending order, and how many rows have each.
 
-    As ``numpy.unique`` would, without sorting rows: those of a tree have few different scores.
+    Rows are counted by place, shape (n_scores, n_places). Only distinct scores are sorted: a tree has few.
     """
-    codes, found = pd.factorize(-np.round(score, _DECIMALS))
-    order = np.argsort(found)
-    return found[order], np.argsort(order)[codes]
+    codes, distinct = pd.factorize(-np.round(score, _DECIMALS))
+    counts = np.bincount(codes * n_places + places, minlength=len(distinct) * n_places)
+    order = np.argsort(distinct)
+    return distinct[order], counts.reshape(-1, n_places)[order]
 
 
 UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Answers]]"
@@ -83,31 +83,30 @@ class _Curve:
     gains: Array  # (n_vertices,), correct answers more than by accepting nobody
 
     @classmethod
-    def of(cls, score: Array, favorable: NDArray[np.bool_]) -> _Curve:
+    def of(cls, values: Array, counts: NDArray[np.int64]) -> _Curve:
+        """Return the curve of scores of :func:`_counted`, counted by label: shape (n_scores, 2)."""
         from scipy.optimize import isotonic_regression
 
-        values, places = _distinct(score)
-        rows = np.bincount(places).astype(np.float64)
-        gains = 2 * np.bincount(places, favorable) - rows
+        occur = counts.any(axis=1)
+        values, counts = values[occur], counts[occur]
+        rows = counts.sum(axis=1).astype(np.float64)
+        gains = 2 * counts[:, 1] - rows
         # Slopes of a concave hull fall: they are the isotonic regression of those between single thresholds.
         ends = isotonic_regression(gains / rows, weights=rows, increasing=False).blocks[1:]
         between = np.append(-(values[:-1] + values[1:]) / 2, -np.inf)
         accepted, gained = (np.append(0.0, np.cumsum(own)[ends - 1]) for own in (rows, gains))
-        return cls(np.append(np.inf, between[ends - 1]), accepted / len(score), gained)
+        return cls(np.append(np.inf, between[ends - 1]), accepted / counts.sum(), gained)
 
     def gain(self, rate: Array) -> Array:
         return np.interp(rate, self.rates, self.gains)
 
-    def accepted(self, rate: Array, score: Array, labeled: NDArray[np.int64], n_cells: int) -> Array:
+    def accepted(self, rate: Array, values: Array, counts: NDArray[np.int64]) -> Array:
         """Return expected numbers of accepted rows, by the rate to accept, and by group and label.
 
-        ``labeled`` are the places of rows among ``n_cells`` of group and label.
+        Scores are as :func:`_counted` returns them, counted by group and label: shape (n_scores, n_cells).
         """
-        values, places = _distinct(score)
-        above = np.searchsorted(self.thresholds[::-1], -values, side="left")
-        first = len(self.thresholds) - above  # the first threshold that accepts the row
-        counts = np.bincount((first * n_cells)[places] + labeled, minlength=len(self.thresholds) * n_cells)
-        counts = np.cumsum(counts.reshape(-1, n_cells), axis=0)
+        above = np.searchsorted(values, -self.thresholds, side="left")
+        counts = np.vstack([np.zeros_like(counts[:1]), np.cumsum(counts, axis=0)])[above]
         upper = np.clip(np.searchsorted(self.rates, rate, side="left"), 1, len(self.rates) - 1)
         share = (rate - self.rates[upper - 1]) / (self.rates[upper] - self.rates[upper - 1])
         return np.asarray((1 - share)[:, None] * counts[upper - 1] + share[:, None] * counts[upper])
@@ -131,11 +130,13 @@ class Thresholds:
         The gap that is relaxed is that of scores above 1/2. Of equally accurate rules, that one is chosen
         whose rates are nearest to theirs.
         """
-        groups = [np.flatnonzero(train.deprived), np.flatnonzero(~train.deprived)]
-        if not all(map(len, groups)):
+        values, counts = _counted(score, 2 * ~train.deprived + train.y, 4)
+        groups = [counts[:, :2], counts[:, 2:]]
+        n_rows = [int(group.sum()) for group in groups]
+        if not all(n_rows):
             return None
-        curves = [_Curve.of(score[rows], train.y[rows]) for rows in groups]
-        own = [float((np.round(score[rows], _DECIMALS) > 0.5).mean()) for rows in groups]
+        curves = [_Curve.of(values, group) for group in groups]
+        own = [float(group[values < -0.5].sum() / n) for group, n in zip(groups, n_rows, strict=True)]
         gaps = np.array(RELAXATIONS[1:])[:, None] * (own[1] - own[0])
         # The sum of two concave broken lines is greatest where one of them bends, or at an end.
         at = [own[0], *curves[0].rates]
@@ -144,7 +145,7 @@ class Thresholds:
         deprived = np.clip(deprived, np.maximum(0, -gaps), np.minimum(1, 1 - gaps))
         favored = np.clip(deprived + gaps, 0, 1)
         gains = curves[0].gain(deprived) + curves[1].gain(favored)
-        moved = len(groups[0]) * abs(deprived - own[0]) + len(groups[1]) * abs(favored - own[1])
+        moved = n_rows[0] * abs(deprived - own[0]) + n_rows[1] * abs(favored - own[1])
         best = gains >= gains.max(axis=1, keepdims=True) - _EQUAL
         chosen = np.arange(len(gaps)), np.where(best, np.round(moved, 6), np.inf).argmin(axis=1)
         return cls((curves[0], curves[1]), np.array([deprived[chosen], favored[chosen]]))
@@ -157,13 +158,12 @@ class Thresholds:
         truth, schema, score = rows.truth, rows.truth.schema, answers.score
         assert score is not None  # it is what frontiers are made from
         n_cells = 2 * len(schema.groups)
-        labeled = labeled_groups(truth.groups, truth.y) // 2
+        labeled = 2 * truth.groups.astype(np.int64) + truth.y
+        values, scored = _counted(score, labeled + n_cells * ~rows.seen.deprived, 2 * n_cells)
         accepted = np.zeros((len(RELAXATIONS), n_cells))
-        accepted[0] = np.bincount(labeled, answers.predicted, minlength=n_cells)
-        for curve, rate, own in zip(
-            self.curves, self.rates, (rows.seen.deprived, ~rows.seen.deprived), strict=True
-        ):
-            accepted[1:] += curve.accepted(rate, score[own], labeled[own], n_cells)
+        accepted[0] = np.bincount(labeled[answers.predicted], minlength=n_cells)
+        for curve, rate, own in zip(self.curves, self.rates, np.hsplit(scored, 2), strict=True):
+            accepted[1:] += curve.accepted(rate, values, own)
         cells = np.bincount(labeled, minlength=n_cells).astype(np.float64)
         weights = np.ones(n_cells)
         if balanced:

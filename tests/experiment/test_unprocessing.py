@@ -196,9 +196,11 @@ def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
 
 
 @pytest.mark.parametrize("scores", [[0.5], [0.0, -0.0, 1.0, 0.0], [0.3, 0.1 + 0.2, 0.9, 0.1, 0.9]])
-def test_distinct_scores_are_those_of_a_sort(scores: list[float]) -> None:
-    score = np.array(scores)
-    values, places = unprocessing._distinct(score)
+def test_distinct_scores_are_counted_as_by_a_sort(scores: list[float]) -> None:
+    score, places = np.array(scores), np.arange(len(scores)) % 2
+    values, counts = unprocessing._counted(score, places, 2)
     expected = np.unique(-np.round(score, 12), return_inverse=True)
     np.testing.assert_array_equal(values, expected[0])
-    np.testing.assert_array_equal(places, expected[1])
+    for place in (0, 1):
+        rows = expected[1][places == place]
+        np.testing.assert_array_equal(counts[:, place], np.bincount(rows, minlength=len(values)))

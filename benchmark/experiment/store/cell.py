@@ -44,6 +44,8 @@ class MetricValue(NamedTuple):
     @property
     def row(self) -> tuple[str, float | None, str]:
         """What the store keeps of it: its name there, value and reason."""
+        if self.fold is None and self.test == ORIGINAL:
+            return self[:3]
         return self.stored_name, self.value, self.reason
 
     @classmethod

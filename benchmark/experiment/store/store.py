@@ -233,13 +233,20 @@ class Store:
             for table in _OF_A_CELL:
                 many(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
             for table, own in rows.items():
-                if own:
-                    many(f"INSERT INTO {table} VALUES ({', '.join('?' * len(own[0]))})", own)
+                self._insert(table, own)
             many("INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings)))
             many(
                 "INSERT INTO scored SELECT ?, id FROM scorings WHERE digest = ? AND metrics = ?",
                 [(cell.key, *scoring) for cell, scoring in zip(cells, scorings, strict=True)],
             )
+
+    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        # Many rows of one statement take two thirds of the time of as many statements.
+        at_once = _ASKED_AT_ONCE // len(rows[0]) if rows else 1
+        for batch in (rows[start : start + at_once] for start in range(0, len(rows), at_once)):
+            places = ", ".join([f"({', '.join('?' * len(batch[0]))})"] * len(batch))
+            values = list(itertools.chain.from_iterable(batch))
+            self._connection.execute(f"INSERT INTO {table} VALUES {places}", values)
 
     def merge(self, others: Sequence[Path]) -> int:
         """Take over what other stores have and this one has not, all of it or nothing; return how many cells.
