@@ -5,7 +5,8 @@ spends in another counts for the other. Harness overhead is all but sampling, te
 classifier. Beside the shares stands how often each was called: what several techniques share is done once per
 block. Seconds are those of the processor, so that other work on the machine does not count. Waiting is what
 the clock on the wall says beyond that: on a quiet machine the commit, which waits until the disk has written;
-in a run the workers compute on meanwhile.
+in a run the workers compute on meanwhile. The blocks of a dataset are stored together, as a run stores what
+its workers finish within a second, and each counts an equal share of it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from benchmark.experiment import evaluate
 from benchmark.experiment.evaluate import Cell, Evaluator
 from benchmark.experiment.plan import plan_blocks
 from benchmark.experiment.score import Scorer
-from benchmark.experiment.store import Store
+from benchmark.experiment.store import CellResult, Store
 from benchmark.techniques.base import PreProcessing
 from tools.performance.scenes import experiment, world
 from tools.performance.timing import Row
@@ -49,7 +50,6 @@ _WATCHED: tuple[tuple[str, Any, str], ...] = (
     *(("prediction", C45Classifier, name) for name in ("predict", "predict_proba", "predict_both")),
     ("metrics", Scorer, "score"),
     ("metrics", evaluate, "metric_values"),
-    ("store", Store, "write"),
 )
 
 
@@ -99,12 +99,21 @@ def measure(quick: bool) -> Iterator[Row]:
         evaluator = Evaluator(world(quick))
         for name in world(quick).scenes:
             own = [block for block in planned if block.dataset == name and block.beta == 0.5]
-            # the first block is for compilers and caches
-            for repetition, block in enumerate(own[: 2 if quick else _BLOCKS + 1]):
+            watches = []
+            results: list[CellResult] = []
+            for block in own[: 2 if quick else _BLOCKS + 1]:
                 cells = tuple(Cell(t, c, f"{next(number)}") for t, c in block.cells)
-                watch, waiting = _watched(evaluator, store, block, cells)
-                if repetition == 0:
-                    continue
+                watches.append(_watched(evaluator, block, cells, results))
+                if len(watches) == 1:  # the first block is for compilers and caches
+                    store.write(results)
+                    results.clear()
+            blocks = watches[1:]
+            started, elapsed = time.process_time(), time.perf_counter()
+            store.write(results)
+            writing = (time.process_time() - started) / len(blocks)
+            disk = max(0.0, (time.perf_counter() - elapsed) / len(blocks) - writing)
+            for repetition, (watch, waiting) in enumerate(blocks, 1):
+                watch.seconds["store"] = writing
                 for stage in (*STAGES, WAITING):
                     yield {
                         "part": "profile_block",
@@ -112,7 +121,7 @@ def measure(quick: bool) -> Iterator[Row]:
                         "contestant": stage,
                         "size": len(cells),
                         "repetition": repetition,
-                        "seconds": waiting if stage == WAITING else watch.seconds[stage],
+                        "seconds": waiting + disk if stage == WAITING else watch.seconds[stage],
                         "bytes": "",
                         "note": f"{watch.calls[stage]} calls"
                         if watch.calls[stage] and stage != "other"
@@ -121,9 +130,9 @@ def measure(quick: bool) -> Iterator[Row]:
 
 
 def _watched(
-    evaluator: Evaluator, store: Store, block: Any, cells: tuple[Cell, ...]
+    evaluator: Evaluator, block: Any, cells: tuple[Cell, ...], results: list[CellResult]
 ) -> tuple[Stopwatch, float]:
-    """Compute and store a block; return its stages, and the seconds in which the processor did not work."""
+    """Compute a block's results; return its stages, and the seconds in which the processor did not work."""
     watch = Stopwatch()
     with contextlib.ExitStack() as stack:
         for stage, owner, name in _WATCHED:
@@ -137,7 +146,7 @@ def _watched(
         gc.freeze()  # as the workers of a run, which do not look through what was loaded again and again
         started = time.perf_counter()
         with watch.stage("other"):
-            store.write(list(evaluator(block, cells)))
+            results.extend(evaluator(block, cells))
         elapsed = time.perf_counter() - started
         gc.unfreeze()
         scene._planted.clear()

@@ -210,7 +210,7 @@ TARGETS = (
         5.0,
         at_least=False,
         shown="{:.1f} %",
-        missed="a block is one transaction, and its commit waits for the disk so that no power cut loses it; "
+        missed="cells are committed every second, which waits for the disk so that no power cut loses them; "
         "the workers compute on meanwhile",
     ),
 )
