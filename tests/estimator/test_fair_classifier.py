@@ -305,7 +305,7 @@ def test_it_is_an_estimator_of_scikit_learn(estimator: FairClassifier, check: Ca
     check(estimator)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @with_checks("none", "exponentiated_gradient", "reject_option")
 @pytest.mark.filterwarnings("ignore")
 def test_so_it_is_with_other_techniques(estimator: FairClassifier, check: Callable[[Any], None]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
+import pytest
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -16,12 +18,15 @@ from benchmark.figures.heat_grid import CellTexts
 from benchmark.figures.style import styled
 
 
+def nightly_but(daily: object, variants: Iterable[object]) -> list[Any]:
+    """Return variants of a figure as parameters: one is for each day, the rest are for the night."""
+    return [pytest.param(own, marks=() if own == daily else pytest.mark.nightly) for own in variants]
+
+
 def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
     """Return every text that is visible, with its place in pixels."""
     with styled():
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        renderer = canvas.get_renderer()
+        renderer = _laid_out(figure)
         legends = figure.legends
         texts = [*figure.texts, *(text for legend in legends for text in legend.get_texts())]
         texts += [legend.get_title() for legend in legends]
@@ -34,6 +39,14 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
             if text.get_visible() and text.get_text().strip()
         ]
         return [*found, *(box for axes in figure.axes for box in cell_boxes(axes))]
+
+
+def _laid_out(figure: Figure) -> RendererAgg:
+    """Give everything in a figure its place, without painting it; return what measures texts."""
+    canvas = FigureCanvasAgg(figure)
+    if figure.stale:  # or it has been done, and nothing has changed since
+        figure.draw_without_rendering()
+    return canvas.get_renderer()
 
 
 def cell_boxes(axes: Axes) -> Iterator[tuple[str, Bbox]]:
@@ -122,9 +135,8 @@ def colorbars(figure: Figure) -> list[Axes]:
 
 def legend_overlaps_panels(figure: Figure) -> bool:
     with styled():
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        legends = [legend.get_window_extent(canvas.get_renderer()) for legend in figure.legends]
+        renderer = _laid_out(figure)
+        legends = [legend.get_window_extent(renderer) for legend in figure.legends]
         return any(legend.overlaps(axes.bbox) for legend in legends for axes in figure.axes)
 
 

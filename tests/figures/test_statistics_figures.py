@@ -34,7 +34,7 @@ from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.frames import to_cells
-from tests.figures.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
+from tests.figures.figure_checks import flaws, grey_levels, nightly_but, numbers_in, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
@@ -152,7 +152,7 @@ def figures_of(n_techniques: int) -> dict[str, Figure]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_techniques", SIZES)
+@pytest.mark.parametrize("n_techniques", nightly_but(9, SIZES))
 def test_no_text_overlaps_or_is_cut(n_techniques: int) -> None:
     for name, figure in figures_of(n_techniques).items():
         assert flaws(figure) == [], name
@@ -177,11 +177,11 @@ def test_all_figures_are_drawn_by_their_names() -> None:
 
 
 def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
-    own = statistics(9)
-    for file_format in ("svg", "pdf", "png"):
+    own = statistics(2)
+    for file_format in ("pdf", "png", "svg"):
         first, second = (render(draw_heat(own, "accuracy", "original"), file_format) for _ in range(2))
         assert first == second
-    assert b"<script" not in render(draw_heat(own, "accuracy", "original"), "svg")
+    assert b"<script" not in first
 
 
 # ---------------------------------------------------------------------------------------- what is shown

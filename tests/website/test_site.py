@@ -236,7 +236,7 @@ def test_links_work_in_the_repository_too(page: Path) -> None:
         assert not path or ":" in path or (page.parent / path).exists(), target
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", HOW_TO, ids=lambda p: p.stem)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are written, Python is run, commands are given, from top to bottom; cells need no processes."""
