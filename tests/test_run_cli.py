@@ -67,6 +67,12 @@ def _wide(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
 
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the tables that a run prints at its end, where it is not about them."""
+    monkeypatch.setattr("benchmark.report.console.print_report", lambda *_: None)
+
+
 def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:
     Path(f"{name}.toml").write_text(EXPERIMENT.format(name=name, other=other, seed=seed))
     words = ["run", "--experiment", f"{name}.toml", "--offline", "--no-figures", "--output", output]
@@ -143,6 +149,7 @@ def test_a_dry_run_says_what_it_would_take(here: Path, capsys: pytest.CaptureFix
     assert {path.name for path in (here / "out").iterdir()} <= {"results.sqlite", "results.sqlite.lock"}
 
 
+@pytest.mark.usefixtures("unread")
 def test_what_a_dry_run_computed_is_not_computed_again(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,6 +196,7 @@ def test_a_dry_run_that_could_not_measure_all_says_how_rough_it_is(
         assert [own.status for own in store.statuses().values()] == ["ok"]
 
 
+@pytest.mark.usefixtures("unread")
 def test_what_is_asked_for_beside_lite_goes_before(here: Path) -> None:
     assert run("first", "--lite", "--betas", "0.25", "--repetitions", "1") == 0
     results = pd.read_csv(here / "out" / "results.csv")
@@ -230,6 +238,7 @@ class Stopped(InProcess):
         raise KeyboardInterrupt
 
 
+@pytest.mark.usefixtures("unread")
 def test_of_an_interrupted_run_it_is_said_how_far_it_came(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,6 +277,7 @@ def test_a_report_on_older_tables_than_the_store_says_so(
 # ------------------------------------------------------------------------------------- said before it happens
 
 
+@pytest.mark.usefixtures("unread")
 def test_tables_of_another_experiment_are_not_replaced_without_a_word(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -302,6 +312,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_data_are_read(
     assert "is not writable" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("unread")
 def test_a_card_of_ones_own_is_a_dataset_by_its_path(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("first", "--datasets", "own/mine.toml") == 2
     assert "There is no dataset file 'own/mine.toml'" in capsys.readouterr().err
@@ -319,6 +330,7 @@ def test_a_card_of_ones_own_is_a_dataset_by_its_path(here: Path, capsys: pytest.
     assert "would have one name" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("unread")
 def test_unlike_shards_are_named_when_they_are_merged(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("first", "--shard", "1/3", output="one") == 0
     assert run("first", "--shard", "2/3", output="two") == 0
@@ -341,6 +353,7 @@ class Mixed(InProcess):
     processors = ({"cpu": "abacus"}, {"cpu": "slide rule"})  # type: ignore[assignment]
 
 
+@pytest.mark.usefixtures("unread")
 def test_a_cluster_that_mixes_processors_says_so(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,6 +401,7 @@ def test_a_script_without_a_file_runs(here: Path, how: tuple[str, ...]) -> None:
     assert "12 cells, 12 of them computed now" in done.stdout
 
 
+@pytest.mark.usefixtures("unread")
 def test_groups_whose_names_differ_by_case_alone_have_files_of_their_own(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -410,6 +424,7 @@ def test_groups_whose_names_differ_by_case_alone_have_files_of_their_own(
 # ------------------------------------------------------------------------------------------------- comparison
 
 
+@pytest.mark.usefixtures("unread")
 def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(output="one") == 0
     assert (

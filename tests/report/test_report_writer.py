@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,9 +31,9 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
-def write(folder: Path, run: Run) -> dict[str, str]:
+def write(folder: Path, run: Run, formats: Sequence[str] = FORMATS) -> dict[str, str]:
     frames = run.frames
-    list(write_summary_and_figures(folder, frames, list(run_figures(frames)), FORMATS))
+    list(write_summary_and_figures(folder, frames, list(run_figures(frames)), formats))
     return digests(folder)
 
 
@@ -91,9 +92,10 @@ def test_the_bytes_depend_on_neither_hash_seed_nor_order_nor_the_users_style(
 
 def test_other_numbers_give_other_bytes(tmp_path: Path, report: Path) -> None:
     run = small_run()
-    other = write(tmp_path, replace(run, results=run.results.assign(value=run.results["value"] * 0.9)))
-    same = [name for name, digest in digests(report).items() if other[name] == digest]
-    assert same == [f"figures/network/dutch_embedded.{ending}" for ending in ("pdf", "png", "svg")]
+    changed = replace(run, results=run.results.assign(value=run.results["value"] * 0.9))
+    other, before = write(tmp_path, changed, ("svg",)), digests(report)
+    assert other.keys() == {name for name in before if not name.endswith((".pdf", ".png"))}
+    assert [name for name in other if other[name] == before[name]] == ["figures/network/dutch_embedded.svg"]
 
 
 def test_drawing_leaves_matplotlibs_settings_alone() -> None:
