@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         return None
     config.option.loadscopereorder = False
     return LoadFileScheduling(config, log)
+
+
+_COMPILING = pytest.StashKey[subprocess.Popen[bytes]]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Compile loops once in a fresh clone, beside the collection: else each process compiles them all."""
+    if not list((config.rootpath / "benchmark" / "classifiers" / "__pycache__").glob("*.nbi")):
+        code = "from tests.helpers.loops import compile_all; compile_all()"
+        config.stash[_COMPILING] = subprocess.Popen([sys.executable, "-c", code], cwd=config.rootpath)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """Let no test begin before; if this fails, the tests will say so."""
+    if _COMPILING in node.config.stash:
+        node.config.stash[_COMPILING].wait()
 
 
 # What a test may need of another folder: the mark that says so, the fixture that is the folder, its variable.
