@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from itertools import groupby
 from typing import Generic, TypeVar
 
@@ -112,6 +113,7 @@ class CellTexts(PathCollection):
         self.set_transform(points + axes.figure.dpi_scale_trans)
 
 
+@cache
 def _outline(text: str) -> Path:
     """Return the outline of a text in points, its middle at (0, 0); it stands on the same line as others."""
     outline = TextPath((0, 0), text, size=_NUMBER_SIZE, prop=FontProperties(family=FONT))

@@ -23,6 +23,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.data import data_notes
 from benchmark.sections.recovery import undefined
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.text.words import file_name
 
 _WIDTH = 2.2
@@ -97,6 +98,7 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
             right=0.35 + 0.75 + style.widest([*lines, *(title for title, _ in groups)]),
             gap=(0.2, 0.12),
             panel_titles=[own.heading for own in scenarios] + [""] * (columns * (len(heights) - 1)),
+            titles_stay=True,
         )
         for g, (title, techniques) in enumerate(groups):
             for s, strip in enumerate(strips):
@@ -200,8 +202,13 @@ def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) ->
 
 
 def recovery_panels(statistics: RunStatistics) -> Iterator[tuple[str, Sequence[Scenario], str]]:
-    """Yield what each figure shows: the end of its name, scenarios of one bias and classifier, and metric."""
+    """Yield what each figure shows: the end of its name, scenarios of one bias and classifier, and metric.
+
+    Metrics are discrimination and accuracy, or all where neither is measured: ``recovery.csv`` has all.
+    """
     table = statistics.recovery
+    main = table["metric"].isin([DISCRIMINATION, ACCURACY])
+    table = table[main] if main.any() else table
     kinds = dict.fromkeys((scenario.bias, scenario.classifier) for scenario in statistics.scenarios)
     for metric in table[table["recovery"].notna()]["metric"].unique():
         for bias, classifier in kinds:

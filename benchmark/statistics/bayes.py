@@ -17,7 +17,7 @@ PRIOR = 0.5
 N_SAMPLES = 50_000
 """Number of samples of the posterior."""
 
-_SAMPLES_AT_ONCE = 5_000
+_SAMPLES_AT_ONCE = 1_000  # as many as fit the cache of a processor
 
 
 def signed_rank_probabilities(
@@ -64,7 +64,7 @@ def signed_rank_probabilities(
 # The comparisons of a run ask for the same samples, one after the other.
 @functools.lru_cache(maxsize=1)
 def _posterior(n: int, prior: float, n_samples: int, seed: int) -> list[Array]:
-    """Draw the weights of a pseudo-observation and n observations, in parts of some thousand samples."""
+    """Draw the weights of a pseudo-observation and n observations, in parts of a thousand samples."""
     rng = generator(seed, purpose="signed-rank posterior", n=n)
     sizes = [min(_SAMPLES_AT_ONCE, n_samples - start) for start in range(0, n_samples, _SAMPLES_AT_ONCE)]
     return [rng.dirichlet([prior] + [1.0] * n, size=size) for size in sizes]
