@@ -292,7 +292,10 @@ def test_other_columns_count_as_ordered_without_real_data(tmp_path: Path) -> Non
 
 
 @pytest.mark.real_data
-def test_columns_can_be_read_in_another_way(tmp_path: Path, data_dir: Path) -> None:
+def test_columns_can_be_read_in_another_way(
+    tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BETABENCH_DATA")
     path = tmp_path / "e.toml"
     entry = 'card = "compas"\ncolumns.priors_count = { bins = [0, 1, inf], states = ["none", "some"] }'
     path.write_text(TEXT.replace('card = "compas"', entry))

@@ -209,7 +209,7 @@ def test_the_dataset_has_one_name_for_readers_in_the_whole_folder(run: tuple[Pat
         assert not any("| loans |" in page or "loans:" in page for page in pages)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert '"title":"Loans"' in page
-    assert "<h3>Loans (<code>loans</code>)</h3>" in page
+    assert "<h3>Loans (loans)</h3>" in page
 
 
 def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple[Path, str, str]) -> None:
@@ -220,7 +220,7 @@ def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple
         if facts["acting"]:
             assert description == ", ".join(facts["acting"])
         sentence = escape(bias_sentence(bias, description))
-        assert f"<p>{sentence} (kind <code>{facts['kind']}</code>).</p>" in page
+        assert f"{sentence} (kind {facts['kind']})." in page
     (dataset,) = read_run(run[0]).manifest.datasets
     described = {bias: facts["description"] for bias, facts in planted.items()}
     assert dataset.bias_description == "; ".join(bias_sentence(*pair) for pair in described.items())
@@ -259,7 +259,7 @@ def test_tables_mark_them_and_never_print_them_bold(run: tuple[Path, str, str]) 
 def test_the_terminal_counts_and_marks_them(run: tuple[Path, str, str]) -> None:
     _, after_run, after_report = run
     for shown in (after_run, after_report):
-        assert shown.count("1 of 5 techniques recommended; 3 ‡; 1 †") == 2
+        assert shown.count("1 of 5 techniques recommended; 3 with the same answer for nearly") == 2
         assert shown.count("Drop sensitive ") >= 2
         choice = shown[shown.index("What to choose") : shown.index("disc.: discrimination")]
         assert "PLANTED" not in choice

@@ -30,4 +30,4 @@ def test_regrets_are_in_the_report_and_what_nobody_has_is_no_choice(tmp_path: Pa
     page = write_page(run, statistics).read_text(encoding="utf-8")
     row = next(line for line in text.splitlines() if line.startswith("| 0.5 |") and "[" in line)
     assert all(number.strip() in page for number in row.split("|")[2:5])
-    assert "Regret of settings: Adult" in page
+    assert "What it costs to tune on biased rows: Adult" in page
