@@ -163,9 +163,18 @@ def test_it_conforms(name: str) -> None:
     conforms(name)
 
 
+DAILY = ("aif360:LFR", "fairlearn:PrototypeRepresentationLearner")  # one of each library
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in SLOW if n != "aif360:PrejudiceRemover"])
+@pytest.mark.parametrize("name", DAILY)
 def test_slow_ones_conform(name: str) -> None:
+    conforms(name)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [n for n in SLOW if n not in (*DAILY, "aif360:PrejudiceRemover")])
+def test_all_others_conform(name: str) -> None:
     conforms(name)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tools.interval_coverage import N, Shares, printed, table
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(scope="module")
