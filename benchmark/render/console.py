@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -12,11 +13,14 @@ from rich.table import Table
 
 from benchmark.sections.section import Section
 
-_LAST = 10  # columns at least for the last cell of a row
+_LAST = 16  # columns at least for the last cell of a row, or as many as it has
 
 
 def print_section(console: Console, section: Section) -> None:
-    """Print the blocks of a section that are not folded; tables with the same headings stand in line."""
+    """Print the blocks of a section that are not folded; tables with the same headings stand in line.
+
+    Columns that do not fit the width of the console come in further tables below.
+    """
     said: Sequence[str] = ()
     if section.title:
         console.print(f"[bold]{escape(section.title)}[/bold]", highlight=False)
@@ -38,15 +42,34 @@ def print_section(console: Console, section: Section) -> None:
                 row for t in tables if t.headings == block.table.headings for row in (t.headings, *t.rows)
             ]
             widths = [max(len(row[i]) for row in alike) for i in range(len(block.table.headings))]
-            if said != block.table.headings:
-                said = block.table.headings
-                _print_row(console, [f"[dim]{escape(heading)}[/dim]" for heading in said], widths)
-            for row in block.table.rows:
-                _print_row(console, list(map(escape, row)), widths)
+            for part in _fitting(widths, console.width):
+                headings, *rows = ([r[i] for i in part] for r in (block.table.headings, *block.table.rows))
+                own = [widths[i] for i in part]
+                if said != headings:
+                    said = headings
+                    _print_row(console, [f"[dim]{escape(heading)}[/dim]" for heading in said], own)
+                for row in rows:
+                    _print_row(console, list(map(escape, row)), own)
         for remark in block.remarks:
             console.print(Padding(escape(remark), (0, 0, 0, 2)), highlight=False)
         if block.code:
             console.print(textwrap.indent(block.code.rstrip(), "    "), highlight=False, markup=False)
+
+
+def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Divide columns into as few parts as fit a width, of as many each; all have the first, which names rows.
+
+    The last column of all may go on in further lines.
+    """
+    needed = [*widths[:-1], min(widths[-1], _LAST)]
+    first, *others = range(len(widths))
+    parts = [[first]]
+    for n_parts in range(1, len(others) + 1):
+        size = math.ceil(len(others) / n_parts)
+        parts = [[first, *others[i : i + size]] for i in range(0, len(others), size)]
+        if all(sum(needed[i] + 1 for i in part) <= room for part in parts):
+            break
+    return parts
 
 
 def _print_row(console: Console, cells: Sequence[str], widths: Sequence[int]) -> None:
@@ -54,7 +77,8 @@ def _print_row(console: Console, cells: Sequence[str], widths: Sequence[int]) ->
     grid = Table.grid(padding=(0, 1, 0, 0))
     for width in widths[:-1]:
         grid.add_column(width=width, no_wrap=True)
-    grid.add_column(width=max(_LAST, console.width - sum(widths[:-1]) - len(widths)), overflow="fold")
+    rest = console.width - sum(widths[:-1]) - len(widths)
+    grid.add_column(width=max(min(widths[-1], _LAST), rest), overflow="fold")
     grid.add_row(*cells)
     console.print(grid)
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from benchmark.columns import MANIFEST_NAME, STORE_NAME
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment
@@ -94,8 +96,13 @@ def _test_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _experiment_of(manifest: Mapping[str, Any], model: type[Experiment] = Experiment) -> dict[str, Any]:
     """Return what a manifest says of the run and its cells; all else may differ between two folders."""
-    free = model.fields_of(Identity.FREE)
-    return {name: value for name, value in manifest.get("experiment", {}).items() if name not in free}
+    free, said = model.fields_of(Identity.FREE), manifest.get("experiment")
+    if not said:
+        return {}
+    # A version that did not know an option ran with its default.
+    fields = model.model_fields
+    options = {name: to_jsonable_python(fields[name].default) for name in model.fields_of(Identity.OPTION)}
+    return {name: value for name, value in {**options, **said}.items() if name not in free}
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

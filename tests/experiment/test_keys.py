@@ -565,6 +565,16 @@ def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
     assert f"with other {field}." in other_experiment(tmp_path, after.experiment)
 
 
+def test_a_folder_of_a_version_without_an_option_has_its_default(cards: Any, tmp_path: Path) -> None:
+    content = content_of("data")
+    without = made(content, cards).experiment
+    settings = json.loads(without.model_dump_json(exclude={"paired_betas"}))
+    (tmp_path / "manifest.json").write_text(json.dumps({"experiment": settings}))
+    assert other_experiment(tmp_path, without) == ""
+    first(paired_betas=True)(content)
+    assert "with other paired_betas." in other_experiment(tmp_path, made(content, cards).experiment)
+
+
 @pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if not is_alternation(n)])
 def test_a_shipped_experiment_replaces_its_own_tables_without_a_note(name: str, tmp_path: Path) -> None:
     experiment = load_for_run(name).experiment

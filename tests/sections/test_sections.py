@@ -50,6 +50,18 @@ def test_markdown_and_terminal_show_what_is_not_folded() -> None:
         assert "unseen" not in text
 
 
+def test_columns_that_do_not_fit_the_terminal_stand_below() -> None:
+    cells = [f"{i} % / 100 %" for i in range(10, 17)]
+    wide = TextTable(["name", *map(str, range(7))], [["a technique of some length", *cells]])
+    said = io.StringIO()
+    console = Console(file=said, width=80, color_system=None)
+    print_section(console, Section("wide", "", (), [Block(table=wide)]))
+    lines = said.getvalue().splitlines()
+    assert [line.split(maxsplit=1)[0] for line in lines] == ["name", "a"] * 2
+    assert all(cell in said.getvalue() for cell in cells)
+    assert max(map(len, lines)) <= 80
+
+
 def test_the_page_shows_all_of_it(
     statistics: RunStatistics, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
