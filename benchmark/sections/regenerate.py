@@ -14,6 +14,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
+from benchmark.text.embedded import FOLDER_SUFFIX
 
 
 def section(statistics: RunStatistics) -> Section:
@@ -80,7 +81,9 @@ def _listed(value: object) -> str:
 
 def _report_command(statistics: RunStatistics) -> str:
     run = statistics.run
-    parts = ["betabench", "report", f"results/{run.name}", "--metrics", *statistics.metrics]
+    # The folder to which the command above writes.
+    folder = f"results/{run.name}" + FOLDER_SUFFIX * any(dataset.embedded for dataset in run.datasets)
+    parts = ["betabench", "report", folder, "--metrics", *statistics.metrics]
     declared = run.baselines(statistics.results).by
     named = {where: name for where, name in statistics.baselines.by.items() if isinstance(name, str)}
     if any(declared[where] != name for where, name in named.items()) and len({*named.values()}) == 1:

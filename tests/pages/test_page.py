@@ -599,7 +599,7 @@ def test_a_manifest_with_facts_of_another_kind(
 
 
 def test_how_to_get_the_page_again(statistics: RunStatistics, page: str, tmp_path: Path) -> None:
-    usual = "betabench report results/made_up --metrics discrimination accuracy from_elsewhere"
+    usual = "betabench report results/made_up_embedded --metrics discrimination accuracy from_elsewhere"
     assert f"{usual} --plugin mine.py" in page
     folder = write_made_up_folder(tmp_path / "run")
     other = replace(

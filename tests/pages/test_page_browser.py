@@ -349,7 +349,7 @@ def test_a_baseline_that_was_not_compared_with_is_not_tested(visit: Visits, made
     assert "not tested" not in (page.locator("#about").text_content() or "")
     page.locator("#metrics").get_by_label("from_elsewhere").check()
     tested = {
-        (cells[2], cells[9] == "not tested") for cells in table(page) if len(cells) == 11 and cells[5] != "0"
+        (cells[2], cells[10] == "not tested") for cells in table(page) if len(cells) == 12 and cells[5] != "0"
     }
     assert tested == {("Discrimination", False), ("Accuracy", False), ("from_elsewhere", True)}
 

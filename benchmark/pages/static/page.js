@@ -23,6 +23,7 @@ const COLUMNS = [
   { key: "missing", title: "Missing", by: (row) => row.missing },
   { key: "difference", title: "Difference", by: (row) => row.difference },
   { key: "difference_interval", title: "95 % interval of it", by: (row) => row.differenceHigh - row.differenceLow },
+  { key: "verdict", title: "Verdict", by: (row) => row.verdict },
   { key: "p", title: "p (Holm)", by: (row) => row.p },
   { key: "accepted", title: "Accepts", by: (row) => row.accepted[0] },
 ];
@@ -233,11 +234,12 @@ function tableRow(row) {
   const missing = make("td", { title: row.missing ? row.reason : null }, String(row.missing));
   if (row.missing && row.reason) missing.append(make("span", { class: "unseen" }, ` (${row.reason})`));
   const difference = row.isBaseline
-    ? [make("td", { colspan: "3", class: "soft" }, "baseline")]
+    ? [make("td", { colspan: "4", class: "soft" }, "baseline")]
     : [
         make("td", { title: `over ${row.pairs} pairs` }, fixed(row.difference)),
         make("td", { title: `over ${row.pairs} pairs` }, range(row.differenceLow, row.differenceHigh)),
-        make("td", { class: row.verdict }, [row.pairs ? pText(row.p) : "–", row.verdict].filter(Boolean).join(" ")),
+        make("td", { class: row.verdict }, row.verdict),
+        make("td", {}, row.pairs ? pText(row.p) : "–"),
       ];
   return make(
     "tr",
