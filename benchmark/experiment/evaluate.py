@@ -150,7 +150,7 @@ class Evaluator:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.techniques = configured_techniques(world.experiment)
+        self.techniques = world.techniques
         self._named = {place: named(technique) for place, technique in self.techniques.items()}
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
