@@ -19,6 +19,7 @@ from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_di
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
+from benchmark.sections.data import EMBEDDED
 from benchmark.sections.holds_up import survivors
 from benchmark.sections.signs import DEGENERATE
 from benchmark.statistics.answer import ANSWER_COLUMNS
@@ -66,8 +67,8 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
     names = distinguishing_names(scenario.key for scenario in found)
     return {
         "name": run.name,
-        # Repetitions that overlap have other intervals and tests.
-        "overlapping": statistics.resampling is not None,
+        "intervals": "Student's" + ", corrected for overlapping splits" * run.protocol.overlaps,
+        "tested": run.protocol.test_text,
         "degenerate": DEGENERATE,
         "reading": reading(run),
         "namesTests": statistics.names_tests,
@@ -205,7 +206,8 @@ def _below(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[s
 def _warnings(scenario: Scenario) -> list[str]:
     """Return what readers must know before they trust a number."""
     dataset = scenario.dataset
-    told = [dataset.warning] if dataset.warning else []
+    told = [EMBEDDED] if dataset.embedded else []
+    told += [dataset.warning] if dataset.warning else []
     if scenario.inert:
         told.append(f"Warning: {dataset.inert_warnings[scenario.bias]}")
     told += [f"Note: {note}" for note in dataset.notes]

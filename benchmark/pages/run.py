@@ -19,6 +19,7 @@ from benchmark.errors import ReportError
 from benchmark.pages.html import render
 from benchmark.pages.numbers import as_script, page_numbers
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.finished import RUN_AGAIN
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections import Surface, sections_of
 from benchmark.text.files import write_atomically
@@ -79,7 +80,7 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
             f"The {MANIFEST_NAME} of the run {statistics.run.name!r} lacks what the page shows",
             expected="the manifest of a run of this version",
             got=f"no {error}" if isinstance(error, KeyError) else str(error),
-            remedy="run the experiment again: what is stored is not computed again",
+            remedy=RUN_AGAIN,
         ) from error
 
     def write(folder: Path) -> Path:

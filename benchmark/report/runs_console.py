@@ -20,7 +20,7 @@ def print_runs(console: Console, comparison: RunsComparison) -> None:
     if len(differing):
         say(
             console,
-            "Largest differences (empty: all values are identical; +: some are missing in one of the runs):",
+            "Largest differences (empty: all values are identical; +: one run lacks some values):",
         )
         table = Table(box=None, padding=(0, 2), pad_edge=False)
         metrics = list(differing["metric"].unique())

@@ -46,6 +46,9 @@ from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
+RUN_AGAIN = "run the experiment again: what is stored is not computed again"
+"""Remedy for a folder that lacks what this version writes."""
+
 _TEXTS = {
     *("dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"),
     *("attribute", "group", "note", "of", "chosen_on", "parameters"),
@@ -282,7 +285,7 @@ def read_tuning(folder: Path) -> pd.DataFrame | None:
 def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:
     if not plain_or_packed(path).exists():
         return None
-    return read_frame(path, columns, "run the experiment again: what is stored is not computed again")
+    return read_frame(path, columns, RUN_AGAIN)
 
 
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:

@@ -23,10 +23,10 @@ from benchmark.sections.choices import (
     choice_title,
     fall_words,
     few_sentences,
-    less_words,
     named_choices,
     recommended_as_well,
     recommended_choices,
+    recommended_rule,
     remarks,
     restored_sentences,
     tie_sentences,
@@ -35,7 +35,7 @@ from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import mark_notes, sign_notes, signs_of
 from benchmark.statistics.answer import Answer, answer_records, by_level
-from benchmark.statistics.answers import NEARLY_ALL, random_accuracy
+from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, RESTORES
 from benchmark.statistics.frames import Baseline, ScenarioKey
 from benchmark.text.words import number, share
@@ -479,7 +479,7 @@ def _short_reading(levels: _Levels, run: Manifest, *, rope: float, marked: bool)
         f"deprived group is ahead. accuracy: {where}; in brackets the change to the baseline{spread}. "
         "accepts: all/deprived/favored.",
         *([run.tests_note] if run.tests_note else []),
-        *([_recommended_rule(rows, rope)] if any(row.is_chosen for row in rows) else []),
+        *([_which_are_recommended(rows, rope)] if any(row.is_chosen for row in rows) else []),
         *few_sentences(fewest),
         *(
             ["|.050|: of either sign in different samples, .050 from 0 on average."]
@@ -490,14 +490,8 @@ def _short_reading(levels: _Levels, run: Manifest, *, rope: float, marked: bool)
     ]
 
 
-def _recommended_rule(rows: Sequence[Answer], rope: float) -> str:
+def _which_are_recommended(rows: Sequence[Answer], rope: float) -> str:
     several = any(row.n > 1 or row.tested for row in rows)
     named = "Recommended" if several else "Candidates, none of them recommended"
-    outdone = f" Outdone: {OUTDONE}."
-    return (
-        f"{named}: {less_words(rows, rope)[0]}; as accurate as the best constant answer or more; a value in "
-        f"every repetition; never the same answer to more than {100 * NEARLY_ALL:.0f} % of all or of a "
-        "group; in each group at least half as many accepted, and refused, as by the baseline at β = 0, or "
-        "as labels say where that is not known."
-        + (outdone if any(row.verdict == "outdone" for row in rows) else "")
-    )
+    outdone = f" Outdone: {OUTDONE}." if any(row.verdict == "outdone" for row in rows) else ""
+    return f"{named}: {recommended_rule(rows, rope)}.{outdone}"

@@ -318,7 +318,7 @@ def one_group_words(row: Answer) -> str:
     for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
         if is_constant(accepted):
             verb = "accepts" if accepted > NEARLY_ALL else "refuses"
-            return f"{verb} more than {100 * NEARLY_ALL:.0f} % of the {group} group"
+            return f"{verb} more than {share(NEARLY_ALL)} of the {group} group"
     return ""
 
 
@@ -353,6 +353,16 @@ def less_words(rows: Sequence[Answer], rope: float) -> tuple[str, str]:
     return (
         f"less discrimination by more than {rope:g} ({CANDIDATE})",
         f"without less discrimination by more than {rope:g}",
+    )
+
+
+def recommended_rule(rows: Sequence[Answer], rope: float) -> str:
+    """Say what a technique has to do to be recommended, unless another one outdoes it."""
+    return (
+        f"{less_words(rows, rope)[0]}; as accurate as the best constant answer or more; a value in every "
+        f"repetition; never the same answer to more than {share(NEARLY_ALL)} of all or of a group; in each "
+        "group at least half as many accepted, and refused, as by the baseline at β = 0, or as labels say "
+        "where that is not known"
     )
 
 

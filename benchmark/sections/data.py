@@ -15,10 +15,11 @@ from benchmark.sections.section import Block, Section, TextTable
 from benchmark.text.embedded import NOT_REAL
 from benchmark.text.words import number, sentence
 
-_EMBEDDED = (
+EMBEDDED = (
     "Warning: Embedded network, not real data. The shipped network stood in for the real data: training and "
     "test rows are samples of it, and no number here says how a technique does on real people."
 )
+"""Said of every dataset whose shipped network stood in for real data."""
 
 
 def section(statistics: RunStatistics) -> Section:
@@ -88,7 +89,7 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
         "groups": _groups(dataset),
     }
     notes = [
-        *([_EMBEDDED] if dataset.embedded else []),
+        *([EMBEDDED] if dataset.embedded else []),
         *([f"Warning: {dataset.warning}"] if dataset.warning else []),
         *(f"Note: {note}" for note in dataset.notes),
     ]

@@ -8,10 +8,14 @@ from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.manifest import Manifest
 from benchmark.sections.certainty import rule
+from benchmark.sections.choices import OUTDONE, recommended_rule
 from benchmark.sections.data import cards_of
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, DEGENERATE, INSIDE_FRONTIER, ONE_GROUP
+from benchmark.statistics.answer import answer_records
+from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.techniques import find_technique
+from benchmark.text.words import share
 
 _PAPER = """@inproceedings{cardoso2019framework,
   author    = {Cardoso, Rodrigo L. and Meira Jr., Wagner and Almeida, Virgilio and Zaki, Mohammed J.},
@@ -63,6 +67,8 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         f"{statistics.n_flips:,} drawn ones."
     )
     family = f"dataset, bias, classifier{', test' if statistics.names_tests else ''} and metric"
+    most = share(NEARLY_ALL)
+    recommended = recommended_rule(answer_records(statistics.answers), statistics.rope)
     return {
         "Interval": "95 %, Student's: the mean over the repetitions, plus and minus the quantile of t times "
         f"the standard error{overlap}. Where all values are equal it is a point, which does not mean that "
@@ -75,24 +81,22 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         "Accepts": "Share of the test rows that are predicted the favorable label: of all, of the deprived "
         "and of the favored group; means over the repetitions.",
         f"{DEGENERATE} nearly everybody, or each group, gets the same answer": "In at least one repetition, "
-        "more than 99 % of all rows, or of each of the two groups, are predicted the same label. Such a "
+        f"more than {most} of all rows, or of each of the two groups, are predicted the same label. Such a "
         "classifier discriminates little because it decides little: at these β it is not ranked, is on no "
         "front, holds up nowhere and is never recommended. A baseline is compared with nevertheless, unless "
-        "it gives more than 99 % of all rows the same label in more than half of its repetitions: then "
+        f"it gives more than {most} of all rows the same label in more than half of its repetitions: then "
         "nothing is compared with it.",
         f"{BELOW_CONSTANT} {BELOW_WORDS}": "The mean accuracy is below that of "
         "refusing everybody, or of accepting everybody, whichever is right more often on the test rows. It "
         "is compared, and never recommended.",
-        f"{ONE_GROUP} one answer for a group": "On average more than 99 % of one of the groups are refused, "
-        "or accepted. It is compared, and never recommended.",
+        f"{ONE_GROUP} one answer for a group": f"On average more than {most} of one of the groups are "
+        "refused, or accepted. It is compared, and never recommended.",
         f"{INSIDE_FRONTIER} inside the unprocessing frontier": "Where the run recorded one: on the same "
         "samples, thresholds by group on the scores of the most accurate classifier without mitigation, "
         "chosen on the training sample, are more accurate at no more discrimination, and the 95 % interval "
         "of the difference lies below 0. It says nothing of whether a technique is recommended.",
-        "Recommended": "Better than the baseline in discrimination, without "
-        f"{DEGENERATE}, {BELOW_CONSTANT} and {ONE_GROUP}, with a value in every repetition, and outdone by "
-        "no other such technique: none is as near to 0 or nearer, and as accurate or more, in the means. "
-        "With one repetition there is no interval, and such a technique is a candidate only.",
+        "Recommended": f"{recommended[:1].upper()}{recommended[1:]}. Outdone ones are not: {OUTDONE}. With "
+        "one repetition there is no interval, and such a technique is a candidate only.",
         "Which technique holds up": "The greatest β at which it is better than the baseline and of use "
         f"(without {DEGENERATE}, {BELOW_CONSTANT} and {ONE_GROUP}), as far as technique and baseline have a "
         "value in every repetition up to there; else it is counted as incomplete.",

@@ -13,6 +13,7 @@ from benchmark.runs.descriptions import listed_betas
 from benchmark.statistics.answer import Answer
 from benchmark.statistics.answers import EITHER_CONSTANT, NEARLY_ALL, ConstantAnswer, random_accuracy
 from benchmark.statistics.unprocessing import INSIDE
+from benchmark.text.words import share
 
 DEGENERATE = "‡"
 """Stands beside techniques that answer nearly everybody, or each group, the same."""
@@ -98,17 +99,17 @@ def mark_notes(rows: Iterable[Any]) -> list[str]:
     notes = []
     if DEGENERATE in marked:
         notes.append(
-            f"{DEGENERATE} answers {SAME_ANSWER} (accepts less than {100 - 100 * NEARLY_ALL:.0f} % or more "
-            f"than {100 * NEARLY_ALL:.0f} % of all, or of each group): not ranked, and never recommended."
+            f"{DEGENERATE} answers {SAME_ANSWER} (accepts less than {share(1 - NEARLY_ALL)} or more "
+            f"than {share(NEARLY_ALL)} of all, or of each group): not ranked, and never recommended."
         )
     if below := list(marked.get(BELOW_CONSTANT, ())):
         either = EITHER_CONSTANT if EITHER_CONSTANT in below else " or ".join(below)
         answer = below[0] if len(below) == 1 else f"the best constant answer ({either})"
         notes.append(f"{BELOW_CONSTANT} {below_constant_words(answer)}: never recommended.")
     if ONE_GROUP in marked:
-        most = f"{100 * NEARLY_ALL:.0f} %"
         notes.append(
-            f"{ONE_GROUP} refuses or accepts more than {most} of one of the groups: never recommended."
+            f"{ONE_GROUP} refuses or accepts more than {share(NEARLY_ALL)} of one of the groups: never "
+            "recommended."
         )
     return notes
 

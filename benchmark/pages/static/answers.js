@@ -92,7 +92,7 @@ function drawAnswers(view) {
   if (none) return;
   const hidden = view.techniques.length < view.scenario.techniques.length;
   $("answers").caption.textContent = [
-    `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: ${intervalsInWords}.`,
+    `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: ${run.intervals}.`,
     ...(hidden ? ["Sentences, choices and remarks are about all techniques, also those that are hidden here."] : []),
     ...level.notes,
   ].join(" ");

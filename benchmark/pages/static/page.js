@@ -28,9 +28,6 @@ const COLUMNS = [
   { key: "accepted", title: "Accepts", by: (row) => row.accepted[0] },
 ];
 
-// What intervals are of: splits of the same rows overlap.
-const intervalsInWords = run.overlapping ? "Student's, corrected for overlapping splits" : "Student's";
-
 // Paths in a box of 16 by 16, one for each mark.
 const MARKS = {
   circle: "M8 3a5 5 0 1 0 .01 0z",
@@ -259,8 +256,8 @@ function tableRow(row) {
 function drawTable(view) {
   const rows = shownRows(view);
   $("table").caption.textContent =
-    `${view.title}. Differences to ${view.baselineTitle}. Intervals: ${intervalsInWords}. ` +
-    `p: ${run.overlapping ? "corrected resampled t-test" : "sign-flip test"}, Holm-corrected. Accepts: all / the deprived / the favored.`;
+    `${view.title}. Differences to ${view.baselineTitle}. Intervals: ${run.intervals}. ` +
+    `p: ${run.tested}, Holm-corrected. Accepts: all / the deprived / the favored.`;
   $("table").tHead.rows[0].replaceChildren(...headings(COLUMNS, "sort"));
   const none = make("tr", {}, make("td", { colspan: String(COLUMNS.length) }, "No row is left."));
   const shown = rows.length ? rows.map(tableRow) : [none];
@@ -319,9 +316,6 @@ function drawAbout(view) {
       `${title}: not tested against this baseline. Shown are changes to ${view.baselineTitle}. To have it here: ` +
         `betabench report --page-baselines ${notTested}`,
     );
-  }
-  if (view.scenario.embedded) {
-    told.push("Embedded network, not real data: these numbers were measured on samples of the shipped network.");
   }
   told.push(...view.scenario.warnings);
   $("about").replaceChildren(...told.map((text) => make("p", { class: "warning" }, text)));
