@@ -100,7 +100,7 @@ def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
 def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(record=True, width=200, quiet=False, emoji=False, file=io.StringIO())
     options: dict[str, Any] = {
-        "repetitions": 12,
+        "repetitions": 6,
         "betas": [0.6],
         "figures": False,
         "classifier": "naive_bayes",
