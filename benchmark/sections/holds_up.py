@@ -25,6 +25,9 @@ SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "keeps_accuracy")
 NOT_COMPARED = "nothing could be compared"
 """Stands where no technique is of use, or the baseline cannot be compared with."""
 
+INCOMPLETE = "incomplete"
+"""Stands where a technique lacks values at a level of bias, so that it does not hold up to there."""
+
 
 def section(statistics: RunStatistics) -> Section:
     """Return the techniques that hold up in each metric of each scenario, the farthest first."""
@@ -101,8 +104,7 @@ def _rows(statistics: RunStatistics, found: pd.DataFrame, incomplete: pd.DataFra
             for technique, not_at, keeps in rows[["technique", "not_at", "keeps_accuracy"]].itertuples(
                 index=False, name=None
             ):
-                missed = f" (not at {', '.join(not_at.split())})" if not_at else ""
-                names[metric == ACCURACY or keeps].append(titles[technique] + missed)
+                names[metric == ACCURACY or keeps].append(titles[technique] + _exceptions(not_at))
             up_to = "any" if scenario.inert else f"{level:g}"
             yield [*head, up_to, "; ".join(names[True]), "; ".join(names[False]), last]
             head, last = ["", ""], ""
@@ -167,16 +169,18 @@ def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> b
     return not bool(pd.MultiIndex.from_frame(own[list(WHERE)]).isin(useless).all())
 
 
+def _exceptions(not_at: str) -> str:
+    return f" (not at {', '.join(not_at.split())})" if not_at else ""
+
+
 @dataclass(frozen=True)
 class Held:
     """How far one technique holds up in one metric of a scenario, in words."""
 
     technique: str
-    up_to: str  # empty where it does not hold up
-    not_at: tuple[float, ...]
+    up_to: str
     cost: str  # what it costs in accuracy where that is most; empty where nothing is known of it
     less_accurate: bool
-    incomplete: bool
 
 
 def held(
@@ -224,14 +228,15 @@ def _held(
     inert: bool,
 ) -> Held:
     if row is None:
-        return Held(name, "", (), "", False, incomplete)
-    not_at = tuple(float(beta) for beta in row.not_at.split())
+        return Held(name, INCOMPLETE if incomplete else "–", "", False)
+    not_at = tuple(map(float, row.not_at.split()))
     better = [beta for beta in levels if beta <= row.up_to and beta not in not_at]
     paid = {beta: costs[name, beta] for beta in better if not math.isnan(costs.get((name, beta), math.nan))}
     worst = min(paid, key=paid.__getitem__, default=None)
     cost = "" if worst is None else f"{change_text(paid[worst])} (β = {worst:g})"
-    up_to = "any" if inert else f"{row.up_to:g}"
-    return Held(name, up_to, not_at, cost, bool(costs) and not row.keeps_accuracy, incomplete)
+    up_to = ("any" if inert else f"{row.up_to:g}") + _exceptions(row.not_at)
+    up_to += f"; {INCOMPLETE}" if incomplete else ""
+    return Held(name, up_to, cost, bool(costs) and not row.keeps_accuracy)
 
 
 def rule_text(statistics: RunStatistics, scenario: Scenario, metric: str, baseline: str) -> str:

@@ -268,8 +268,6 @@ function drawTable(view) {
 // A title within a sentence: names such as AUC stay as they are.
 const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 
-const exceptions = (notAt) => (notAt.length ? ` (not at ${notAt.join(", ")})` : "");
-
 function drawHolding(view) {
   const { holding, notes } = view.scenario.against[state.baseline];
   const found = holding[view.over.name];
@@ -287,7 +285,7 @@ function drawHolding(view) {
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
   $("holding").tBodies[0].replaceChildren(
-    ...lines.map(({ technique, up_to, not_at = [], less_accurate, cost = "" }) => {
+    ...lines.map(({ technique, up_to, less_accurate, cost = "" }) => {
       const cells = rows.filter((row) => row.position === technique);
       const means = cells.map((row) => {
         // Only what is of use holds up.
@@ -300,8 +298,7 @@ function drawHolding(view) {
         return cell;
       });
       const own = cells[0].isBaseline;
-      const far = up_to ? up_to + exceptions(not_at) : "–";
-      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : far)];
+      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : up_to)];
       if (traded) last.push(make("td", { class: less_accurate ? "word worse" : "word" }, cost));
       return make("tr", rowClass(run.techniques[technique]), make("th", { scope: "row" }, picker(run.techniques[technique])), ...means, ...last);
     }),
