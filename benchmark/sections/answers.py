@@ -45,6 +45,9 @@ TITLE = "At this level of bias: which technique, at what cost"
 ANSWERS_PAGE = "answers.md"
 """Name of the page with every technique at every level of bias."""
 
+NOT_TESTED = "Which of two recommended techniques is better is not tested."
+"""What recommendations do not say."""
+
 HEADINGS = (
     "Technique",
     "Discrimination",
@@ -89,7 +92,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
         "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
         f"{reading(run)} Intervals are of 95 %.",
         "In brackets after an accuracy: its change to the baseline. Limits go by unrounded numbers.",
-        "Which of two recommended techniques is better is not tested.",
+        NOT_TESTED,
         *sign_notes(answer_records(table)),
         *([cut] if any(len(tables[place]) < n for place, n in whole.items()) else []),
     ]

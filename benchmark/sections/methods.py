@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.manifest import Manifest
+from benchmark.sections.answers import NOT_TESTED
 from benchmark.sections.certainty import rule
 from benchmark.sections.choices import OUTDONE, recommended_rule
 from benchmark.sections.data import cards_of
@@ -96,7 +97,7 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         "chosen on the training sample, are more accurate at no more discrimination, and the 95 % interval "
         "of the difference lies below 0. It says nothing of whether a technique is recommended.",
         "Recommended": f"{recommended[:1].upper()}{recommended[1:]}. Outdone ones are not: {OUTDONE}. With "
-        "one repetition there is no interval, and such a technique is a candidate only.",
+        f"one repetition there is no interval, and such a technique is a candidate only. {NOT_TESTED}",
         "Which technique holds up": "The greatest β at which it is better than the baseline and of use "
         f"(without {DEGENERATE}, {BELOW_CONSTANT} and {ONE_GROUP}), as far as technique and baseline have a "
         "value in every repetition up to there; else it is counted as incomplete.",

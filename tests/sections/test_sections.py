@@ -14,6 +14,7 @@ from benchmark.render.console import print_section, section_lines
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections import Surface, sections_of
+from benchmark.sections.answers import NOT_TESTED
 from benchmark.sections.section import Block, Section, TextTable
 from tests.report.made_up_folder import write_made_up_folder
 
@@ -79,3 +80,11 @@ def test_each_file_of_the_statistics_belongs_to_a_section(statistics: RunStatist
         assert len(keys) == len(set(keys))
     files = [name for section in sections_of(statistics, Surface.MARKDOWN) for name in section.files]
     assert sorted(files) == sorted(statistics.frames)
+
+
+def test_page_and_markdown_say_that_recommended_ones_are_not_compared(statistics: RunStatistics) -> None:
+    for surface in (Surface.PAGE, Surface.MARKDOWN):
+        sections = sections_of(statistics, surface)
+        notes = [note for section in sections for note in section.notes]
+        facts = [fact for section in sections for block in section.blocks for fact in block.facts.values()]
+        assert any(NOT_TESTED in text for text in (*notes, *facts)), surface
