@@ -49,8 +49,7 @@ def data_notes(datasets: Iterable[DatasetDescription], run: Manifest) -> Iterato
         for note in dataset.notes:
             yield f"Note, {dataset.heading}: {sentence(note)}"
         if dataset.test_groups is not None:
-            counts = counted(dataset.test_groups)
-            yield f"{dataset.heading}: of the {which}test rows, {counts} ones are favorable."
+            yield f"{dataset.heading}: of the {which}test rows, {counted(dataset.test_groups)}."
 
 
 def planted_note(scenario: Scenario, protocol: Protocol) -> str:
@@ -72,10 +71,10 @@ def planted_note(scenario: Scenario, protocol: Protocol) -> str:
 
 
 def counted(sizes: GroupSizes) -> str:
-    """Return how many test rows of each group are favorable: ``"20 of 50 deprived and 60 of 90 favored"``."""
+    """Say how many are favorable: ``"20 of 50 deprived and 60 of 90 favored ones are favorable"``."""
     return (
         f"{sizes.deprived_favorable:,} of {sizes.deprived:,} deprived and "
-        f"{sizes.favored_favorable:,} of {sizes.favored:,} favored"
+        f"{sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable"
     )
 
 
@@ -134,7 +133,6 @@ def _groups(dataset: DatasetDescription) -> str:
         return ""
     constant = sizes.best_constant
     return (
-        f"{sizes.deprived_favorable:,} of {sizes.deprived:,} test rows of the deprived group and "
-        f"{sizes.favored_favorable:,} of {sizes.favored:,} of the favored group have the favorable label; "
-        f"the best constant answer, {constant.words}, has an accuracy of {constant.accuracy:.4f}"
+        f"of the test rows, {counted(sizes)}; the best constant answer, {constant.words}, has an accuracy of "
+        f"{number(constant.accuracy, 4)}"
     )

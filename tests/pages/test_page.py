@@ -454,7 +454,7 @@ def test_the_sizes_of_the_groups_are_told(tmp_path: Path) -> None:
     page = write_made_up_page(write_planted_folder(tmp_path / "run", groups=reversed_)).read_text(
         encoding="utf-8"
     )
-    assert "140 of 200 test rows of the deprived group and 120 of 300 of the favored group" in page
+    assert "140 of 200 deprived and 120 of 300 favored" in page
     assert "best constant answer, accepting everybody, has an accuracy of 0.5200" in page
 
 
