@@ -102,13 +102,17 @@ class Scenario:
         ).strip()
 
 
+_NOT_ONE_RUN = "run the experiment again: manifest and numbers are not of one run"
+
+
 def check_read(what: str, frame: pd.DataFrame, manifest: Manifest) -> None:
     """Check a frame that was read; ``what`` says which it is: ``"results"`` or ``"failures"``.
 
     Raises
     ------
     ReportError
-        If something has a name that the manifest lacks, or a status is unknown.
+        If something has a name that the manifest lacks, a status is unknown, or there are more repetitions
+        than the manifest says.
     StatisticsError
         If a key repeats.
     """
@@ -121,8 +125,15 @@ def check_read(what: str, frame: pd.DataFrame, manifest: Manifest) -> None:
                 f"The {what} name a {column} that the run's manifest lacks",
                 expected="one of " + ", ".join(map(str, names)),
                 got=", ".join(unknown),
-                remedy="run the experiment again: manifest and numbers are not of one run",
+                remedy=_NOT_ONE_RUN,
             )
+    if len(frame) and (last := int(frame["repetition"].max())) >= manifest.repetitions:
+        raise ReportError(
+            f"The {what} have more repetitions than the run's manifest says",
+            expected=f"repetitions up to {manifest.repetitions - 1}, counted from 0",
+            got=str(last),
+            remedy=_NOT_ONE_RUN,
+        )
     require_unique(what, frame, [column for column in RESULT_COLUMNS[:-1] if column in frame.columns])
 
 

@@ -684,3 +684,6 @@ def test_results_that_the_manifest_does_not_name_are_an_error(folder: Path) -> N
     fewer = changed(run.manifest, techniques=run.manifest.techniques[:1])
     with pytest.raises(ReportError, match="name a technique that the run's manifest lacks"):
         read_results(folder, replace(run, manifest=fewer))
+    fewer = changed(run.manifest, repetitions=1)
+    with pytest.raises(ReportError, match=r"more repetitions than the run's manifest says.*up to 0"):
+        read_results(folder, replace(run, manifest=fewer))
