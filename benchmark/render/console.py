@@ -96,11 +96,10 @@ def section_lines(section: Section) -> Iterator[str]:
     ]
     for heading, notes, remarks, code in blocks:
         lines = [*notes]
-        if heading and lines:
-            lines[0] = f"{heading}. {lines[0]}"
-        elif heading:
-            lines = [f"{heading}:"]
+        if heading and not code:
+            lines = [f"{heading}. {notes[0]}", *notes[1:]] if notes else [f"{heading}:"]
         yield from lines
         yield from (f"- {remark}" for remark in remarks)
         if code:
+            yield f"{heading}:"
             yield textwrap.indent(code.rstrip(), "    ")

@@ -115,7 +115,7 @@ def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) 
         **options,
     )
     said = console.export_text()
-    after = said[said.index("Lines of Python:") :].splitlines()[2:]
+    after = said[said.index("Lines of Python:") :].splitlines()[1:]
     lines = [line.removeprefix("    ") for line in itertools.takewhile(_is_code, after)]
     found = run("\n".join(lines), here, monkeypatch)
     assert len(found["decisions"]) == 900
