@@ -333,10 +333,8 @@ def run_statistics(
     """
     _require_testable(run, alpha)
     run = run.of_choices
-    manifest, results, groups, tuning, frontier = (
-        *(run.manifest, run.results, run.groups, run.tuning, run.frontier),
-    )
-    standing, resampling = run.standing, run.resampling
+    manifest, results, standing, resampling = run.manifest, run.results, run.standing, run.resampling
+    groups, tuning, frontier = run.groups, run.tuning, run.frontier
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
