@@ -24,6 +24,19 @@ FOLD_COLUMNS = (*RESULT_COLUMNS[:-2], "fold", *RESULT_COLUMNS[-2:])
 FRONTIER_COLUMNS = (*CELL_COLUMNS, "test", "relaxation", "accuracy", "discrimination")
 GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "value", "note")
 
+DECISIONS_NAME = "decisions.csv"
+DECISION_COUNTS = tuple(f"{group}_{number:04b}" for group in ("deprived", "favored") for number in range(16))
+"""Columns of ``decisions.csv``, numbers of people in the original test rows by four answers, each 0 or 1.
+
+``deprived_1101`` are those of the deprived group with the favorable label whom the clean model accepts, the
+biased baseline refuses, and the technique accepts.
+"""
+DECISION_COLUMNS = (*CELL_COLUMNS, "fold", *DECISION_COUNTS)
+
+RESTORE, EQUALISE = "restore", "equalise"
+"""Goals: decide as the model without planted bias does; accept both groups equally often."""
+GOALS = (RESTORE, EQUALISE)
+
 TUNED = "tuned"
 """Beside tests in stored counts: which setting was chosen, and how (:mod:`benchmark.experiment.tune`)."""
 TUNING_COLUMNS = (
