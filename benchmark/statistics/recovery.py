@@ -178,8 +178,9 @@ class Ratio:
         """Return Student's quantile for a variance of two independent parts: Welch and Satterthwaite's."""
         with np.errstate(divide="ignore", invalid="ignore"):
             df = (paired + other) ** 2 / (paired**2 / (self.n - 1.0) + other**2 / (self.n_other - 1.0))
-        # Where nothing varies, whatever the degrees of freedom, the interval is a point.
-        return np.asarray(stdtrit(np.where(paired + other > 0, df, 1.0), (1 + confidence) / 2))
+        # Where nothing varies, the interval is a point, or the lower mean's variance alone decides.
+        df = np.where(paired + other > 0, df, np.maximum(self.n - 1.0, 1.0))
+        return np.asarray(stdtrit(df, (1 + confidence) / 2))
 
 
 def _moments(

@@ -137,6 +137,13 @@ def test_rows_are_those_of_other_techniques_at_levels_above_0() -> None:
         recoveries(planted(CLEAN, BIASED, BIASED), "nobody")
 
 
+def test_a_ratio_that_does_not_vary_is_a_point_where_the_lower_mean_is_sure() -> None:
+    lower = np.array([[0.20, 0.25, 0.15]])
+    for share in (0.0, 0.5):
+        low, high = Ratio.of(share * lower, lower).interval()
+        assert (low[0], high[0]) == (pytest.approx(share), pytest.approx(share))
+
+
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize("n", [3, 10])
 def test_intervals_hold_the_true_recovery(paired: bool, n: int) -> None:
