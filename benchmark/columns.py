@@ -36,6 +36,8 @@ DECISION_COLUMNS = (*CELL_COLUMNS, "fold", *DECISION_COUNTS)
 RESTORE, EQUALISE = "restore", "equalise"
 """Goals: decide as the model without planted bias does; accept both groups equally often."""
 GOALS = (RESTORE, EQUALISE)
+GOAL_METRICS: Mapping[str, str] = {RESTORE: "restoration_distance", EQUALISE: "discrimination"}
+"""The metric that measures each goal; 0 is ideal."""
 
 TUNED = "tuned"
 """Beside tests in stored counts: which setting was chosen, and how (:mod:`benchmark.experiment.tune`)."""

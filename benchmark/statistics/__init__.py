@@ -19,10 +19,12 @@ from benchmark.statistics.across import (
     rankings,
 )
 from benchmark.statistics.agreement import classifier_agreement
+from benchmark.statistics.decisions import restoration_values
 from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recovery import recoveries
+from benchmark.statistics.restoration import pooled_shares, restoration_table, undo_table
 from benchmark.statistics.robustness import slopes_and_areas, stopping_points
 from benchmark.statistics.tradeoff import pareto_fronts
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
@@ -41,9 +43,13 @@ __all__ = [
     "paired_comparisons",
     "pairwise_tests",
     "pareto_fronts",
+    "pooled_shares",
     "rank_groups",
     "rankings",
     "recoveries",
+    "restoration_table",
+    "restoration_values",
     "slopes_and_areas",
     "stopping_points",
+    "undo_table",
 ]

@@ -1,0 +1,344 @@
+"""How near each technique comes to the model without planted bias, and what of a difference it removes.
+
+What is said of people, and how, is in :mod:`benchmark.statistics.decisions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.columns import EQUALISE, GOAL_METRICS, ORIGINAL
+from benchmark.statistics.choices import HARDLY_MOVED
+from benchmark.statistics.decisions import (
+    DECISION_CELL,
+    FEW,
+    RESTORATION_DISTANCE,
+    SHARES,
+    Measure,
+    mean_of_repetitions,
+    measures_of_decisions,
+    taken,
+)
+from benchmark.statistics.frames import (
+    CELL_KEY,
+    ROUNDING,
+    SCENARIO,
+    WHERE,
+    Array,
+    Baselines,
+    Resampling,
+    first_true,
+    row_means,
+    to_cells,
+)
+from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+from benchmark.statistics.recovery import NOTHING_PLANTED, Ratio
+
+ORIGINAL_REMOVED, PLANTED_REMOVED = "original_removed", "planted_removed"
+"""How much a technique removes of the discrimination that is there without planted bias, and of the rest."""
+
+ORIGINAL_SHARE, PLANTED_SHARE = "original_share", "planted_share"
+"""The same as shares of what there is."""
+
+RESTORATION_COLUMNS = (
+    *(*SCENARIO, "beta", "technique", "baseline", "metric", "n", "value", "value_low", "value_high"),
+    *("refit_clean", "refit_biased", "beyond_refit", "beyond_refit_low", "beyond_refit_high", "reason"),
+)
+"""Columns of :func:`restoration_table`."""
+
+SHARE_COLUMNS = (*CELL_KEY, "n", "value", "low", "high", "reason")
+"""Columns of :func:`pooled_shares`."""
+
+UNDO_COLUMNS = (*SCENARIO, "beta", "baseline", "undo")
+"""Columns of :func:`undo_table`."""
+
+NO_REFERENCE, NOTHING_TO_UNDO = "no_reference", "nothing_to_undo"
+"""Why no technique is ranked for deciding as the clean model does: that is of no use, or hardly another."""
+
+REVERSED = "reversed"
+"""Beside a share of the original difference whose sign the technique turns without planted bias."""
+
+NO_ORIGINAL = "the interval of the baseline's discrimination without planted bias holds 0"
+_NO_PAIRS = "no repetition has the discrimination of technique and baseline at both levels"
+
+
+def pooled_shares(
+    decisions: pd.DataFrame, resampling: Resampling | None, *, confidence: float = CONFIDENCE
+) -> pd.DataFrame:
+    """Return the shares of people of each cell, summed over its folds and repetitions.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        Columns :data:`~benchmark.columns.DECISION_COLUMNS`.
+    resampling : Resampling or None
+        How splits overlap. Where it has folds, single ones are the splits, else repetitions are.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`SHARE_COLUMNS`, a row for each cell and each of :data:`SHARES`. ``n`` counts
+        repetitions, ``value`` is a share with the ends of its interval, NaN below :data:`LEAST_PEOPLE`
+        people, and ``reason`` says why there is no value or no interval.
+    """
+    cells, measures = measures_of_decisions(decisions, resampling, confidence)
+    rows = np.arange(len(cells))
+    table = _by_metric({name: _values(measures[name], cells, rows) for name in SHARES})
+    names = {"value_low": "low", "value_high": "high"}
+    return table.assign(test=ORIGINAL).rename(columns=names)[list(SHARE_COLUMNS)]
+
+
+def restoration_table(
+    decisions: pd.DataFrame,
+    results: pd.DataFrame,
+    baselines: Baselines,
+    resampling: Resampling | None,
+    refits: Mapping[str, tuple[str, str]],
+    *,
+    confidence: float = CONFIDENCE,
+) -> pd.DataFrame:
+    r"""Measure how near each technique comes to the clean model, and what it removes.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        Columns :data:`~benchmark.columns.DECISION_COLUMNS`, refits among them.
+    results : DataFrame
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`, refits among them, with levels paired.
+    baselines : Baselines
+        What each technique is compared with.
+    resampling : Resampling or None
+        How splits overlap. Where it has folds, single ones are the splits, else repetitions are.
+    refits : mapping of str to pair of str
+        By name of a baseline those of its refits, on a bootstrap of the clean and of the biased training
+        rows. A baseline may have none.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`RESTORATION_COLUMNS`, for the original test at levels above 0: a row for each metric
+        of each technique with decisions, baselines among them and refits not.
+
+        ``n``
+            Repetitions that the value is of: those that the technique has.
+        ``value``, ``value_low``, ``value_high``
+            With the ends of the interval. :data:`SHARES` are ratios of sums (:func:`pooled_shares`).
+            ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its
+            folds first, with Student's interval of single splits. With the signed discriminations of
+            baseline and technique, :math:`D` and :math:`T`, ``original_removed`` is the mean of
+            :math:`D_0 - T_0` and ``planted_removed`` that of :math:`(D_\beta - D_0) - (T_\beta - T_0)`, in
+            the unit of discrimination: their sum is the mean of :math:`D_\beta - T_\beta`.
+            ``original_share`` and ``planted_share`` are their shares of :math:`D_0` and of
+            :math:`D_\beta - D_0`, ratios of sums with the interval of :meth:`Ratio.interval` (Fieller, 1954),
+            and undefined where the denominator's interval holds 0.
+        ``refit_clean``, ``refit_biased``
+            Values of the refits of the technique's baseline.
+        ``beyond_refit``
+            The technique's value minus that of ``refit_biased`` in the splits that both have, with the ends
+            of the interval of the paired difference.
+        ``reason``
+            Why there is no value or no interval, or :data:`REVERSED` beside a share that has both.
+
+        The four metrics of discrimination are left out where ``results`` have none.
+    """
+    cells, people = measures_of_decisions(decisions[decisions["beta"] > 0], resampling, confidence)
+    refit_of = {refit: baseline for baseline, pair in refits.items() for refit in pair}
+    is_refit = cells["technique"].isin(list(refit_of)).to_numpy()
+    names = cells["technique"].map(refit_of).where(is_refit, baselines.column(cells))
+    cells = cells.assign(test=ORIGINAL, baseline=names)
+    rows = np.flatnonzero(~is_refit)
+    pairs = [refits.get(name, ("", "")) for name in names[rows]]
+    clean, biased = (
+        _positions(cells, cells.iloc[rows].assign(technique=[pair[i] for pair in pairs]), DECISION_CELL)
+        for i in (0, 1)
+    )
+    tables = {}
+    for name, measure in {**people, **_of_discrimination(cells, results, resampling, confidence)}.items():
+        value, _, _ = measure.interval(np.arange(len(cells)))
+        beyond, low, high = measure.interval(rows, biased)
+        tables[name] = _values(measure, cells, rows).assign(
+            refit_clean=taken(value, clean),
+            refit_biased=taken(value, biased),
+            beyond_refit=beyond,
+            beyond_refit_low=low,
+            beyond_refit_high=high,
+        )
+    return _by_metric(tables)[list(RESTORATION_COLUMNS)]
+
+
+def undo_table(
+    results: pd.DataFrame,
+    baselines: Baselines,
+    standing: pd.DataFrame,
+    resampling: Resampling | None,
+    refits: Mapping[str, tuple[str, str]],
+    *,
+    least: float = HARDLY_MOVED,
+    confidence: float = CONFIDENCE,
+) -> pd.DataFrame:
+    r"""Say where the planted bias has changed anything that a technique could undo.
+
+    Parameters
+    ----------
+    results, baselines, resampling, refits
+        As for :func:`restoration_table`.
+    standing : DataFrame
+        Of :func:`~benchmark.statistics.answers.standings`.
+    least : float
+        Mean change of the baseline's discrimination below which there is nothing to undo.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`UNDO_COLUMNS`, a row for each scenario of the original test, level above 0 and
+        baseline. ``undo`` is :data:`NO_REFERENCE` where the clean model has no results, is degenerate in some
+        repetition or less accurate than the best constant; :data:`NOTHING_TO_UNDO` where
+        :math:`|\bar D_\beta - \bar D_0|` is below ``least``, or the baseline's ``restoration_distance`` does
+        not exceed that of the refit of clean rows by the interval of the paired difference; else empty.
+        One repetition without folds has no interval: there the difference itself counts. Without such a
+        refit, ``least`` alone decides.
+    """
+    metrics = [GOAL_METRICS[EQUALISE], RESTORATION_DISTANCE]
+    cells = to_cells(results[(results["test"] == ORIGINAL) & results["metric"].isin(metrics)], resampling)
+    techniques = cells.keys.loc[cells.keys["beta"] > 0, list(WHERE)]
+    techniques = techniques.assign(baseline=baselines.column(techniques))
+    techniques = techniques[techniques["baseline"] != ""].drop(columns="technique")
+    table = techniques.drop_duplicates(ignore_index=True)
+    biased = table.rename(columns={"baseline": "technique"})
+    clean = biased.assign(beta=0.0)
+    refit = biased.assign(technique=[refits.get(name, ("", ""))[0] for name in table["baseline"]])
+
+    def compare(metric: str, other: pd.DataFrame) -> tuple[Array, Array]:
+        """Return the mean difference of the biased baselines to others, and the low end of its interval."""
+        first, second = (
+            _positions(cells.keys, frame.assign(metric=metric), CELL_KEY) for frame in (biased, other)
+        )
+        values, parts = (taken(rows, first) - taken(rows, second) for rows in (cells.values, cells.singles))
+        mean = row_means(values)
+        low, _ = student_intervals(parts, confidence, taken(cells.overlaps, first), mean)
+        return mean, low
+
+    moved, _ = compare(metrics[0], clean)
+    farther, low = compare(metrics[1], refit)
+    useless = standing[(standing["n_degenerate"] > 0) | standing["below_constant"]]
+    no_reference = np.isnan(moved) | (_positions(useless, clean, WHERE) >= 0)
+    nothing = (np.abs(moved) < least * (1 - ROUNDING)) | (np.where(np.isnan(low), farther, low) <= 0)
+    table["undo"] = first_true({NO_REFERENCE: no_reference, NOTHING_TO_UNDO: nothing})
+    return table[list(UNDO_COLUMNS)]
+
+
+@dataclass(frozen=True, eq=False)
+class _ShareOfDifference:
+    """A share of the baseline's difference that each technique removes, by repetition and by split."""
+
+    removed: tuple[Array, Array]
+    of: tuple[Array, Array]
+    n: NDArray[np.int64]
+    overlap: Array
+    confidence: float
+    undefined: str
+    reverses: NDArray[np.bool_]
+
+    def interval(
+        self, rows: NDArray[np.intp], others: NDArray[np.intp] | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return shares and the ends of Fieller's intervals; parameters as for :class:`Measure`."""
+        removed = [taken(values, rows) for values in self.removed]
+        if others is not None:
+            compared = [taken(values, others) for values in self.removed]
+            removed = [a - b for a, b in zip(removed, compared, strict=True)]
+        shares, by_split = (
+            Ratio.of(upper, taken(lower, rows), overlap=self.overlap[rows])
+            for upper, lower in zip(removed, self.of, strict=True)
+        )
+        ends = by_split.lower_interval(self.confidence)
+        sure = (ends[0] > ROUNDING) | (ends[1] < -ROUNDING)
+        low, high = by_split.interval(self.confidence)
+        value, low, high = np.where(sure, [shares.value, low, high], np.nan)
+        return value, low, high
+
+    def reasons(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
+        """Return why some cells have no share, or that the technique turns the sign of the difference."""
+        value, _, _ = self.interval(rows)
+        splits = np.isfinite(self.removed[1][rows]).sum(axis=1)
+        none = np.isnan(value)
+        return first_true(
+            {
+                _NO_PAIRS: self.n[rows] == 0,
+                FEW: none & (splits < 2),
+                self.undefined: none,
+                REVERSED: self.reverses[rows],
+            }
+        )
+
+
+def _of_discrimination(
+    cells: pd.DataFrame, results: pd.DataFrame, resampling: Resampling | None, confidence: float
+) -> dict[str, Measure | _ShareOfDifference]:
+    """Return what each cell, with test and baseline, removes of the difference of its baseline."""
+    metric = GOAL_METRICS[EQUALISE]
+    signed = results[(results["metric"] == metric) & (results["test"] == ORIGINAL)]
+    if signed.empty:
+        return {}
+    values_of = to_cells(signed, resampling)
+    keys = cells.assign(metric=metric)
+    rows = [
+        _positions(values_of.keys, keys.assign(technique=technique, beta=level), CELL_KEY)
+        for technique in (keys["baseline"], keys["technique"])
+        for level in (0.0, keys["beta"])
+    ]
+    removed, differences = [], []
+    for values in (values_of.values, values_of.singles):
+        # A split counts where all four are known, so that both parts sum to what is removed.
+        four = np.stack([taken(values, positions) for positions in rows])
+        before, at_level, left, left_at_level = np.where(np.isnan(four).any(axis=0), np.nan, four)
+        planted = at_level - before
+        removed.append((before - left, planted - (left_at_level - left)))
+        differences.append((before, planted))
+    n = np.isfinite(removed[0][0]).sum(axis=1)
+    overlap = np.nan_to_num(taken(values_of.overlaps, rows[3]))
+    means = [row_means(values) for values in (differences[0][0], differences[0][0] - removed[0][0])]
+    reverses = (means[0] * means[1] < 0, np.zeros(len(cells), dtype=bool))
+    undefined = NO_ORIGINAL, NOTHING_PLANTED
+    measures: dict[str, Measure | _ShareOfDifference] = {}
+    for i, name in enumerate((ORIGINAL_REMOVED, PLANTED_REMOVED)):
+        arrays = removed[0][i], removed[1][i]
+        measures[name] = Measure(mean_of_repetitions, arrays, n, overlap, confidence, _NO_PAIRS)
+    for i, name in enumerate((ORIGINAL_SHARE, PLANTED_SHARE)):
+        measures[name] = _ShareOfDifference(
+            (removed[0][i], removed[1][i]),
+            (differences[0][i], differences[1][i]),
+            n,
+            overlap,
+            confidence,
+            undefined[i],
+            reverses[i],
+        )
+    return measures
+
+
+def _positions(frame: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> NDArray[np.intp]:
+    """Return for each row of another frame the position of the row with its key; -1 if there is none."""
+    index, keys = (pd.MultiIndex.from_frame(rows[list(key)]) for rows in (frame, others))
+    return np.asarray(index.get_indexer(keys), dtype=np.intp)
+
+
+def _values(
+    measure: Measure | _ShareOfDifference, cells: pd.DataFrame, rows: NDArray[np.intp]
+) -> pd.DataFrame:
+    """Return some cells with the values of a measure, indexed by cell."""
+    value, low, high = measure.interval(rows)
+    return cells.iloc[rows].assign(
+        n=measure.n[rows], value=value, value_low=low, value_high=high, reason=measure.reasons(rows)
+    )
+
+
+def _by_metric(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return tables of metrics as one, the metrics of a cell below each other."""
+    together = pd.concat([table.assign(metric=name) for name, table in tables.items()])
+    return together.sort_index(kind="stable").reset_index(drop=True)

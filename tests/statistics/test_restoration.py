@@ -1,0 +1,487 @@
+"""Who gets a place back, who pays, and what of a difference is removed: answers told by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from benchmark.columns import DECISION_COLUMNS, DECISION_COUNTS
+from benchmark.errors import StatisticsError
+from benchmark.statistics import (
+    pooled_shares,
+    recoveries,
+    restoration_table,
+    restoration_values,
+    undo_table,
+)
+from benchmark.statistics.decisions import FEW, SHARES
+from benchmark.statistics.frames import WHERE, Baselines, Resampling
+from benchmark.statistics.recovery import NOTHING_PLANTED
+from benchmark.statistics.restoration import (
+    NO_ORIGINAL,
+    NO_REFERENCE,
+    NOTHING_TO_UNDO,
+    RESTORATION_COLUMNS,
+    REVERSED,
+    SHARE_COLUMNS,
+)
+from tests.statistics.made_up import results
+
+BASELINES = Baselines({("one", "c45"): "none"})
+REFITS = {"none": ("refit_clean", "refit_biased")}
+
+People = Mapping[str, int]
+
+# Of each name the digits are label, clean model, biased baseline and technique.
+FORTY: People = {
+    **{"deprived_1101": 3, "deprived_1100": 1, "deprived_1111": 5, "deprived_1110": 2},
+    **{"deprived_0001": 1, "deprived_0000": 6, "deprived_0111": 2},
+    **{"favored_1111": 8, "favored_1110": 1, "favored_1100": 2, "favored_1001": 1},
+    **{"favored_0000": 4, "favored_0011": 3, "favored_0101": 1},
+}
+
+
+def counts(people: People) -> list[int]:
+    assert set(people) <= set(DECISION_COUNTS)
+    return [people.get(name, 0) for name in DECISION_COUNTS]
+
+
+def decisions(
+    techniques: Mapping[str, Sequence[People | None]], *, beta: float = 0.5, fold: int = 0
+) -> pd.DataFrame:
+    """Return a row for each technique and repetition; a repetition that is None has none."""
+    rows = [
+        ("one", "cpt", beta, technique, "c45", repetition, fold, *counts(people))
+        for technique, repetitions in techniques.items()
+        for repetition, people in enumerate(repetitions)
+        if people is not None
+    ]
+    return pd.DataFrame(rows, columns=list(DECISION_COLUMNS))
+
+
+def given_back(share: int, among: int) -> People:
+    """Return people whom the biased baseline refuses, some of whom the technique gives their place back."""
+    return {"deprived_1101": share, "deprived_1100": among - share}
+
+
+def signed(levels: Mapping[float, Mapping[str, Sequence[float]]]) -> pd.DataFrame:
+    """Return discriminations by level of bias and technique."""
+    return pd.concat(
+        [results(values, beta=beta, metric="discrimination") for beta, values in levels.items()],
+        ignore_index=True,
+    )
+
+
+NO_RESULTS = results({"none": [0.5]})
+
+
+def of_metric(table: pd.DataFrame, metric: str, technique: str = "t") -> pd.Series:
+    return table[(table["metric"] == metric) & (table["technique"] == technique)].iloc[0]
+
+
+def values_of(people: People) -> dict[str, float]:
+    return {name: float(value[0]) for name, value in restoration_values(np.array([counts(people)])).items()}
+
+
+def test_all_metrics_of_forty_people_are_those_by_hand() -> None:
+    expected = {
+        # True positive rates 8 and 11 of 11, and 9 and 11 of 12; false ones 3 and 2 of 9, and 4 and 1 of 8.
+        "restoration_distance": Fraction(1, 4)
+        * (Fraction(3, 11) + Fraction(1, 9) + Fraction(2, 12) + Fraction(3, 8)),
+        "agreement": Fraction(16 + 13, 40),
+        "given_back": Fraction(3 + 1, 4 + 3),
+        "given_back_deprived": Fraction(3, 4),
+        "given_back_favored": Fraction(1, 3),
+        "paid": Fraction(2 + 1, 9 + 9),
+        "paid_deprived": Fraction(2, 9),
+        "paid_favored": Fraction(1, 9),
+        "in_their_place": Fraction(1 + 4, 7 + 8),
+        "in_their_place_deprived": Fraction(1, 7),
+        "in_their_place_favored": Fraction(4, 8),
+    }
+    assert values_of(FORTY) == pytest.approx({k: float(v) for k, v in expected.items()}, rel=0, abs=1e-12)
+
+
+def test_each_row_of_counts_has_its_own_values() -> None:
+    table = np.array([counts(FORTY), counts(given_back(1, 4)), counts({})])
+    values = restoration_values(table)
+    assert values["given_back"] == pytest.approx([4 / 7, 1 / 4, np.nan], rel=0, abs=1e-12, nan_ok=True)
+    assert values["agreement"] == pytest.approx([29 / 40, 1 / 4, np.nan], rel=0, abs=1e-12, nan_ok=True)
+
+
+def test_an_empty_group_leaves_the_other_ones_values() -> None:
+    values = values_of({name: n for name, n in FORTY.items() if name.startswith("deprived")})
+    assert np.isnan(values["restoration_distance"])
+    assert all(np.isnan(values[name]) for name in SHARES if name.endswith("favored"))
+    assert values["given_back"] == values["given_back_deprived"] == 3 / 4
+    assert values["agreement"] == 16 / 20
+
+
+@pytest.mark.parametrize(
+    ("people", "undefined"),
+    [
+        # Who accepts everybody has refused nobody in whose place others are.
+        ({"deprived_1101": 6, "deprived_0110": 6, "favored_1111": 6, "favored_0110": 6}, "in_their_place"),
+        # Who refuses everybody has nobody accepted who could lose a place, or get it back.
+        ({"deprived_1001": 6, "deprived_0000": 6, "favored_1011": 6, "favored_0000": 6}, "given_back paid"),
+    ],
+)
+def test_a_constant_clean_model_has_rates_and_no_shares_of_whom_it_never_answers(
+    people: People, undefined: str
+) -> None:
+    values = values_of(people)
+    assert {name for name in ("given_back", "paid", "in_their_place") if np.isnan(values[name])} == set(
+        undefined.split()
+    )
+    assert values["restoration_distance"] == 1 / 2
+    assert values["agreement"] == 1 / 2
+
+
+def test_without_planted_bias_the_baseline_is_the_clean_model() -> None:
+    values = values_of({"deprived_1111": 6, "deprived_0000": 3, "favored_1111": 2, "favored_0000": 5})
+    assert (values["restoration_distance"], values["agreement"]) == (0, 1)
+    assert (values["paid"], values["in_their_place"]) == (0, 0)
+    assert np.isnan(values["given_back"])
+
+
+def half_width(parts: Sequence[float], overlap: float = 0.0) -> float:
+    """Return half of the width of Student's interval of a mean, at 95 %."""
+    n = len(parts)
+    return float(scipy.stats.t.ppf(0.975, n - 1) * np.std(parts, ddof=1) * np.sqrt(1 / n + overlap))
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.25])
+def test_a_share_is_a_ratio_of_sums_with_a_linearised_interval(overlap: float) -> None:
+    table = decisions({"t": [given_back(4, 7), given_back(9, 10), given_back(1, 3)]})
+    resampling = Resampling({"one": overlap}) if overlap else None
+    row = of_metric(pooled_shares(table, resampling), "given_back")
+    # 4 + 9 + 1 of 7 + 10 + 3; the mean of ratios is .602.
+    assert row["value"] == pytest.approx(7 / 10, rel=0, abs=1e-12)
+    assert np.mean([4 / 7, 9 / 10, 1 / 3]) == pytest.approx(0.602, abs=1e-3)
+    # 4 - 4.9, 9 - 7 and 1 - 2.1, over a mean denominator of 20 / 3.
+    half = half_width([-0.9 * 3 / 20, 2 * 3 / 20, -1.1 * 3 / 20], overlap)
+    assert (row["low"], row["high"]) == pytest.approx((0.7 - half, 0.7 + half), rel=0, abs=1e-12)
+    assert (row["n"], row["reason"], row["test"]) == (3, "", "original")
+    assert row["high"] > 1  # it is not clipped
+
+
+def test_single_folds_are_the_splits_of_shares_where_there_are_some() -> None:
+    first, second = (
+        decisions({"t": repetitions}, fold=k)
+        for k, repetitions in enumerate(
+            ([given_back(4, 7), given_back(9, 10)], [given_back(1, 3), given_back(0, 0)])
+        )
+    )
+    table = pd.concat([first, second])
+    row = of_metric(pooled_shares(table, Resampling({"one": 1.0}, {"one": 2})), "given_back")
+    half = half_width([-0.9 / 5, 2 / 5, -1.1 / 5, 0], overlap=1.0)
+    assert (row["value"], row["n"]) == (pytest.approx(0.7), 2)
+    assert (row["low"], row["high"]) == pytest.approx((0.7 - half, 0.7 + half))
+    # Without such a protocol, folds are parts of their repetition: 5 - 7 and 9 - 7 of 10 each.
+    row = of_metric(pooled_shares(table, None), "given_back")
+    assert row["high"] - row["value"] == pytest.approx(half_width([-2 / 10, 2 / 10]))
+
+
+def test_below_ten_people_there_is_no_share_and_below_two_splits_no_interval() -> None:
+    table = pooled_shares(
+        decisions({"t": [given_back(4, 5), given_back(3, 4)], "u": [given_back(5, 10)]}), None
+    )
+    row = of_metric(table, "given_back_deprived")
+    assert row[["value", "low", "high"]].isna().all()
+    assert row["reason"] == (
+        "fewer than 10 people of the deprived group whom the clean model accepts "
+        "and the biased baseline refuses"
+    )
+    row = of_metric(table, "given_back", "u")
+    assert (row["value"], row["reason"]) == (0.5, FEW)
+    assert row[["low", "high"]].isna().all()
+    assert list(table.columns) == list(SHARE_COLUMNS)
+    assert len(table) == 2 * len(SHARES)
+
+
+def twenty(share: int) -> People:
+    return given_back(share, 20)
+
+
+def test_shares_are_shown_beside_those_of_the_refits_and_minus_the_biased_one() -> None:
+    table = restoration_table(
+        decisions(
+            {
+                "none": [twenty(0), twenty(0), twenty(0), twenty(0)],
+                "t": [twenty(15), twenty(18), None, twenty(12)],
+                "refit_clean": [twenty(14), twenty(16), twenty(12), twenty(14)],
+                "refit_biased": [twenty(5), given_back(8, 10), twenty(9), None],
+            }
+        ),
+        NO_RESULTS,
+        BASELINES,
+        None,
+        REFITS,
+    )
+    assert set(table["technique"]) == {"none", "t"}
+    assert list(table.columns) == list(RESTORATION_COLUMNS)
+    row = of_metric(table, "given_back")
+    assert (row["n"], row["baseline"], row["test"], row["reason"]) == (3, "none", "original", "")
+    expected = {"value": 45 / 60, "refit_clean": 56 / 80, "refit_biased": 22 / 50}
+    # In the two repetitions of both: 33 of 40 minus 13 of 30.
+    expected["beyond_refit"] = 33 / 40 - 13 / 30
+    assert row[list(expected)].to_dict() == pytest.approx(expected, rel=0, abs=1e-12)
+    treated = [(15 - 20 * 33 / 40) / 20, (18 - 20 * 33 / 40) / 20]
+    refit = [(5 - 20 * 13 / 30) / 15, (8 - 10 * 13 / 30) / 15]
+    half = half_width([a - b for a, b in zip(treated, refit, strict=True)])
+    ends = [row["beyond_refit"] - half, row["beyond_refit"] + half]
+    assert row[["beyond_refit_low", "beyond_refit_high"]].tolist() == pytest.approx(ends, rel=0, abs=1e-12)
+    baseline = of_metric(table, "given_back", "none")
+    assert (baseline["value"], baseline["refit_biased"]) == (0, 22 / 50)
+
+
+def test_without_refits_there_is_nothing_to_go_beyond() -> None:
+    table = restoration_table(
+        decisions({"none": [twenty(0)] * 2, "t": [twenty(5)] * 2}), NO_RESULTS, BASELINES, None, {}
+    )
+    assert table[["refit_clean", "refit_biased", "beyond_refit"]].isna().all(axis=None)
+    assert of_metric(table, "given_back")["value"] == 1 / 4
+
+
+def four_rates(*accepted: int) -> People:
+    """Return ten people of each group and label, whom the clean model accepts, and of whom some are."""
+    names = ("deprived_11", "deprived_01", "favored_11", "favored_01")
+    return {
+        f"{name}0{t}": n if t else 10 - n for name, n in zip(names, accepted, strict=True) for t in (0, 1)
+    }
+
+
+def test_distance_and_agreement_are_means_of_repetitions_which_sum_their_folds() -> None:
+    first, second = (
+        decisions({"none": [four_rates(0, 0, 0, 0)] * 2, "t": treated, "refit_biased": refit}, fold=k)
+        for k, (treated, refit) in enumerate(
+            (
+                ([four_rates(9, 10, 10, 10), four_rates(8, 10, 10, 6)], [four_rates(5, 5, 5, 5)] * 2),
+                # Here one label is missing in the second repetition, so that its rate is not defined.
+                (
+                    [four_rates(5, 10, 8, 10), {"deprived_1101": 10, "favored_1101": 10}],
+                    [four_rates(6, 5, 5, 5)] * 2,
+                ),
+            )
+        )
+    )
+    resampling = Resampling({"one": 1.0}, {"one": 2})
+    table = restoration_table(pd.concat([first, second]), NO_RESULTS, BASELINES, resampling, REFITS)
+    row = of_metric(table, "restoration_distance")
+    # First repetition: 6, 0, 2 and 0 of 20 are missed. Second: 2 of 20, 0 of 10, 0 of 20 and 4 of 10.
+    repetitions = [(6 / 20 + 2 / 20) / 4, (2 / 20 + 4 / 10) / 4]
+    mean = sum(repetitions) / 2
+    half = half_width([(1 / 10) / 4, (5 / 10 + 2 / 10) / 4, (2 / 10 + 4 / 10) / 4], overlap=1.0)
+    assert row["value"] == pytest.approx(mean, rel=0, abs=1e-12)
+    assert (row["value_low"], row["value_high"]) == pytest.approx(
+        (mean - half, mean + half), rel=0, abs=1e-12
+    )
+    # The refit misses 9, 10, 10 and 10 of 20.
+    assert row["refit_biased"] == pytest.approx(39 / 80, rel=0, abs=1e-12)
+    assert row["beyond_refit"] == pytest.approx(mean - 39 / 80, rel=0, abs=1e-12)
+    splits = [(1 / 10) / 4 - 20 / 40, (7 / 10) / 4 - 19 / 40, (6 / 10) / 4 - 20 / 40]
+    half = half_width(splits, overlap=1.0)
+    assert row["beyond_refit_high"] - row["beyond_refit"] == pytest.approx(half, rel=0, abs=1e-12)
+    row = of_metric(table, "agreement")
+    assert row["value"] == pytest.approx((72 / 80 + 54 / 60) / 2, rel=0, abs=1e-12)
+    assert row["n"] == 2
+
+
+def test_a_distance_that_is_never_defined_has_a_reason() -> None:
+    table = restoration_table(decisions({"none": [twenty(0)] * 2}), NO_RESULTS, BASELINES, None, {})
+    row = of_metric(table, "restoration_distance", "none")
+    assert (row["n"], row["reason"]) == (
+        0,
+        "in every repetition one of the groups has nobody with one of the labels",
+    )
+    assert np.isnan(row["value"])
+
+
+BEFORE, LEFT = [0.20, 0.22, 0.19, 0.21, 0.18], [0.10, 0.13, 0.08, 0.11, 0.08]
+BIASED, LEFT_AT_LEVEL = [0.50, 0.53, 0.49, 0.50, 0.48], [-0.10, 0.05, -0.08, 0.02, -0.14]
+ANYBODY = decisions({"none": [twenty(0)] * 5, "t": [twenty(5)] * 5})
+
+
+def removed(
+    before: Sequence[float] = BEFORE, left: Sequence[float] = LEFT, **more: Sequence[float]
+) -> pd.DataFrame:
+    values = signed({0.0: {"none": before, "t": left}, 0.5: {"none": BIASED, "t": LEFT_AT_LEVEL, **more}})
+    return restoration_table(ANYBODY, values, BASELINES, None, REFITS)
+
+
+def test_what_is_removed_of_both_differences_sums_to_all_overshoot_included() -> None:
+    table = removed()
+    original, planted = (of_metric(table, f"{name}_removed") for name in ("original", "planted"))
+    # .10, .09, .11, .10 and .10; then .30 + .20, .31 + .08, .30 + .16, .29 + .09 and .30 + .22.
+    assert original["value"] == pytest.approx(0.50 / 5, rel=0, abs=1e-12)
+    assert planted["value"] == pytest.approx((0.50 + 0.39 + 0.46 + 0.38 + 0.52) / 5, rel=0, abs=1e-12)
+    whole = np.mean(BIASED) - np.mean(LEFT_AT_LEVEL)
+    assert original["value"] + planted["value"] == pytest.approx(whole, rel=0, abs=1e-12)
+    half = half_width([0.10, 0.09, 0.11, 0.10, 0.10])
+    assert original["value_high"] == pytest.approx(0.10 + half, rel=0, abs=1e-12)
+    assert of_metric(table, "planted_removed", "none")["value"] == 0
+
+
+def test_shares_of_both_differences_are_ratios_of_sums_with_fiellers_interval() -> None:
+    table = removed()
+    original, planted = (of_metric(table, f"{name}_share") for name in ("original", "planted"))
+    assert original["value"] == pytest.approx(0.50 / 1.00, rel=0, abs=1e-12)
+    assert planted["value"] == pytest.approx(2.25 / 1.50, rel=0, abs=1e-12)  # more than was planted
+    upper, lower = np.array([0.50, 0.39, 0.46, 0.38, 0.52]), np.array([0.30, 0.31, 0.30, 0.29, 0.30])
+    for end in planted[["value_low", "value_high"]]:
+        t = scipy.stats.ttest_1samp(upper - end * lower, 0).statistic
+        assert abs(t) == pytest.approx(scipy.stats.t.ppf(0.975, 4))
+    assert (original["reason"], planted["reason"]) == ("", "")
+    baseline = of_metric(table, "original_share", "none")
+    assert baseline[["value", "value_low", "value_high"]].tolist() == [0, 0, 0]
+
+
+def test_a_technique_that_leaves_the_original_difference_recovers_its_planted_share() -> None:
+    values = signed({0.0: {"none": BEFORE, "t": BEFORE}, 0.5: {"none": BIASED, "t": LEFT_AT_LEVEL}})
+    share = of_metric(restoration_table(ANYBODY, values, BASELINES, None, {}), "planted_share")
+    recovery = recoveries(values, "none", paired_levels=True).iloc[0]
+    expected = recovery[["recovery", "recovery_low", "recovery_high"]].tolist()
+    assert share[["value", "value_low", "value_high"]].tolist() == pytest.approx(expected)
+
+
+def test_a_turned_sign_is_reversed_and_no_sure_difference_has_no_share() -> None:
+    row = of_metric(removed(left=[-value for value in LEFT]), "original_share")
+    # .30, .35, .27, .32 and .26 of 1.00.
+    assert (row["value"], row["reason"]) == (pytest.approx(1.50, rel=0, abs=1e-12), REVERSED)
+    row = of_metric(removed(before=[0.1, -0.1, 0.05, -0.05, 0.01]), "original_share")
+    assert (row["reason"], row["n"]) == (NO_ORIGINAL, 5)
+    assert row[["value", "value_low", "value_high", "beyond_refit"]].isna().all()
+    row = of_metric(
+        removed(before=[b - e for b, e in zip(BIASED, (0.1, -0.1, 0, 0.1, -0.1), strict=True)]),
+        "planted_share",
+    )
+    assert row["reason"] == NOTHING_PLANTED
+
+
+def test_both_differences_of_the_refits_are_shown_as_well() -> None:
+    refit = [0.45, 0.47, 0.44, 0.46, 0.43]
+    values = signed(
+        {
+            0.0: {"none": BEFORE, "t": LEFT, "refit_biased": BEFORE},
+            0.5: {"none": BIASED, "t": LEFT_AT_LEVEL, "refit_biased": refit},
+        }
+    )
+    people = pd.concat([ANYBODY, decisions({"refit_biased": [twenty(4)] * 5})])
+    table = restoration_table(people, values, BASELINES, None, REFITS)
+    row = of_metric(table, "planted_removed")
+    # The refit removes .05, .06, .05, .04 and .05.
+    assert row["refit_biased"] == pytest.approx(0.25 / 5, rel=0, abs=1e-12)
+    assert row["beyond_refit"] == pytest.approx((2.25 - 0.25) / 5, rel=0, abs=1e-12)
+    row = of_metric(table, "planted_share")
+    assert row["refit_biased"] == pytest.approx(0.25 / 1.50, rel=0, abs=1e-12)
+    assert row["beyond_refit"] == pytest.approx(2.00 / 1.50, rel=0, abs=1e-12)
+    assert row["beyond_refit_low"] < row["beyond_refit"] < row["beyond_refit_high"]
+
+
+def test_repetitions_that_a_technique_lacks_are_left_out() -> None:
+    values = signed(
+        {
+            0.0: {"none": BEFORE, "t": [*LEFT[:3], None, 0.5]},
+            0.5: {"none": BIASED, "t": [*LEFT_AT_LEVEL[:3], 0.9, np.nan]},
+        }
+    )
+    row = of_metric(restoration_table(ANYBODY, values, BASELINES, None, {}), "original_removed")
+    assert (row["n"], row["value"]) == (3, pytest.approx(0.10))
+    alone = values[values["beta"] > 0]
+    row = of_metric(restoration_table(ANYBODY, alone, BASELINES, None, {}), "original_removed")
+    assert row["n"] == 0
+    assert "both levels" in row["reason"]
+
+
+def test_rows_are_of_levels_above_0_and_a_run_may_have_none() -> None:
+    table = decisions({"none": [twenty(0)] * 2}, beta=0.0)
+    assert restoration_table(table, NO_RESULTS, BASELINES, None, REFITS).empty
+    assert len(pooled_shares(table, None)) == len(SHARES)
+    assert pooled_shares(table.iloc[:0], None).empty
+
+
+def test_decisions_that_lack_columns_or_repeat_a_key_are_refused() -> None:
+    table = decisions({"none": [twenty(0)]})
+    with pytest.raises(StatisticsError, match="lack columns"):
+        pooled_shares(table.drop(columns="fold"), None)
+    with pytest.raises(StatisticsError, match="several rows of one key"):
+        pooled_shares(pd.concat([table, table]), None)
+
+
+def test_linearised_intervals_hold_the_true_ratio() -> None:
+    """In about 95 of 100 experiments, of which 2,000 give a standard error of 0.5."""
+    rng = np.random.default_rng(5)
+    n_cells, n = 2000, 15
+
+    def draw(size: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Return people among whom the share is the greater, the more they are."""
+        among = 5 + rng.poisson(20, size)
+        return rng.binomial(among, np.clip(0.3 + 0.01 * (among - 25) + rng.normal(0, 0.1, size), 0, 1)), among
+
+    held, of = (people.sum(dtype=float) for people in draw((2_000_000,)))
+    share, among = draw((n_cells, n))
+    rows = pd.DataFrame(0, index=range(n_cells * n), columns=list(DECISION_COLUMNS))
+    rows = rows.assign(dataset="one", bias="cpt", beta=0.5, classifier="c45")
+    rows["technique"] = np.repeat([f"t{i}" for i in range(n_cells)], n)
+    rows["repetition"] = np.tile(np.arange(n), n_cells)
+    rows["deprived_1101"], rows["deprived_1100"] = share.ravel(), (among - share).ravel()
+    table = pooled_shares(rows, None).query("metric == 'given_back'")
+    truth = held / of
+    assert 0.93 <= ((table["low"] <= truth) & (truth <= table["high"])).mean() <= 0.965
+
+
+def standing(n_degenerate: int = 0, *, below_constant: bool = False) -> pd.DataFrame:
+    row = ("one", "cpt", "c45", "original", 0.0, "none", n_degenerate, below_constant)
+    return pd.DataFrame([row], columns=[*WHERE, "n_degenerate", "below_constant"])
+
+
+def undo(
+    biased: Sequence[float] = BIASED,
+    distances: Mapping[str, Sequence[float]] | None = None,
+    standing: pd.DataFrame = standing(),  # noqa: B008
+) -> pd.DataFrame:
+    values = [signed({0.0: {"none": BEFORE[: len(biased)]}, 0.5: {"none": biased, "t": LEFT[: len(biased)]}})]
+    if distances is not None:
+        values.append(results(distances, beta=0.5, metric="restoration_distance"))
+    return undo_table(pd.concat(values), BASELINES, standing, None, REFITS)
+
+
+FAR = {"none": [0.30, 0.31, 0.29, 0.30, 0.32], "refit_clean": [0.10, 0.11, 0.12, 0.10, 0.09]}
+
+
+def test_there_is_something_to_undo_where_the_baseline_is_farther_than_a_refit() -> None:
+    table = undo(distances=FAR)
+    assert table.iloc[0].to_dict() == {
+        **{"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "beta": 0.5},
+        **{"baseline": "none", "undo": ""},
+    }
+    assert len(table) == 1
+
+
+@pytest.mark.parametrize("distances", [None, FAR])
+def test_there_is_nothing_to_undo_where_the_bias_hardly_moves_the_baseline(
+    distances: Mapping[str, Sequence[float]] | None,
+) -> None:
+    assert undo([value + 0.019 for value in BEFORE], distances)["undo"].tolist() == [NOTHING_TO_UNDO]
+    assert undo([value - 0.02 for value in BEFORE], distances)["undo"].tolist() == [""]
+
+
+def test_there_is_nothing_to_undo_where_a_refit_of_clean_rows_is_as_far() -> None:
+    near = {"none": FAR["none"], "refit_clean": [0.29, 0.32, 0.28, 0.31, 0.30]}
+    assert undo(distances=near)["undo"].tolist() == [NOTHING_TO_UNDO]
+    # A single repetition has no interval: the difference counts.
+    for refit, verdict in ((0.29, ""), (0.31, NOTHING_TO_UNDO)):
+        assert undo([0.5], {"none": [0.30], "refit_clean": [refit]})["undo"].tolist() == [verdict]
+
+
+def test_a_useless_clean_model_is_no_reference() -> None:
+    for useless in (standing(1), standing(below_constant=True)):
+        assert undo(distances=FAR, standing=useless)["undo"].tolist() == [NO_REFERENCE]
+    values = signed({0.5: {"none": BIASED, "t": LEFT}})
+    table = undo_table(values, BASELINES, standing(), None, REFITS)
+    assert table["undo"].tolist() == [NO_REFERENCE]
