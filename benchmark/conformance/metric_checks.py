@@ -44,6 +44,7 @@ def _examples() -> tuple[Predictions, ...]:
             "strata": rng.integers(0, 2, n),
             "features": rng.integers(0, 3, (n, 2)).astype(float),
             "alternated": rng.integers(0, 9, n) / 8,
+            "decisions": rng.random((n, 2)) < rates[1],
         }
         for array in arrays.values():
             array.flags.writeable = False

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import BIASED, ORIGINAL, TUNED
-from benchmark.experiment.score import JOINT, counts_by_place
+from benchmark.experiment.score import DECISIONS, JOINT, counts_by_place
 from benchmark.experiment.store import CellResult
 
 CellName: TypeAlias = tuple[str, str, float, str, str]
@@ -50,7 +50,9 @@ class CountsOfCells:
                 self._sums[where] = self._sums.get(where, np.zeros_like(total)) + total
                 self._n[where] += 1
             whole = cell.counts if isinstance(cell.counts, Mapping) else {}
-            yield replace(cell, counts={key: whole[key] for key in (JOINT, TUNED) if key in whole} or ())
+            yield replace(
+                cell, counts={key: whole[key] for key in (JOINT, TUNED, DECISIONS) if key in whole} or ()
+            )
 
     @property
     def means(self) -> Mapping[CellName, NDArray[np.float64]]:

@@ -6,7 +6,7 @@ All numbers pass through here, so it is part of :data:`benchmark.experiment.vers
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,6 +88,12 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
         fill = numbering(scene, experiment, fold, train_rows)
         tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows)
         yield Fold(fold, fill(train, kept, "train"), tests, train_rows, kept)
+
+
+def sealed_fold(fold: Fold) -> Fold:
+    """Return a fold of which techniques can change nothing that they see."""
+    tests = {name: replace(rows, seen=rows.seen.sealed) for name, rows in fold.tests.items()}
+    return replace(fold, train=fold.train.sealed, tests=tests)
 
 
 def numbering(scene: Scene, experiment: Experiment, own: Axes, known: NDArray[np.intp] | None) -> _Numbering:

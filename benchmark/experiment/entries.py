@@ -74,6 +74,9 @@ TunedOn = Literal["biased", "clean", "oracle"]
 NOBODY_HAS: tuple[TunedOn, ...] = ("clean", "oracle")
 """Of these, what nobody has who has biased rows: such entries are never recommended, ranked or tested."""
 
+Refit = Literal["clean", "biased"]
+"""Of which training rows a reference row is a bootstrap: without planted bias, or with it."""
+
 _SWEEP = re.compile(r"([A-Za-z0-9_.:+-]+)\[(.*)\]")
 _ASSIGNED = re.compile(r" *([A-Za-z_][A-Za-z0-9_]*) *= *([^=\[\]]*[^=\[\], ]) *")
 _SWEEP_EXAMPLE = '"repair[level=0.25,0.5,0.75,1]", or "lfr[A_z=1,50; prototypes=5,10]" for each pair'
@@ -204,6 +207,8 @@ class TechniqueEntry(Identifying):
 
     ``sweep`` names the list of values that it is one of (:func:`listed_techniques`), and ``tuned`` says what
     its parameters are chosen on (:func:`benchmark.experiment.rule.with_tuned`); both are empty of most.
+    ``refit`` says that it is the untreated learner ``refit_of`` on a bootstrap of its clean or of its biased
+    training rows (:func:`benchmark.experiment.expand.expand`): a reference, no technique.
     """
 
     technique: Derived[TechniqueName]
@@ -212,12 +217,15 @@ class TechniqueEntry(Identifying):
     parameters: Derived[Parameters] = Field(default={})
     sweep: Free[str] = ""
     tuned: Derived[TunedOn | None] = None
+    refit: Derived[Refit | None] = None
+    refit_of: Derived[str] = ""
 
     @model_serializer(mode="wrap")
     def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what entries did not have before there were sweeps and tuning."""
+        """Leave out what most entries do not have."""
         fields: dict[str, Any] = written(self)
-        return {name: value for name, value in fields.items() if value or name not in ("sweep", "tuned")}
+        some = ("sweep", "tuned", "refit", "refit_of")
+        return {name: value for name, value in fields.items() if value or name not in some}
 
     @model_validator(mode="before")
     @classmethod
@@ -235,7 +243,9 @@ class TechniqueEntry(Identifying):
 
     @property
     def is_own_learner(self) -> bool:
-        """Whether it is a learner of the technique's own, without mitigation."""
+        """Whether it is a learner of the technique's own, without mitigation; a refit of one is none."""
+        if self.refit is not None:
+            return False
         brings_one = self.unconstrained is not None
         return brings_one and is_own_learner(get_technique(self.technique, **self.parameters))
 

@@ -7,7 +7,7 @@ import functools
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -25,18 +25,21 @@ from benchmark.errors import (
     UnknownNameError,
     where,
 )
-from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds
+from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds, sealed_fold
 from benchmark.experiment.entries import ClassifierEntry
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import Scene, World
+from benchmark.experiment.references import References
 from benchmark.experiment.score import (
     Answers,
+    Decisions,
     Place,
     Scorer,
     metric_values,
     pack,
     scorers_of,
     scoring_digest,
+    scoring_of,
     storable,
     stored_counts,
 )
@@ -64,6 +67,7 @@ class Cell:
     technique: str
     classifier: str
     key: str  # identity in the store
+    reference: str = ""  # identity of the untreated models that its decisions are compared with, if they are
 
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
@@ -151,6 +155,8 @@ class Evaluator:
     def __init__(self, world: World) -> None:
         self.world = world
         self.techniques = world.techniques
+        self._refit = {entry.name: entry.refit for entry in world.experiment.techniques}
+        self._references = References(world, self._decide)
         self._named = {place: named(technique) for place, technique in self.techniques.items()}
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
@@ -183,6 +189,11 @@ class Evaluator:
         folds: list[Fold] = []
         try:
             folds.extend(map(sealed_fold, draw_folds(scene, block, self.world.experiment)))
+            refits = {
+                rows: self._references.refit(block, folds, rows)
+                for rows in {self._refit[cell.technique] for cell in cells}
+                if rows is not None
+            }
         except Exception as error:
             begin = in_fold(len(folds), scene.folds)
             reason = f"{begin}the rows to train and test on could not be drawn: {in_words(error)}"
@@ -197,9 +208,10 @@ class Evaluator:
             for cell in cells
         ]
         for cell, own_tools in zip(cells, tools, strict=True):
-            technique = self.techniques[block.dataset, cell.technique]
+            technique, rows = self.techniques[block.dataset, cell.technique], self._refit[cell.technique]
             started = time.perf_counter()
-            content = self._cell(block, cell, technique, folds, own_tools, scorers)
+            own_folds = folds if rows is None else refits[rows]
+            content = self._cell(block, cell, technique, own_folds, own_tools, scorers, folds)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _shared(self, fold: Fold, train: Table, purpose: str = "technique") -> Shared:
@@ -224,8 +236,12 @@ class Evaluator:
         folds: Sequence[Fold],
         tools: Sequence[Tools],
         scorers: Mapping[Place, Scorer],
+        drawn: Sequence[Fold],
     ) -> dict[str, Any]:
-        """Return the fields of a cell's result; the seconds are those before scoring."""
+        """Return the fields of a cell's result; the seconds are those before scoring.
+
+        ``drawn`` are the folds of the block, and ``folds`` those that the cell trains on: refits differ.
+        """
         started = time.perf_counter()
         factory = self.classifiers.get(cell.classifier)
         if factory is not None and (mismatch := classifier_mismatch(technique, factory)) is not None:
@@ -247,24 +263,66 @@ class Evaluator:
                     found, convergence, said = answers_of(*asked, numbers)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
-                unconstrained += [said] if said is not None else []
+                unconstrained += [said] if said is not None and self._refit[cell.technique] is None else []
             seconds = time.perf_counter() - started
             frontier = frontier_values([said() for said in unconstrained], self.world.experiment.tests)
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return {"status": status_of(error), "reason": begin + in_words(error)}
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
+        metrics, counts = metric_values(scored, self.world.experiment.tests), stored_counts(scored)
+        if cell.reference:
+            decisions = self._decisions(block, cell, drawn, answers, scorers)
+            metrics, counts = (*metrics, *decisions.metrics), decisions.beside(counts)
         return {
             "status": "ok",
-            "metrics": metric_values(scored, self.world.experiment.tests),
+            "metrics": metrics,
             "frontier": frontier,
-            "counts": stored_counts(scored),
+            "counts": counts,
             # Of several folds, how the one ended that came least below its tolerance.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
             "rows": pack(answers) if scorers[0, ORIGINAL].needs_rows else None,
-            "scoring": self.scoring[block.dataset],
+            "scoring": scoring_of(self.scoring[block.dataset], cell.reference),
             "seconds": seconds,
         }
+
+    def _decisions(
+        self,
+        block: Block,
+        cell: Cell,
+        folds: Sequence[Fold],
+        answers: Mapping[Place, Answers],
+        scorers: Mapping[Place, Scorer],
+    ) -> Decisions:
+        """Count a cell's decisions beside its untreated learner's, without planted bias and with it."""
+        entry, counted, begin = self.world.untreated(block.dataset, cell.technique, cell.classifier), [], ""
+        where = block.dataset, entry, cell.classifier
+        try:
+            for number, fold in enumerate(folds):
+                begin = in_fold(number, len(folds))
+                own = answers[number, ORIGINAL].predicted
+                if cell.technique == entry:  # it is that learner itself
+                    self._references.add(*where, fold, own)
+                clean = self._references.accepted(*where, self._references.clean(block, folds)[number])
+                before = self._references.accepted(*where, fold)
+                counted.append(scorers[number, ORIGINAL].decisions(clean, before, own))
+        except BaseException as error:
+            reason = f"{begin}the untreated learner {entry!r} decides nothing: {in_words(error)}"
+            return Decisions(cell.reference, (), storable(reason))
+        return Decisions(cell.reference, counted)
+
+    def _decide(self, dataset: str, entry: str, classifier: str, fold: Fold) -> NDArray[np.bool_]:
+        """Train an entry on a fold, and return whom of the original test rows it accepts."""
+        technique, factory = self.techniques[dataset, entry], self.classifiers.get(classifier)
+        numbers = factory is not None and factory.encoding == "numbers"
+        train, seen = fold.train.twin(numbers=numbers), fold.tests[ORIGINAL].seen.twin(numbers=numbers)
+        tools = self._tools(
+            Cell(entry, classifier, ""), self._named[dataset, entry], self._shared(fold, fold.train)
+        )
+        with np.errstate():
+            if (declined := declined_by(technique, train)) is not None:
+                raise DeclinedError(declined)
+            return checked_decision(technique, technique.fit(train, tools).predict(seen), len(seen))
 
 
 def named(technique: Technique) -> str:
@@ -336,12 +394,6 @@ def answers_of(
             remedy="correct what the technique reports",
         )
     return answers, figures, more
-
-
-def sealed_fold(fold: Fold) -> Fold:
-    """Return a fold of which techniques can change nothing that they see."""
-    tests = {name: replace(rows, seen=rows.seen.sealed) for name, rows in fold.tests.items()}
-    return replace(fold, train=fold.train.sealed, tests=tests)
 
 
 def status_of(error: BaseException) -> Status:

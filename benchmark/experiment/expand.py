@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from benchmark.columns import OWN
+from benchmark.columns import OWN, UNTREATED
 from benchmark.declarations import broken_rules, find_declaration, list_declarations, title_of
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
@@ -60,13 +60,14 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
 
     Each technique that can be tuned is followed by its tuned entries
     (:func:`~benchmark.experiment.rule.with_tuned`). Where datasets ask for it, a learner that a technique
-    brings stands before the first technique that is compared with it, unless it has an entry already. An
-    experiment that is expanded stays as it is. ``plugins`` are the files that have been loaded for it. Errors
-    are those of :func:`~benchmark.experiment.validate.check_experiment`; an ExperimentError also says that an
-    entry has the name of a tuned one.
+    brings stands before the first technique that is compared with it, unless it has an entry already. Where
+    decisions are compared with those of the model without planted bias, two refits of each untreated learner
+    come last. An experiment that is expanded stays as it is. ``plugins`` are the files that have been loaded
+    for it. Errors are those of :func:`~benchmark.experiment.validate.check_experiment`; an ExperimentError
+    also says that an entry has the name of a tuned one, or of a refit.
     """
     check_experiment(experiment)
-    whole = _with_own_baselines(with_tuned(experiment))
+    whole = _with_refits(_with_own_baselines(with_tuned(experiment)))
     return ExpandedExperiment(whole, configured_techniques(whole), _own_baselines(whole), plugins)
 
 
@@ -116,6 +117,42 @@ def _with_own_baselines(experiment: Experiment) -> Experiment:
 
     datasets = tuple(d.model_copy(update={"techniques": techniques_on(d)}) for d in experiment.datasets)
     return whole.model_copy(update={"datasets": datasets})
+
+
+def _with_refits(experiment: Experiment) -> Experiment:
+    """Return an experiment with two refits of each untreated learner, on clean and on biased rows.
+
+    They say how far a learner is from itself when it is trained on other rows of the same kind. An experiment
+    that has them, or compares nothing with a model without planted bias, stays as it is.
+    """
+    if not experiment.restores or any(entry.refit for entry in experiment.techniques):
+        return experiment
+    given = [entry.name for entry in experiment.techniques]
+    own_learners = {UNTREATED, *_own_baselines(experiment).values()}
+    learners = {d.name: own_learners if d.baseline == OWN else {d.baseline} for d in experiment.datasets}
+    made: list[TechniqueEntry] = []
+    refits: dict[str, list[str]] = {}
+    for entry in experiment.techniques:
+        for rows in ("clean", "biased") if any(entry.name in own for own in learners.values()) else ():
+            name = f"refit_{rows}" if entry.name == UNTREATED else f"{entry.name}_refit_{rows}"
+            title = f"{entry.title}, refit on {rows} rows"
+            update = {"name": name, "title": title, "refit": rows, "refit_of": entry.name}
+            made.append(entry.model_copy(update=update))
+            refits.setdefault(entry.name, []).append(name)
+    if taken := [entry.name for entry in made if entry.name in given]:
+        raise ExperimentError(
+            f"The name {taken[0]!r} is that of a reference row",
+            got="an entry of that name",
+            remedy="rename it",
+        )
+
+    def techniques_on(dataset: DatasetEntry) -> tuple[str, ...]:
+        names = dataset.techniques or given
+        own = [refit for name in names if name in learners[dataset.name] for refit in refits[name]]
+        return (*names, *own) if dataset.techniques or len(own) < len(made) else ()
+
+    datasets = tuple(d.model_copy(update={"techniques": techniques_on(d)}) for d in experiment.datasets)
+    return experiment.model_copy(update={"techniques": (*experiment.techniques, *made), "datasets": datasets})
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from benchmark.columns import (
     CONVERGENCE_COLUMNS,
     CROSSED,
+    DECISION_COLUMNS,
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     FRONTIER_COLUMNS,
@@ -26,7 +27,7 @@ from benchmark.columns import (
 )
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.prepare import Scene, World
-from benchmark.experiment.score import joint_counts
+from benchmark.experiment.score import Decisions, joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
 from benchmark.metrics import FAILING, GroupCounts, OneValueEach, measure_by_group, metrics_by_group
@@ -129,6 +130,20 @@ def _margins(scene: Scene, joint: NDArray[np.int64]) -> Iterator[tuple[str, Grou
                 for found in zip(*np.unravel_index(occur, shape), strict=True)
             )
             yield CROSSED.join(c.name for c in own), GroupCounts(names, rows.astype(np.float64), rows)
+
+
+def decisions_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
+    """Return the counts of decisions of each finished cell, and of each of its folds.
+
+    Columns :data:`~benchmark.columns.DECISION_COLUMNS`; empty where decisions were compared with nothing.
+    """
+    rows = [
+        (*_where(cell), fold, *people)
+        for cell in cells
+        if (decisions := Decisions.stored(cell.counts)) is not None
+        for fold, people in enumerate(decisions.folds)
+    ]
+    return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
 
 
 def row_noise_frame(

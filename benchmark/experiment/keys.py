@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from benchmark.columns import BIASED, OWN
@@ -35,14 +36,30 @@ def planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple
         for entry in experiment.classifiers
     }
     classifiers.setdefault(OWN, {"entry": OWN})
+    restores = experiment.restores
 
     def cells(block: Block) -> Iterator[Cell]:
         sample = sample_identity(world, block)
+        clean = sample_identity(world, replace(block, beta=0.0)) if restores else sample
+        references: dict[tuple[str, str], str] = {}
+
+        def reference(name: str, classifier: str) -> str:
+            """Return what identifies the untreated models, without planted bias and with it."""
+            place = world.untreated(block.dataset, name, classifier), classifier
+            if place not in references:
+                described = techniques[block.dataset, place[0]], classifiers[classifier]
+                keys = [cell_key(rows, *described) for rows in (clean, sample)]
+                references[place] = hashlib.sha256("".join(keys).encode()).hexdigest()
+            return references[place]
+
         for name, classifier in block.cells:
-            described = techniques[block.dataset, name]
-            if entries[name].tuned is not None:
-                described = {**described, "tuned": describe_tuning(world, block, entries[name])}
-            yield Cell(name, classifier, cell_key(sample, described, classifiers[classifier]))
+            described, entry = techniques[block.dataset, name], entries[name]
+            if entry.tuned is not None:
+                described = {**described, "tuned": describe_tuning(world, block, entry)}
+            if entry.refit is not None:
+                described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
+            key = cell_key(sample, described, classifiers[classifier])
+            yield Cell(name, classifier, key, reference(name, classifier) if restores else "")
 
     return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment))]
 

@@ -46,6 +46,8 @@ from benchmark.experiment.entries import (
     listed_techniques,
 )
 from benchmark.experiment.rule import TuneEntry
+from benchmark.metrics import get_metric, metric_names
+from benchmark.metrics.restoration import RESTORATION
 from benchmark.models import Derived, Free, Identifier, Identifying, Keyed, Option, Planned
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique
@@ -202,6 +204,9 @@ class Experiment(Identifying):
 
     def _absent_names(self) -> Iterator[str]:
         names = [t.name for t in self.techniques]
+        for entry in self.techniques:
+            if entry.refit is not None and entry.refit_of not in names:
+                yield f"techniques: {entry.name!r} is a refit of {entry.refit_of!r}, which is not among them"
         for dataset in self.datasets:
             for name in dataset.techniques:
                 if name not in names:
@@ -256,13 +261,54 @@ class Experiment(Identifying):
     def measured(self) -> tuple[str, ...]:
         """Names of all metrics and families that cells are scored by: its own and those that always are."""
         ruled = self.tune.parsed.metrics if self.tune else ()
-        return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED, *ruled)))
+        return tuple(dict.fromkeys((*self.metrics, *self.always_measured, *ruled)))
+
+    @property
+    def always_measured(self) -> tuple[str, ...]:
+        """Names of the metrics of every cell, whatever the experiment names."""
+        return (*ALWAYS_MEASURED, *(RESTORATION if self.restores else ()))
+
+    @property
+    def restores(self) -> bool:
+        """Whether decisions are compared with those of the model without planted bias.
+
+        They are where real rows are trained on and nothing speaks against it, and where it is asked for.
+        """
+        return not self.no_clean_model and (self.train == "data" or self.asks_to_restore)
+
+    @property
+    def asks_to_restore(self) -> bool:
+        """Whether it names a metric that needs the decisions of the model without planted bias."""
+        return any(get_metric(name).of_run for name in metric_names(self.metrics))
+
+    @property
+    def no_clean_model(self) -> str:
+        """Why no decision can be compared with that of the model without planted bias; empty if one can."""
+        if not self.paired_betas:
+            return (
+                "its levels of bias are not paired; 'paired_betas = true' gives them the same random numbers"
+            )
+        if self.betas[0] > 0:
+            return "0 is not among its betas, so that no model is trained without planted bias"
+        if len(self.betas) < 2:
+            return "0 is its only level of bias, so that there is nothing to undo"
+        for dataset in self.datasets:
+            compared_with = UNTREATED if dataset.baseline == OWN else dataset.baseline
+            entries = [entry for entry in self.techniques if entry.name == compared_with]
+            if compared_with not in (dataset.techniques or [entry.name for entry in entries]):
+                return f"the baseline {compared_with!r} of {dataset.name!r} is not run"
+            if entries[0].technique != UNTREATED:
+                return (
+                    f"the baseline {compared_with!r} of {dataset.name!r} is a technique, no untreated model"
+                )
+        return ""
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""
         parameters = {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
         # What techniques are compared with stays without mitigation whatever a dataset asks of these.
-        free = dataset.baseline == OWN and technique.is_own_learner
+        untreated = technique.is_own_learner or technique.refit is not None
+        free = dataset.baseline == OWN and untreated
         return {**parameters, **(technique.unconstrained or {})} if free else parameters
 
     def cells_on(self, dataset: DatasetEntry) -> tuple[tuple[str, str], ...]:
@@ -299,6 +345,13 @@ class ExpandedExperiment:
     techniques: Mapping[tuple[str, str], Technique]  # with their parameters, by dataset and entry
     own_baselines: Mapping[str, str]  # by entry, what is compared with its own learner; both are entries
     plugins: tuple[str, ...] = ()  # absolute paths of the files that have been loaded for it
+
+    def untreated(self, dataset: str, technique: str, classifier: str) -> str:
+        """Return the entry of the untreated learner that a technique is compared with on a dataset."""
+        entry = next(entry for entry in self.experiment.datasets if entry.name == dataset)
+        if entry.baseline != OWN:
+            return entry.baseline
+        return self.own_baselines[technique] if classifier == OWN else UNTREATED
 
 
 def entries_for_names(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,6 +89,13 @@ class Rule:
     def check(self) -> None:
         """Raise an UnknownNameError or ExperimentError unless its metrics are known, with one value each."""
         for name in self.metrics:
+            if get_metric(name).of_run:
+                raise ExperimentError(
+                    f"The rule of choice looks at {name!r}, which needs the model without planted bias",
+                    expected="metrics of predictions and labels",
+                    got=self.text,
+                    remedy="name another one; nobody has that model who has biased rows alone",
+                )
             if get_metric(name).compare == "each_group":
                 raise ExperimentError(
                     f"The rule of choice looks at {name!r}, which has a value for each group",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import make_classifier
-from benchmark.columns import BIASED
+from benchmark.columns import BIASED, ORIGINAL
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import BlockName, CellName, CountsOfCells
@@ -33,6 +33,7 @@ from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, S
 from benchmark.experiment.pool import Finished, Limits, Task
 from benchmark.experiment.prepare import World
 from benchmark.experiment.score import (
+    Decisions,
     Place,
     Scored,
     Scorer,
@@ -41,6 +42,7 @@ from benchmark.experiment.score import (
     metric_values,
     scorers_of,
     scoring_digest,
+    scoring_of,
     unpack,
 )
 from benchmark.experiment.store import CellResult, LastRun, MetricValue, Store, Stored
@@ -285,13 +287,23 @@ def _score_again(
     """
     experiment, measured = world.experiment, world.experiment.measured
     names = metric_names(measured)
-    wanted = {MetricValue(name, None, "", test).stored_name for test in experiment.tests for name in names}
+    # What compares decisions is measured on the original test alone.
+    tests = {name: (ORIGINAL,) if get_metric(name).of_run else experiment.tests for name in names}
+    wanted = {MetricValue(name, None, "", test).stored_name for name in names for test in tests[name]}
+    references = {cell.key: cell.reference for _, cells in planned for cell in cells}
     lost: set[str] = set()
     for dataset, scene in world.scenes.items():
         digest = scoring_digest(names, scene.strata, scene.attributes)
         blocks = {cell.key: block for block, cells in planned if block.dataset == dataset for cell in cells}
         finished = [(key, stored[key]) for key in blocks if key in stored and stored[key].status == "ok"]
-        stale = [key for key, old in finished if old.scoring != digest or not wanted <= old.metrics]
+        stale = [
+            key
+            for key, old in finished
+            if not wanted <= old.metrics
+            # Decisions that were counted beside other models, and are not asked for, do no harm.
+            or old.scoring.partition("/")[0] != digest
+            or (references[key] and old.scoring != scoring_of(digest, references[key]))
+        ]
         if not stale:
             continue
         scorer = Scorer(scene.test, measured, scene.strata, scene.attributes)
@@ -304,11 +316,15 @@ def _score_again(
                 scored = None
                 if not scene.attributes or joint_counts(old.counts, scene.attributes):
                     scored = _scored_again(scorers(blocks[old.key]), old, rows)
-                if scored is None:
+                reference = references[old.key]
+                decisions = Decisions.stored(old.counts) if reference else None
+                if scored is None or (reference and (decisions is None or decisions.reference != reference)):
                     lost.add(old.key)
                 else:
                     found = metric_values(scored, experiment.tests)
-                    updated.append(replace(old, metrics=found, scoring=digest, rows=rows))
+                    found += () if decisions is None else decisions.metrics
+                    scoring = scoring_of(digest, reference)
+                    updated.append(replace(old, metrics=found, scoring=scoring, rows=rows))
             store.write(updated)
     return lost
 
@@ -390,4 +406,5 @@ def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
         )
     single = tuple(name for name in computed if get_metric(name).compare != "each_group")
     paper = tuple(name for name in PAPER_METRICS if name in computed)
-    return metric_names(experiment.headline) or paper or single
+    restoring = tuple(name for name in single if get_metric(name).of_run)
+    return metric_names(experiment.headline) or (*paper, *restoring) or single

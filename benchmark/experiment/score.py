@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import BALANCED, BIASED, ORIGINAL, Test
+from benchmark.columns import BALANCED, BIASED, DECISION_COUNTS, ORIGINAL, Test
 from benchmark.data.table import Table
 from benchmark.experiment.store.cell import MetricValue
 from benchmark.experiment.versions import PACKAGE, closure_digest
@@ -35,6 +35,7 @@ from benchmark.metrics import (
     metric_names,
 )
 from benchmark.metrics.groups import labeled_groups
+from benchmark.metrics.restoration import RESTORATION, restoration
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import Fold
@@ -48,6 +49,9 @@ _ONLY: Place = (0, ORIGINAL)
 
 JOINT = "joint"
 """Beside tests in stored counts: those by several attributes."""
+
+DECISIONS = "decisions"
+"""Beside tests in stored counts: those of decisions, see :class:`Decisions`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +80,8 @@ class Scorer:
     def __init__(
         self, test: Table, metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()
     ) -> None:
-        self.names = metric_names(metrics)
+        # Those of decisions are measured on their counts: restoration_metrics.
+        self.names = tuple(name for name in metric_names(metrics) if not get_metric(name).of_run)
         self._needs = needs = {need for name in self.names for need in get_metric(name).needs}
         self.needs_rows = not all(get_metric(name).from_counts for name in self.names)
         self._test = test
@@ -84,6 +89,7 @@ class Scorer:
         self._groups = schema.groups
         self._values = OneValueEach(self._groups, schema.deprived_codes, self.names)
         self._codes = test.groups
+        self._roles = 2 * ~np.isin(self._codes, schema.deprived_codes) + test.y.astype(np.int64)
         self._strata_name = strata
         # Who is of each group and has each label, and how many these are.
         self._labeled = [
@@ -111,6 +117,16 @@ class Scorer:
     def n_rows(self) -> int:
         """Number of test rows."""
         return len(self._test)
+
+    def decisions(self, *accepted: NDArray[np.bool_]) -> list[int]:
+        """Count rows by group, label, and by who accepts them: clean model, baseline and technique.
+
+        The numbers are in the order of :data:`benchmark.columns.DECISION_COUNTS`.
+        """
+        places = self._roles
+        for own in accepted:
+            places = 2 * places + own
+        return [int(n) for n in np.bincount(places, minlength=len(DECISION_COUNTS))]
 
     def of(self, test: Table) -> Scorer:
         """Return what scores answers for other rows in the same way."""
@@ -220,6 +236,45 @@ def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[Place
     }
 
 
+@dataclass(frozen=True)
+class Decisions:
+    """Counts of a cell's decisions beside those of two untreated models, on the original test rows.
+
+    ``reference`` identifies these models; ``folds`` are the :meth:`Scorer.decisions` of each fold, empty
+    where one of the models has none, and ``reason`` says why.
+    """
+
+    reference: str
+    folds: Sequence[Sequence[int]] = ()
+    reason: str = ""
+
+    @classmethod
+    def stored(cls, counts: object) -> Decisions | None:
+        """Return what stored counts hold of decisions; None if they hold nothing."""
+        kept = counts.get(DECISIONS) if isinstance(counts, Mapping) else None
+        return None if kept is None else cls(*kept)
+
+    def beside(self, counts: Sequence[object] | Mapping[str, Any]) -> dict[str, Any]:
+        """Return stored counts with these."""
+        kept: dict[str, Any] = {**counts} if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
+        return {**kept, DECISIONS: [self.reference, [list(own) for own in self.folds], self.reason]}
+
+    @property
+    def metrics(self) -> tuple[MetricValue, ...]:
+        """The metrics of the family restoration: of all folds together, then of each."""
+        if not self.folds:
+            return tuple(MetricValue(name, None, self.reason) for name in RESTORATION)
+        parts: list[tuple[int | None, Sequence[int]]] = [(None, np.sum(self.folds, axis=0))]
+        if len(self.folds) > 1:
+            parts += enumerate(self.folds)
+        return tuple(
+            MetricValue(name, None if value != value else value, found.reasons.get(name, ""), ORIGINAL, fold)
+            for fold, people in parts
+            for found in [restoration(np.asarray(people))]
+            for name, value in found.values.items()
+        )
+
+
 def metric_values(scored: Mapping[Place, Scored], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
     """Return metrics as the store keeps them: of each test the means over its folds, then those of each."""
     folds = sorted({fold for fold, _ in scored})
@@ -301,6 +356,11 @@ def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes
     )
     columns = [strata, *([[*attributes]] if attributes else [])]
     return hashlib.sha256(json.dumps([code, *columns]).encode()).hexdigest()
+
+
+def scoring_of(digest: str, reference: str) -> str:
+    """Return what the store keeps of how a cell was scored: :func:`scoring_digest` and its reference."""
+    return f"{digest}/{reference}" if reference else digest
 
 
 def pack(answers: Mapping[Place, Answers]) -> bytes:

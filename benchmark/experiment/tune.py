@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.table import Table
-from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering
+from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering, sealed_fold
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
 from benchmark.experiment.evaluate import (
     Cell,
@@ -35,7 +35,6 @@ from benchmark.experiment.evaluate import (
     declined_by,
     in_words,
     named,
-    sealed_fold,
     status_of,
 )
 from benchmark.experiment.plan import Block, Experiment
@@ -180,7 +179,7 @@ class TuningEvaluator(Evaluator):
         technique, default = tried[place].technique, tried[0].technique
         if (cell.classifier, technique) not in stage.fitted:
             tools = self._tools(cell, named(technique), stage.whole)
-            content = self._cell(block, cell, technique, [stage.fold], [tools], stage.scorers)
+            content = self._cell(block, cell, technique, [stage.fold], [tools], stage.scorers, [stage.fold])
             stage.fitted[cell.classifier, technique] = content
         content = dict(stage.fitted[cell.classifier, technique])
         searched = [own.parameter for own in space(self.world.experiment, entry)]

@@ -151,10 +151,22 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
         yield from list(_tried("tune", rule.check)) or _tried("tune", _require_a_bound, rule)
     unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
     yield from unknown
+    if not unknown and experiment.asks_to_restore and (reason := experiment.no_clean_model):
+        yield _Problem("metrics", _no_restoration(reason), of_plugins=False)
     for name in experiment.headline if not unknown else ():
         yield from _tried("headline", headline_metrics, experiment.model_copy(update={"headline": (name,)}))
     for dataset in experiment.datasets:
         yield from _of_dataset(dataset, experiment)
+
+
+def _no_restoration(reason: str) -> ExperimentError:
+    return ExperimentError(
+        "The experiment asks whether techniques restore the decisions of the model without planted bias, and "
+        "it has no such model",
+        expected="paired_betas = true, 0 among several betas, and a baseline without mitigation",
+        got=reason,
+        remedy="correct the experiment, or leave the metrics of the family 'restoration' out",
+    )
 
 
 def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Problem]:
@@ -285,7 +297,8 @@ def other_learners(experiment: Experiment) -> Iterator[str]:
     others = [dataset for dataset in experiment.datasets if dataset.baseline != OWN]
     tried = {name for dataset in others for name, _ in experiment.cells_on(dataset)}
     compared = tried - {dataset.baseline for dataset in others}
-    names = [t.name for t in experiment.techniques if t.name in compared and t.unconstrained is not None]
+    entries = [t for t in experiment.techniques if t.name in compared and t.refit is None]
+    names = [t.name for t in entries if t.unconstrained is not None]
     if names:
         yield (
             f"{', '.join(names)}: compared with another learner than the technique's own, so that what the "
@@ -301,7 +314,7 @@ def too_few_repetitions(plan: ExpandedExperiment) -> Iterator[str]:
     classifier. What is tuned on rows that nobody has is not compared.
     """
     experiment = plan.experiment
-    untested = {entry.name for entry in experiment.techniques if entry.tuned in NOBODY_HAS}
+    untested = {e.name for e in experiment.techniques if e.tuned in NOBODY_HAS or e.refit is not None}
     few: dict[tuple[int, int], list[str]] = {}
     for dataset in experiment.datasets:
         learners = {UNTREATED, *plan.own_baselines.values()}

@@ -35,6 +35,7 @@ HARNESS = (
     "classifiers/factories.py",
     "experiment/draws.py",
     "experiment/evaluate.py",
+    "experiment/references.py",
 )
 
 # What else makes the numbers of some cells; their keys, or the store, name it.

@@ -30,8 +30,9 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
     They are ``auc/<dataset>__beta_<beta>`` if AUC by group was measured; of the headline metrics
     ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, with three repetitions or
     more, ``tradeoff/<dataset>/technique_<name>``; bias, classifier and test are part of the name where a
-    dataset occurs with several.
+    dataset occurs with several. Reference rows are in none.
     """
+    run = run.of_techniques
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.over_beta import draw_over_beta
 

@@ -39,6 +39,7 @@ _NEEDED: Mapping[Need, str] = {
     "strata": "a column to stratify by",
     "features": "numeric features",
     "alternated": "a model to ask again",
+    "decisions": "the decisions of the model without planted bias",
 }
 FAILING = "the metric"
 """How the reasons of metrics begin that have no value because they failed."""
@@ -47,6 +48,8 @@ _ALONE = math.nan, "there is only one group"
 _ROUNDING = 1e-9
 COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
 """What counts of labels and predictions by group are enough for."""
+_RUN: Need = "decisions"
+"""What a run alone has, because it planted the bias."""
 
 
 class MetricError(BetabenchError):
@@ -149,6 +152,11 @@ class Metric:
     def from_counts(self) -> bool:
         """Whether counts of labels and predictions by group are enough."""
         return COUNTED.issuperset(self.needs)
+
+    @property
+    def of_run(self) -> bool:
+        """Whether it needs what a run alone has: the decisions of the model without planted bias."""
+        return _RUN in self.needs
 
 
 @dataclass(frozen=True)
@@ -299,7 +307,7 @@ def measure(
     predictions : Predictions
         Labels, predictions and groups.
     metrics : iterable of str, optional
-        Names of metrics and families; all metrics if left out.
+        Names of metrics and families; if left out, all metrics that do not need a run.
     reference : str or callable(Metric) -> str or None, optional
         Name of the group that others are compared with, or what chooses one for a metric.
     conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
@@ -321,7 +329,8 @@ def measure(
         "one_against_rest": [(one, rest(predictions.counts, one)) for one in alone],
     }
     found = []
-    for item in map(get_metric, metric_names(list_metrics() if metrics is None else metrics)):
+    wanted = (m.name for m in list_metrics().values() if not m.of_run) if metrics is None else metrics
+    for item in map(get_metric, metric_names(wanted)):
         other, lonely = "rest" if item.compare == "one_against_rest" else "", False
         if item.compare == "against_reference":
             other = (reference(item) if callable(reference) else reference) or ""
@@ -435,7 +444,9 @@ class OneValueEach:
             "all_groups": (tuple(every),),
             **{code: (one,) for code, one in enumerate(alone)},
         }
-        given = COUNTED if rows is None else rows.given
+        given = rows.given if rows is not None else COUNTED
+        if rows is None and counts.decisions is not None:
+            given = COUNTED | {_RUN}
         values: dict[str, float] = {}
         reasons: dict[str, str] = {}
         for name, item, which in self._values:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from benchmark.errors import BetabenchError, DataError
 
-Need = Literal["y_true", "y_pred", "y_score", "strata", "features", "alternated"]
-"""What a metric may be computed from; see :class:`Predictions`."""
+Need = Literal["y_true", "y_pred", "y_score", "strata", "features", "alternated", "decisions"]
+"""What a metric may be computed from; see :class:`Predictions`, and of decisions :class:`GroupCounts`."""
 
 Conventions = Literal["betabench", "clarify", "aequitas"]
 """What a value is where a denominator is zero.
@@ -47,11 +47,21 @@ class GroupCounts:
         Sum of weights; index 1 is unfavorable / favorable label, index 2 unfavorable / favorable prediction.
     rows : ndarray of int, shape (n_groups, 2, 2)
         Number of rows, whatever their weights.
+    decisions : ndarray of int, shape (n_groups, 2, 2, 2, 2), optional
+        Number of rows by favorable label and by who accepts: the clean model, the baseline, the technique;
+        see :mod:`benchmark.metrics.restoration`.
     """
 
     names: tuple[str, ...]
     weight: NDArray[np.float64]
     rows: NDArray[np.int64]
+    decisions: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of_decisions(cls, names: tuple[str, ...], decisions: NDArray[np.int64]) -> Self:
+        """Return counts with the decisions that they are sums of."""
+        rows = decisions.sum(axis=(2, 3))
+        return cls(names, rows.astype(np.float64), rows, decisions)
 
     @classmethod
     def of(
@@ -107,6 +117,9 @@ class Predictions:
         What the model says once the two groups have changed places: scores, or else predictions as 0 and 1.
     sample_weight : ndarray of float, shape (n_rows,), optional
         Finite, non-negative weights; all 1 if left out.
+    decisions : ndarray of bool, shape (n_rows, 2), optional
+        Whether the clean model accepts, and whether the baseline does; see
+        :mod:`benchmark.metrics.restoration`. Metrics of them count rows without weights.
 
     Raises
     ------
@@ -123,6 +136,7 @@ class Predictions:
     features: NDArray[np.float64] | None = None
     alternated: NDArray[np.float64] | None = None
     sample_weight: NDArray[np.float64] | None = None
+    decisions: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.codes),)
@@ -154,7 +168,7 @@ class Predictions:
                     expected=f"finite numbers of shape {shape}{signs}",
                     got=f"shape {numbers.shape}, smallest {np.min(numbers, initial=math.inf)}",
                 )
-        for name in ("strata", "features"):
+        for name in ("strata", "features", "decisions"):
             rows = getattr(self, name)
             if rows is not None and rows.shape[:1] != shape:
                 got = f"an array of shape {rows.shape}"
@@ -177,7 +191,14 @@ class Predictions:
     def counts(self) -> GroupCounts:
         """Counts of all groups, in one pass; what is not given counts as unfavorable."""
         labeled = labeled_groups(self.codes, self.y_true)
-        return GroupCounts.of(self.names, labeled, self.y_pred, self.sample_weight)
+        counts = GroupCounts.of(self.names, labeled, self.y_pred, self.sample_weight)
+        if self.decisions is None or self.y_pred is None:
+            return counts
+        places = labeled // 2  # by group and label
+        for accepted in (*self.decisions.T, self.y_pred):
+            places = 2 * places + accepted
+        shape = (len(self.names), 2, 2, 2, 2)
+        return replace(counts, decisions=np.bincount(places, minlength=math.prod(shape)).reshape(shape))
 
     def take(self, mask: NDArray[np.bool_]) -> Self:
         """Return the rows for which ``mask``, shape (n_rows,), is True."""
@@ -208,6 +229,8 @@ class Group:
         Where its rows are; there are none behind counts that were stored.
     conventions : {"betabench", "clarify", "aequitas"}
         What a value is where a denominator is zero.
+    decisions : ndarray of int, shape (2, 2, 2, 2), optional
+        The group's :attr:`GroupCounts.decisions`.
     """
 
     name: str
@@ -219,6 +242,7 @@ class Group:
     codes: tuple[int, ...] = ()
     source: Predictions | None = None
     conventions: Conventions = "betabench"
+    decisions: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -232,9 +256,9 @@ class Group:
         """Return some groups of counts as one."""
         weight = counts.weight[list(codes)].sum(axis=0)
         (tn, fp), (fn, tp) = weight.tolist()
-        return cls(
-            name, tp, fp, fn, tn, int(counts.rows[list(codes)].sum()), tuple(codes), source, conventions
-        )
+        n_rows = int(counts.rows[list(codes)].sum())
+        decisions = None if counts.decisions is None else counts.decisions[list(codes)].sum(axis=0)
+        return cls(name, tp, fp, fn, tn, n_rows, tuple(codes), source, conventions, decisions)
 
     @property
     def size(self) -> float:

@@ -39,6 +39,7 @@ def print_report(
 
     Levels of bias that do not fit the width of the console come in further tables below.
     """
+    run = run.of_techniques
     manifest, shown = run.manifest, run.manifest.shown
     pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 import pandas as pd
 
 from benchmark.columns import (
+    DECISIONS_NAME,
     FOLDS_NAME,
     FRONTIER_NAME,
     GROUPS_NAME,
@@ -22,6 +23,7 @@ from benchmark.columns import (
 )
 from benchmark.experiment.export import (
     convergence_frame,
+    decisions_frame,
     failures_frame,
     folds_frame,
     frontier_frame,
@@ -37,6 +39,7 @@ from benchmark.figures import Drawing
 from benchmark.figures.run import run_figures
 from benchmark.figures.world import world_figures
 from benchmark.metrics import metric_names
+from benchmark.metrics.restoration import RESTORATION
 from benchmark.render.tables import write_tables
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
@@ -78,7 +81,7 @@ def write_run_folder(
     manifest = describe_run(world, outcome)
     tests = manifest.tests
     measured = metric_names(experiment.measured)
-    main = metric_names((*headline_metrics(experiment), *ALWAYS_MEASURED))
+    main = metric_names((*headline_metrics(experiment), *experiment.always_measured))
     others = [name for name in measured if name not in main]
     values = metrics_frame(cells, [*main, *others], tests)
     failures = failures_frame(cells, [*main, *others], tests)
@@ -90,10 +93,16 @@ def write_run_folder(
         GROUPS_NAME: groups_frame(world, cells),
         TUNING_NAME: tuning_frame(world, cells),
         FRONTIER_NAME: frontier_frame(cells, tests),
+        DECISIONS_NAME: decisions_frame(cells),
         "convergence.csv": convergence_frame(cells),
     }
     run = RunFrames.of(
-        manifest, values[list(RESULT_COLUMNS)], failures, folds=folds, frontier=more[FRONTIER_NAME]
+        manifest,
+        values[list(RESULT_COLUMNS)],
+        failures,
+        folds=folds,
+        frontier=more[FRONTIER_NAME],
+        decisions=more[DECISIONS_NAME] if len(more[DECISIONS_NAME]) else None,
     )
     frames = {
         "failures.csv": failures[_metrics_in(failures, ["", *main])],
@@ -151,7 +160,7 @@ def write_summary_and_figures(
         drawn = write_figures(output / "figures", drawings, formats)
     # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
     headline = [metric.name for metric in run.manifest.shown.metrics]
-    is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED])
+    is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED, *RESTORATION])
     yield write_atomically(output / "summary.csv", csv_text(run.summary[is_main]))
     if not is_main.all():
         yield write_atomically(output / "metrics_summary.csv", csv_text(run.summary[~is_main]))

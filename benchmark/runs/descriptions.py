@@ -57,8 +57,9 @@ class TechniqueDescription:
 
     ``technique`` is the registered one that ``name`` is a parametrization of, by default ``name`` itself; it
     decides which of the paper's tables show the technique. ``tuned`` says what its setting was chosen on, and
-    ``sweep`` names the list of values that it is one of; both are empty of most. ``stage`` is a key of
-    :data:`STAGES`: figures show the techniques of a stage together.
+    ``sweep`` names the list of values that it is one of. ``refit`` says that it is a reference row, the
+    untreated learner ``refit_of`` on a bootstrap of its clean or of its biased rows. All are empty of most.
+    ``stage`` is a key of :data:`STAGES`: figures show the techniques of a stage together.
     """
 
     name: str
@@ -67,6 +68,8 @@ class TechniqueDescription:
     stage: str = ""
     tuned: str = ""
     sweep: str = ""
+    refit: str = ""
+    refit_of: str = ""
     parameters: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from lzma import LZMAError
@@ -14,6 +14,9 @@ import pandas as pd
 
 from benchmark.columns import (
     CELL_COLUMNS,
+    DECISION_COLUMNS,
+    DECISION_COUNTS,
+    DECISIONS_NAME,
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     FOLDS_NAME,
@@ -30,6 +33,7 @@ from benchmark.columns import (
 )
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
+from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.frames import (
     Scenario,
     check_read,
@@ -53,7 +57,7 @@ _TEXTS = {
     *("dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"),
     *("attribute", "group", "note", "of", "chosen_on", "parameters"),
 }
-_WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored"}
+_WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored", *DECISION_COUNTS}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,9 +87,10 @@ class RunFrames(FinishedRun):
     results : DataFrame
         Columns :data:`~benchmark.columns.RESULT_COLUMNS`: a row for each value that there should be, NaN
         where there is none.
-    folds, frontier, groups, tuning, row_noise : DataFrame or None
+    folds, frontier, groups, tuning, row_noise, decisions : DataFrame or None
         Values of single folds, points of unprocessing frontiers, metrics by group of several attributes,
-        chosen settings, and how much metrics vary with the test rows; None where the run has none.
+        chosen settings, how much metrics vary with the test rows, and counts of decisions beside those of the
+        untreated models; None where the run has none.
     """
 
     results: pd.DataFrame
@@ -94,6 +99,7 @@ class RunFrames(FinishedRun):
     groups: pd.DataFrame | None = None
     tuning: pd.DataFrame | None = None
     row_noise: pd.DataFrame | None = None
+    decisions: pd.DataFrame | None = None
 
     @classmethod
     def of(
@@ -136,17 +142,20 @@ class RunFrames(FinishedRun):
     @property
     def of_choices(self) -> Self:
         """The same run without what is unchoosable, between which and others nobody has a choice."""
-        if not self.manifest.unchoosable:
+        return self._without(self.manifest.unchoosable)
+
+    @property
+    def of_techniques(self) -> Self:
+        """The same run without reference rows."""
+        return self._without(self.manifest.refits)
+
+    def _without(self, names: Collection[str]) -> Self:
+        if not names:
             return self
-        choosable = self.manifest.choosable
-        return replace(
-            self,
-            manifest=self.manifest.of_choices,
-            summary=choosable(self.summary),
-            failures=choosable(self.failures),
-            results=choosable(self.results),
-            groups=None if self.groups is None else choosable(self.groups),
-        )
+        frames = {name: getattr(self, name) for name in ("summary", "failures", "results", "groups")}
+        known = {name: frame for name, frame in frames.items() if frame is not None}
+        some = {name: frame[~frame["technique"].isin(names)] for name, frame in known.items()}
+        return replace(self, manifest=self.manifest.without(names), **some)
 
     @property
     def shown(self) -> Self:
@@ -203,6 +212,7 @@ def read_frames(folder: Path, metrics: Sequence[str] = ()) -> RunFrames:
         tuning=read_tuning(folder),
         # A run writes it anew when it is started again, from what its store holds.
         row_noise=_read_if_there(folder / TEST_ROWS_NAME, ROW_COLUMNS),
+        decisions=_read_if_there(folder / DECISIONS_NAME, DECISION_COLUMNS),
     )
 
 
@@ -264,7 +274,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     for metric in metrics:
         if metric not in known:
             raise UnknownNameError("metric", metric, known)
-    always = [name for name in ALWAYS_MEASURED if name in known]
+    always = [name for name in (*ALWAYS_MEASURED, *RESTORATION) if name in known]
     kept = list(dict.fromkeys((*(metrics or known), *always)))
     whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept, manifest.tests)
     manifest = manifest.with_metrics(kept)

@@ -20,7 +20,8 @@ from benchmark.runs.manifest import ExperimentInRun
 def other_experiment(output: Path, experiment: Experiment) -> str:
     """Return a sentence if a folder's tables are of another experiment than the one to be run there."""
     before = _experiment_of(_manifest(output), type(experiment))
-    differing = _differing(before, ExperimentInRun.of(experiment).settings)
+    now = _experiment_of({"experiment": ExperimentInRun.of(experiment).settings}, type(experiment))
+    differing = _differing(before, now)
     if not differing:
         return ""
     which = repr(before["name"]) + ("" if "name" in differing else f" with other {', '.join(differing)}")
@@ -102,7 +103,12 @@ def _experiment_of(manifest: Mapping[str, Any], model: type[Experiment] = Experi
     # A version that did not know an option ran with its default.
     fields = model.model_fields
     options = {name: to_jsonable_python(fields[name].default) for name in model.fields_of(Identity.OPTION)}
-    return {name: value for name, value in {**options, **said}.items() if name not in free}
+    found = {name: value for name, value in {**options, **said}.items() if name not in free}
+    # Reference rows follow from all else.
+    listed = found.get("techniques")
+    if isinstance(listed, list):
+        found["techniques"] = [own for own in listed if not (isinstance(own, dict) and own.get("refit"))]
+    return found
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -303,18 +303,18 @@ class Manifest(BaseModel):
         return str((self.experiment.settings.get("tune") or {}).get("rule", ""))
 
     @property
-    def unchoosable(self) -> frozenset[str]:
-        """Names of the techniques whose setting was chosen on rows that nobody has."""
-        return frozenset(technique.name for technique in self.techniques if technique.tuned in NOBODY_HAS)
-
-    def choosable(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a frame that are of techniques between which one can choose."""
-        return frame[~frame["technique"].isin(self.unchoosable)] if self.unchoosable else frame
+    def refits(self) -> frozenset[str]:
+        """Names of the reference rows, which are no techniques."""
+        return frozenset(t.name for t in self.techniques if t.refit)
 
     @property
-    def of_choices(self) -> Self:
-        """The same run without what is unchoosable, between which and others nobody has a choice."""
-        techniques = tuple(t for t in self.techniques if t.name not in self.unchoosable)
+    def unchoosable(self) -> frozenset[str]:
+        """Names of what nobody can choose: settings chosen on rows that nobody has, and reference rows."""
+        return self.refits | {t.name for t in self.techniques if t.tuned in NOBODY_HAS}
+
+    def without(self, names: Collection[str]) -> Self:
+        """Return the same run without some techniques."""
+        techniques = tuple(t for t in self.techniques if t.name not in names)
         return self.model_copy(
             update={"experiment": self.experiment.model_copy(update={"techniques": techniques})}
         )

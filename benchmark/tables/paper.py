@@ -65,8 +65,9 @@ def build_tables(run: RunFrames) -> list[ReportTable]:
 
     These are Tables 2 to 7 of the paper as far as the run has their techniques and metrics, then one table of
     all techniques for each pair of metrics. Where accuracy is shown, the shares accepted are beside it and
-    the best constant answer is a row.
+    the best constant answer is a row. Reference rows are in none.
     """
+    run = run.of_techniques
     description = run.manifest
     shown = description.shown
     builder = _Builder(run)

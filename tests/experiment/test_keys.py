@@ -214,6 +214,8 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "techniques.title": (Change(first("techniques", 1, title="Other")),),
     "techniques.parameters": (Change(first("techniques", 1, parameters={"level": 1.0})),),
     "techniques.sweep": (Change(first("techniques", 1, sweep="repair[level]")),),
+    "techniques.refit": (Change(first("techniques", 1, refit="biased", refit_of="none"), HELD),),
+    "techniques.refit_of": (Change(first("techniques", 1, refit_of="none"), HELD),),
     "techniques.tuned": (Change(first("techniques", 1, tuned="clean"), WHOLE, variant="tuned"),),
     "classifiers.classifier": (Change(first("classifiers", 0, classifier="logistic_regression"), HELD),),
     "classifiers.name": (Change(first("classifiers", 0, name="renamed"), former={"renamed": "bins"}),),

@@ -451,12 +451,13 @@ def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> Non
     assert run.unchoosable == {f"{name}_{on}" for name in techniques for on in ("tuned_clean", "oracle")}
     results = read_results(folder, found)
     assert run.unchoosable <= set(results["technique"])
-    others = run.choosable(results)
+    others = results[~results["technique"].isin(run.unchoosable)]
     baselines, standing = baselines_of(run, others, None), standings(others, run.constant_answers)
     compared = results_answers(others, baselines, standing, paired_levels=False)
     assert not run.unchoosable & set(compared["technique"])
-    assert not run.unchoosable & set(run.of_choices.titles)
-    compared = len(run.of_choices.titles) - 1
+    choices = run.without(run.unchoosable)
+    assert not run.unchoosable & set(choices.titles)
+    compared = len(choices.titles) - 1
     (foreseen,) = too_few_repetitions(expand(Experiment(**GIVEN)))
     assert f"at least {repetitions_for(compared)} repetitions" in foreseen
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"

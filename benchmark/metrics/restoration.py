@@ -1,0 +1,126 @@
+"""Whether a technique decides as the model would have decided without the planted bias, and whom that serves.
+
+The *clean model* is the technique's baseline, an untreated learner, trained without planted bias on the same
+rows; the *biased baseline* is the same learner at the level of bias in question. What is compared are
+decisions about the same people.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.metrics.base import Metric, MetricResults, OneValueEach, metric
+from benchmark.metrics.groups import Group, GroupCounts, UndefinedMetricError
+
+FAMILY = "restoration"
+"""Name of the family of these metrics."""
+
+_declared = functools.partial(
+    metric,
+    range=(0.0, 1.0),
+    source="betabench: the decisions of the same people without planted bias",
+    needs=("decisions",),
+    family=FAMILY,
+)
+
+
+def _decisions(group: Group) -> NDArray[np.int64]:
+    """Return people by [favorable label][clean model accepts][baseline accepts][technique accepts]."""
+    if group.decisions is None:
+        raise UndefinedMetricError("the decisions of the clean model are not known")
+    return group.decisions
+
+
+@_declared(
+    "Distance to the clean model",
+    "mean of |P(ŷ+ | y, g) - P(c+ | y, g)| over both labels y and both groups g",
+    ideal=0.0,
+    compare="one_against_rest",
+    note="c is the decision of the clean model.",
+)
+def restoration_distance(deprived: Group, favored: Group) -> float:
+    """Return how far the rates of both groups are from the clean model's, in the mean."""
+    apart = []
+    for group in (deprived, favored):
+        for label, name in enumerate(("unfavorable", "favorable")):
+            people = _decisions(group)[label]
+            if not people.sum():
+                raise UndefinedMetricError(f"there is no row of {group.name} with the {name} label")
+            apart.append(abs(people[..., 1].sum() - people[1].sum()) / people.sum())
+    return float(np.mean(apart))
+
+
+@_declared("Agreement with the clean model", "P(ŷ = c)", ideal=1.0, compare="overall")
+def agreement(everybody: Group) -> float:
+    """Return the share of the people of whom the technique decides as the clean model does."""
+    people = _decisions(everybody).sum(axis=(0, 2))
+    return everybody.share(float(people[0, 0] + people[1, 1]), float(people.sum()))
+
+
+def _shares(
+    title: str, formula: str, whom: str, part: Callable[[NDArray[np.int64]], tuple[int, int]]
+) -> Iterator[Metric]:
+    """Declare a share of everybody, of the deprived group and of the favored group.
+
+    ``part`` returns people and those whom they are a share of, from counts by
+    [clean model accepts][baseline accepts][technique accepts].
+    """
+
+    def share(group: Group) -> float:
+        people, of = part(_decisions(group).sum(axis=0))
+        return group.share(float(people), float(of), whom)
+
+    name = title.lower().replace(" ", "_")
+    declared = functools.partial(_declared, ideal=None, note="Over repetitions, a ratio of sums.")
+    yield declared(title, formula, compare="overall", name=name)(share)
+    for role, symbol in (("deprived", "g"), ("favored", "ḡ")):
+        one = (lambda g, _f: share(g)) if role == "deprived" else (lambda _g, f: share(f))
+        of_group = formula.replace(")", f", {symbol})")
+        yield declared(f"{title}, {role} group", of_group, compare="one_against_rest", name=f"{name}_{role}")(
+            one
+        )
+
+
+given_back, given_back_deprived, given_back_favored = _shares(
+    "Given back",
+    "P(ŷ+ | c+, b-)",
+    "whom the clean model accepts and the biased baseline refuses",
+    lambda people: (people[1, 0, 1], people[1, 0].sum()),
+)
+paid, paid_deprived, paid_favored = _shares(
+    "Paid",
+    "P(ŷ- | c+, b+)",
+    "whom the clean model and the biased baseline accept",
+    lambda people: (people[1, 1, 0], people[1, 1].sum()),
+)
+in_their_place, in_their_place_deprived, in_their_place_favored = _shares(
+    "In their place",
+    "P(ŷ+ | c-)",
+    "whom the clean model refuses",
+    lambda people: (people[0, :, 1].sum(), people[0].sum()),
+)
+
+
+RESTORATION = (
+    *("restoration_distance", "agreement"),
+    *("given_back", "given_back_deprived", "given_back_favored"),
+    *("paid", "paid_deprived", "paid_favored"),
+    *("in_their_place", "in_their_place_deprived", "in_their_place_favored"),
+)
+"""Names of all of them, in the order in which they are shown."""
+
+
+@functools.cache
+def _evaluator() -> OneValueEach:
+    return OneValueEach(("deprived", "favored"), 0, RESTORATION)
+
+
+def restoration(counts: NDArray[np.int64]) -> MetricResults:
+    """Return a value or a reason for each of these metrics.
+
+    ``counts`` have shape (32,): numbers of people as :data:`benchmark.columns.DECISION_COUNTS` names them.
+    """
+    shaped = np.asarray(counts, dtype=np.int64).reshape(2, 2, 2, 2, 2)
+    return _evaluator()(GroupCounts.of_decisions(("deprived", "favored"), shaped), tolerant=True)

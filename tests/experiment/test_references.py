@@ -1,0 +1,182 @@
+"""Decisions are counted beside those of the models that were trained without planted bias, and with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmark.columns import DECISION_COUNTS, ORIGINAL
+from benchmark.errors import ExperimentError
+from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.expand import expand
+from benchmark.experiment.export import decisions_frame
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import WHOLE, Experiment, Shard
+from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.run import Outcome, compute
+from benchmark.experiment.score import unpack
+from benchmark.experiment.store import Store
+from benchmark.metrics.restoration import RESTORATION
+from tests.helpers.engines import InProcess
+
+GIVEN: dict[str, Any] = {
+    "name": "restored",
+    "seed": 5,
+    "repetitions": 2,
+    "betas": [0.0, 0.3, 0.6],
+    "paired_betas": True,
+    "train": "data",
+    "holdout": 0.4,
+    "train_rows": 250,
+    "bias": "label",
+    "baseline": "own",
+    "datasets": ["german"],
+    "techniques": ["none", "reweighing", "prejudice_remover"],
+}
+
+
+def world(**fields: Any) -> World:
+    return build_world(expand(Experiment(**{**GIVEN, **fields})))
+
+
+def computed(path: Path, made: World, shard: Shard = WHOLE) -> Outcome:
+    with Store(path) as store:
+        return compute(made, store, engine=InProcess(1), shard=shard)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"holdout": None, "folds": 3},
+        {"bias": "measurement"},  # techniques see other test rows than without bias
+        {"train": "network", "metrics": ["paper", "restoration", "auc"]},
+        {"train": "network", "holdout": None, "metrics": ["paper", "restoration", "auc"], "bias": "cpt"},
+    ],
+)
+def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Path) -> None:
+    if fields.get("bias") == "measurement":
+        fields = {
+            **fields,
+            "bias": {"name": "m", "steps": [{"kind": "measurement", "column": "checking_account"}]},
+        }
+    if fields.get("bias") == "cpt":
+        fields = {name: value for name, value in fields.items() if name != "bias"}
+        given = {name: value for name, value in GIVEN.items() if name != "bias"}
+    else:
+        given = GIVEN
+    # A metric of scores keeps the decisions of all rows in the store.
+    made = build_world(expand(Experiment(**{**given, "metrics": ["paper", "auc"], **fields})))
+    scene = made.scenes["german"]
+    outcome = computed(tmp_path / "a.sqlite", made)
+    accepted: dict[Any, np.ndarray] = {}
+    truth = {}
+    with Store(tmp_path / "a.sqlite") as store:
+        for block, cells in planned_cells(made):
+            folds = list(draw_folds(scene, block, made.experiment))
+            n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
+            for cell in cells:
+                packed = store.rows(cell.key)
+                assert packed is not None
+                for (i, _), answers in unpack(packed, n_rows).items():
+                    place = block.beta, block.repetition, i, cell.classifier, cell.technique
+                    accepted[place] = answers.predicted
+                    truth[block.repetition, i] = folds[i].tests[ORIGINAL].truth
+    frame = decisions_frame(outcome.cells)
+    assert len(frame) == len(accepted)
+    for row in frame.itertuples(index=False):
+        where = row.repetition, row.fold, row.classifier
+        untreated = made.untreated("german", row.technique, row.classifier)
+        people = truth[row.repetition, row.fold]
+        favored = ~np.isin(people.groups, people.schema.deprived_codes)
+        bits = [
+            favored,
+            people.y,
+            accepted[0.0, *where, untreated],
+            accepted[row.beta, *where, untreated],
+            accepted[row.beta, *where, row.technique],
+        ]
+        for i, name in enumerate(DECISION_COUNTS):
+            wanted = [i >> shift & 1 for shift in (4, 3, 2, 1, 0)]
+            same = np.all([own == bit for own, bit in zip(bits, wanted, strict=True)], axis=0)
+            assert same.sum() == getattr(row, name)
+
+
+def test_refits_are_bootstraps_that_all_levels_share(tmp_path: Path) -> None:
+    frame = decisions_frame(computed(tmp_path / "a.sqlite", world()).cells)
+    counts = list(DECISION_COUNTS)
+    clean = frame[frame["technique"] == "refit_clean"].set_index(["beta", "repetition"])
+    biased = frame[frame["technique"] == "refit_biased"].set_index(["beta", "repetition"])
+    assert (clean.loc[0.0, counts] == biased.loc[0.0, counts]).all(axis=None)
+    # The refit of the clean rows decides alike at all levels; the biased baseline beside it does not.
+    accepted = [name for name in counts if name.endswith("1")]
+    for beta in (0.3, 0.6):
+        assert (clean.loc[beta, accepted].sum(axis=1) == clean.loc[0.0, accepted].sum(axis=1)).all()
+        assert (biased.loc[beta, counts] != biased.loc[0.0, counts]).any(axis=None)
+    # It is not the model itself.
+    differing = [name for name in counts if name[-3] != name[-1]]
+    assert (clean.loc[0.0, differing].sum(axis=1) > 0).all()
+
+
+def test_a_baseline_gives_nothing_back_and_is_the_clean_model_at_0(tmp_path: Path) -> None:
+    cells = computed(tmp_path / "a.sqlite", world()).cells
+    for cell in cells:
+        if cell.technique == "none":
+            found = {m.metric: m.value for m in cell.metrics if m.test == ORIGINAL}
+            assert found["paid"] == 0.0
+            assert found["given_back"] in ((None,) if cell.beta == 0 else (0.0, None))
+            assert cell.beta > 0 or (found["agreement"], found["restoration_distance"]) == (1.0, 0.0)
+
+
+def test_shards_in_any_order_give_the_same(tmp_path: Path) -> None:
+    made = world()
+    whole = computed(tmp_path / "a.sqlite", made)
+    for number in (3, 1, 2):
+        computed(tmp_path / "b.sqlite", made, Shard(number, 3))
+    merged = computed(tmp_path / "b.sqlite", made)
+    assert merged.computed == 0
+    assert [cell.metrics for cell in merged.cells] == [cell.metrics for cell in whole.cells]
+    assert decisions_frame(merged.cells).equals(decisions_frame(whole.cells))
+
+
+def test_what_is_stored_is_computed_again_only_where_the_reference_changes(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    cells = computed(path, world()).computed
+    assert cells == 2 * 3 * 8
+    assert computed(path, world()).computed == 0
+    again = computed(path, world(metrics=["paper", "f1_score_difference"]))
+    assert again.computed == 0
+    assert {m.metric for m in again.cells[0].metrics} > {"agreement", "f1_score_difference"}
+    # Without level 0 no decisions are compared: nothing is computed, and nothing is lost.
+    assert computed(path, world(betas=[0.3, 0.6])).computed == 0
+    assert computed(path, world()).computed == 0
+    # Compared with another learner, only what has decisions beside other models is computed.
+    other = computed(path, world(baseline="none", techniques=["none", "reweighing"]))
+    assert other.computed == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"paired_betas": False}, "not paired"),
+        ({"betas": [0.3, 0.6]}, "0 is not among its betas"),
+        ({"betas": [0.0]}, "only level"),
+        ({"baseline": "reweighing"}, "no untreated model"),
+    ],
+)
+def test_where_there_is_no_clean_model_it_is_said(fields: dict[str, Any], reason: str) -> None:
+    experiment = Experiment(**{**GIVEN, **fields})
+    assert not experiment.restores
+    assert not set(RESTORATION) & set(experiment.measured)
+    assert not any(entry.refit for entry in expand(experiment).experiment.techniques)
+    with pytest.raises(ExperimentError, match=reason):
+        expand(Experiment(**{**GIVEN, **fields, "metrics": ["agreement"]}))
+
+
+def test_of_samples_of_a_network_it_has_to_be_asked_for() -> None:
+    fields = {**GIVEN, "train": "network"}
+    assert not Experiment(**fields).restores
+    assert Experiment(**{**fields, "metrics": ["restoration_distance"]}).restores
