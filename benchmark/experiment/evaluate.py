@@ -273,7 +273,8 @@ class Evaluator:
         metrics, counts = metric_values(scored, self.world.experiment.tests), stored_counts(scored)
         if cell.reference:
             decisions = self._decisions(block, cell, drawn, answers, scorers)
-            metrics, counts = (*metrics, *decisions.metrics), decisions.beside(counts)
+            own = decisions.metrics(self.scorers[block.dataset].of_decisions)
+            metrics, counts = (*metrics, *own), decisions.beside(counts)
         return {
             "status": "ok",
             "metrics": metrics,

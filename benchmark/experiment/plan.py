@@ -47,7 +47,7 @@ from benchmark.experiment.entries import (
 )
 from benchmark.experiment.rule import TuneEntry
 from benchmark.metrics import get_metric, metric_names
-from benchmark.metrics.restoration import RESTORATION
+from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.models import Derived, Free, Identifier, Identifying, Keyed, Option, Planned
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique
@@ -266,7 +266,7 @@ class Experiment(Identifying):
     @property
     def always_measured(self) -> tuple[str, ...]:
         """Names of the metrics of every cell, whatever the experiment names."""
-        return (*ALWAYS_MEASURED, *(RESTORATION if self.restores else ()))
+        return (*ALWAYS_MEASURED, *(OF_REPETITIONS if self.restores else ()))
 
     @property
     def restores(self) -> bool:

@@ -322,7 +322,7 @@ def _score_again(
                     lost.add(old.key)
                 else:
                     found = metric_values(scored, experiment.tests)
-                    found += () if decisions is None else decisions.metrics
+                    found += () if decisions is None else decisions.metrics(scorer.of_decisions)
                     scoring = scoring_of(digest, reference)
                     updated.append(replace(old, metrics=found, scoring=scoring, rows=rows))
             store.write(updated)

@@ -35,7 +35,7 @@ from benchmark.metrics import (
     metric_names,
 )
 from benchmark.metrics.groups import labeled_groups
-from benchmark.metrics.restoration import RESTORATION, restoration
+from benchmark.metrics.restoration import restoration
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import Fold
@@ -74,14 +74,17 @@ class Scorer:
     The groups are the states of the sensitive feature; the deprived group is compared with all others.
     ``metrics`` are names of metrics and families, ``strata`` the column to stratify by for those that need
     one, ``attributes`` the columns by whose groups rows are counted besides. ``names`` are the metrics,
-    families resolved; ``needs_rows`` says whether a metric needs more than counts.
+    families resolved, but for those ``of_decisions``; ``needs_rows`` says whether a metric needs more than
+    counts.
     """
 
     def __init__(
         self, test: Table, metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()
     ) -> None:
         # Those of decisions are measured on their counts: restoration_metrics.
-        self.names = tuple(name for name in metric_names(metrics) if not get_metric(name).of_run)
+        named = metric_names(metrics)
+        self.of_decisions = tuple(name for name in named if get_metric(name).of_run)
+        self.names = tuple(name for name in named if name not in self.of_decisions)
         self._needs = needs = {need for name in self.names for need in get_metric(name).needs}
         self.needs_rows = not all(get_metric(name).from_counts for name in self.names)
         self._test = test
@@ -259,18 +262,17 @@ class Decisions:
         kept: dict[str, Any] = {**counts} if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
         return {**kept, DECISIONS: [self.reference, [list(own) for own in self.folds], self.reason]}
 
-    @property
-    def metrics(self) -> tuple[MetricValue, ...]:
-        """The metrics of the family restoration: of all folds together, then of each."""
+    def metrics(self, names: tuple[str, ...]) -> tuple[MetricValue, ...]:
+        """Return metrics of the family restoration: of all folds together, then of each."""
         if not self.folds:
-            return tuple(MetricValue(name, None, self.reason) for name in RESTORATION)
+            return tuple(MetricValue(name, None, self.reason) for name in names)
         parts: list[tuple[int | None, Sequence[int]]] = [(None, np.sum(self.folds, axis=0))]
         if len(self.folds) > 1:
             parts += enumerate(self.folds)
         return tuple(
             MetricValue(name, None if value != value else value, found.reasons.get(name, ""), ORIGINAL, fold)
             for fold, people in parts
-            for found in [restoration(np.asarray(people))]
+            for found in [restoration(np.asarray(people), names)]
             for name, value in found.values.items()
         )
 

@@ -111,16 +111,19 @@ RESTORATION = (
 )
 """Names of all of them, in the order in which they are shown."""
 
+OF_REPETITIONS = RESTORATION[:2]
+"""Those that have a value in each repetition; the others are ratios of sums over all repetitions."""
+
 
 @functools.cache
-def _evaluator() -> OneValueEach:
-    return OneValueEach(("deprived", "favored"), 0, RESTORATION)
+def _evaluator(names: tuple[str, ...]) -> OneValueEach:
+    return OneValueEach(("deprived", "favored"), 0, names)
 
 
-def restoration(counts: NDArray[np.int64]) -> MetricResults:
-    """Return a value or a reason for each of these metrics.
+def restoration(counts: NDArray[np.int64], names: tuple[str, ...] = RESTORATION) -> MetricResults:
+    """Return a value or a reason for each of some of these metrics.
 
     ``counts`` have shape (32,): numbers of people as :data:`benchmark.columns.DECISION_COUNTS` names them.
     """
     shaped = np.asarray(counts, dtype=np.int64).reshape(2, 2, 2, 2, 2)
-    return _evaluator()(GroupCounts.of_decisions(("deprived", "favored"), shaped), tolerant=True)
+    return _evaluator(names)(GroupCounts.of_decisions(("deprived", "favored"), shaped), tolerant=True)

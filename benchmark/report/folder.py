@@ -39,7 +39,7 @@ from benchmark.figures import Drawing
 from benchmark.figures.run import run_figures
 from benchmark.figures.world import world_figures
 from benchmark.metrics import metric_names
-from benchmark.metrics.restoration import RESTORATION
+from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.render.tables import write_tables
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
@@ -160,7 +160,7 @@ def write_summary_and_figures(
         drawn = write_figures(output / "figures", drawings, formats)
     # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
     headline = [metric.name for metric in run.manifest.shown.metrics]
-    is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED, *RESTORATION])
+    is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED, *OF_REPETITIONS])
     yield write_atomically(output / "summary.csv", csv_text(run.summary[is_main]))
     if not is_main.all():
         yield write_atomically(output / "metrics_summary.csv", csv_text(run.summary[~is_main]))

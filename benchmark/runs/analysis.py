@@ -42,6 +42,7 @@ from benchmark.statistics.answers import (
     without_degenerate,
 )
 from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.frames import (
     Baseline,
     Baselines,
@@ -53,6 +54,12 @@ from benchmark.statistics.frames import (
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.intervals import require_level
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.restoration import (
+    RESTORATION_COLUMNS,
+    UNDO_COLUMNS,
+    restoration_table,
+    undo_table,
+)
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import PARETO_COLUMNS
@@ -117,6 +124,10 @@ class RunStatistics:
         :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
         did, the answers have the column ``frontier``, ``unconstrained`` are the techniques that they are made
         from, and ``unscored`` the classifiers without one.
+    restoration, undo : DataFrame
+        What techniques give back and to whom, and where there is nothing to undo: of
+        :func:`~benchmark.statistics.restoration_table` and :func:`~benchmark.statistics.undo_table`; empty
+        where the run compared no decisions.
     page_baselines : tuple of str
         Techniques that are named for a reader of the page to choose as baseline.
     """
@@ -150,6 +161,10 @@ class RunStatistics:
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
+    restoration: pd.DataFrame = field(
+        default_factory=partial(pd.DataFrame, columns=list(RESTORATION_COLUMNS))
+    )
+    undo: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(UNDO_COLUMNS)))
     page_baselines: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -160,7 +175,11 @@ class RunStatistics:
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs", "pareto", "robustness")
-        some = [n for n in ("groups", "regret", "frontier_gaps", "agreement") if len(getattr(self, n))]
+        some = [
+            n
+            for n in ("restoration", "groups", "regret", "frontier_gaps", "agreement")
+            if len(getattr(self, n))
+        ]
         found = {name: getattr(self, name) for name in (*names, *some)}
         written = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
         return found | {name: found[name][list(columns)] for name, columns in written.items()}
@@ -332,10 +351,11 @@ def run_statistics(
         If the baseline is unknown.
     """
     _require_testable(run, alpha)
-    run = run.of_choices
+    whole, run = run, run.of_choices
     manifest, results, standing, resampling = run.manifest, run.results, run.standing, run.resampling
     groups, tuning, frontier = run.groups, run.tuning, run.frontier
-    compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
+    # Shares of people are ratios of sums: the frame of restoration has them.
+    compared = list(metrics) or [m for m in results["metric"].unique() if m not in (*ACCEPTANCE, *SHARES)]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
     baselines = baselines_of(manifest, results, baseline)
@@ -348,6 +368,7 @@ def run_statistics(
             without_degenerate(results, standing, baselines),
         )
     )
+    restoration, undo = _restoration(whole, baselines)
     parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
@@ -418,7 +439,24 @@ def run_statistics(
         unconstrained=unconstrained,
         unscored=unscored,
         frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
+        restoration=restoration,
+        undo=undo,
     )
+
+
+def _restoration(run: RunFrames, baselines: Baselines) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the frames ``restoration`` and ``undo`` of a run, given with its reference rows."""
+    found: list[list[pd.DataFrame]] = [[], []]
+    if run.decisions is not None:
+        refits = run.manifest.refits_of
+        more = baselines, run.resampling, refits
+        found[0] = [restoration_table(run.decisions, run.results, *more)]
+        found[1] = [undo_table(run.results, baselines, run.standing, *more[1:])]
+    told, undo = (
+        joined_in_order(frames, run.manifest, columns)
+        for frames, columns in zip(found, (RESTORATION_COLUMNS, UNDO_COLUMNS), strict=True)
+    )
+    return told, undo
 
 
 def _with_test_rows(

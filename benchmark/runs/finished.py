@@ -33,7 +33,7 @@ from benchmark.columns import (
 )
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.metrics.restoration import RESTORATION
+from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.frames import (
     Scenario,
     check_read,
@@ -109,6 +109,7 @@ class RunFrames(FinishedRun):
         failures: pd.DataFrame,
         *,
         folds: pd.DataFrame | None = None,
+        decisions: pd.DataFrame | None = None,
         **frames: pd.DataFrame | None,
     ) -> Self:
         """Put together what was computed, which is not checked, and summarize it."""
@@ -117,10 +118,11 @@ class RunFrames(FinishedRun):
         results = in_described_order(results, manifest)
         return cls(
             manifest=manifest,
-            summary=summarise(results, manifest, folds),
+            summary=summarise(results, manifest, folds, decisions),
             failures=in_described_order(failures, manifest),
             results=results,
             folds=folds,
+            decisions=decisions,
             **frames,
         )
 
@@ -274,7 +276,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     for metric in metrics:
         if metric not in known:
             raise UnknownNameError("metric", metric, known)
-    always = [name for name in (*ALWAYS_MEASURED, *RESTORATION) if name in known]
+    always = [name for name in (*ALWAYS_MEASURED, *OF_REPETITIONS) if name in known]
     kept = list(dict.fromkeys((*(metrics or known), *always)))
     whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept, manifest.tests)
     manifest = manifest.with_metrics(kept)

@@ -308,6 +308,15 @@ class Manifest(BaseModel):
         return frozenset(t.name for t in self.techniques if t.refit)
 
     @property
+    def refits_of(self) -> dict[str, tuple[str, str]]:
+        """Names of the refits of each untreated learner on clean and on biased rows, by its name."""
+        found: dict[str, dict[str, str]] = {}
+        for technique in self.techniques:
+            if technique.refit:
+                found.setdefault(technique.refit_of, {})[technique.refit] = technique.name
+        return {name: (own["clean"], own["biased"]) for name, own in found.items() if len(own) == 2}
+
+    @property
     def unchoosable(self) -> frozenset[str]:
         """Names of what nobody can choose: settings chosen on rows that nobody has, and reference rows."""
         return self.refits | {t.name for t in self.techniques if t.tuned in NOBODY_HAS}

@@ -7,6 +7,7 @@ import pandas as pd
 
 from benchmark.runs.frames import MEAN_COLUMNS, in_described_order
 from benchmark.runs.manifest import Manifest
+from benchmark.statistics import pooled_shares
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import cell_intervals, half_widths
 
@@ -16,13 +17,20 @@ SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", 
 _KEY = [*MEAN_COLUMNS, "metric"]
 
 
-def summarise(results: pd.DataFrame, manifest: Manifest, folds: pd.DataFrame | None = None) -> pd.DataFrame:
+def summarise(
+    results: pd.DataFrame,
+    manifest: Manifest,
+    folds: pd.DataFrame | None = None,
+    decisions: pd.DataFrame | None = None,
+) -> pd.DataFrame:
     """Summarize each metric of each cell over the repetitions, in described order.
 
     Columns :data:`SUMMARY_COLUMNS`; ``n`` counts the finite values. A cell without any is a row with
     ``n = 0``, not a gap. ``std`` and the interval, which is that of
     :func:`benchmark.statistics.cell_intervals`, are NaN where ``n < 2``. The results have a row for each
-    value that there should be; ``folds`` are the values of single folds, where there are some.
+    value that there should be; ``folds`` are the values of single folds, where there are some. Shares of
+    ``decisions`` are ratios of sums over all repetitions (:func:`benchmark.statistics.pooled_shares`), not
+    means of ratios.
     """
     finite = results["value"].where(np.isfinite(results["value"]))
     rows = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
@@ -40,4 +48,13 @@ def summarise(results: pd.DataFrame, manifest: Manifest, folds: pd.DataFrame | N
         ci_high=rows["mean"] + half_width,
         n=n,
     )
+    if decisions is not None and len(summary):
+        shares = (
+            pooled_shares(decisions, resampling)
+            .set_index(_KEY)
+            .reindex(pd.MultiIndex.from_frame(summary[_KEY]))
+        )
+        pooled = shares["n"].notna().to_numpy()
+        for name, column in (("mean", "value"), ("ci_low", "low"), ("ci_high", "high")):
+            summary[name] = summary[name].mask(pooled, shares[column].to_numpy())
     return in_described_order(summary, manifest)

@@ -25,6 +25,7 @@ from benchmark.sections import (
     ranks,
     recovery,
     regenerate,
+    restoration,
     tuning,
     use,
 )
@@ -47,6 +48,7 @@ SECTIONS: tuple[tuple[Callable[[RunStatistics], Section | None], Surface], ...] 
     (answers.section, Surface.MARKDOWN),
     (answers.short_section, Surface.CONSOLE),
     (holds_up.section, Surface.MARKDOWN),
+    (restoration.section, Surface.PAGE | Surface.MARKDOWN),
     (recovery.section, Surface.PAGE | Surface.MARKDOWN),
     (groups.section, Surface.PAGE | Surface.MARKDOWN),
     (agreement.section, Surface.PAGE | Surface.MARKDOWN),

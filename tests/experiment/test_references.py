@@ -122,8 +122,8 @@ def test_refits_are_bootstraps_that_all_levels_share(tmp_path: Path) -> None:
 
 
 def test_a_baseline_gives_nothing_back_and_is_the_clean_model_at_0(tmp_path: Path) -> None:
-    cells = computed(tmp_path / "a.sqlite", world()).cells
-    for cell in cells:
+    made = world(metrics=["paper", "restoration"])
+    for cell in computed(tmp_path / "a.sqlite", made).cells:
         if cell.technique == "none":
             found = {m.metric: m.value for m in cell.metrics if m.test == ORIGINAL}
             assert found["paid"] == 0.0
@@ -150,6 +150,10 @@ def test_what_is_stored_is_computed_again_only_where_the_reference_changes(tmp_p
     again = computed(path, world(metrics=["paper", "f1_score_difference"]))
     assert again.computed == 0
     assert {m.metric for m in again.cells[0].metrics} > {"agreement", "f1_score_difference"}
+    # Their counts were kept.
+    more = computed(path, world(metrics=["paper", "restoration"]))
+    assert more.computed == 0
+    assert {m.metric for m in more.cells[0].metrics} > set(RESTORATION)
     # Without level 0 no decisions are compared: nothing is computed, and nothing is lost.
     assert computed(path, world(betas=[0.3, 0.6])).computed == 0
     assert computed(path, world()).computed == 0
