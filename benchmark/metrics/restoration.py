@@ -6,13 +6,17 @@ decisions about the same people.
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.metrics.base import Metric, MetricResults, OneValueEach, metric
 from benchmark.metrics.groups import Group, GroupCounts, UndefinedMetricError
+
+People: TypeAlias = NDArray[Any]
+"""Numbers of people."""
 
 FAMILY = "restoration"
 """Name of the family of these metrics."""
@@ -33,6 +37,49 @@ def _decisions(group: Group) -> NDArray[np.int64]:
     return group.decisions
 
 
+def given_back_counts(people: People) -> tuple[People, People]:
+    """Return whom the technique accepts of those whom the clean model accepts and the baseline refuses.
+
+    Like :func:`paid_counts` and :func:`in_their_place_counts` it takes numbers of people of shape
+    (..., 2, 2, 2), by who accepts them: clean model, baseline, technique. It returns numbers of shape (...),
+    and those among whom they are counted.
+    """
+    return people[..., 1, 0, 1], people[..., 1, 0, :].sum(axis=-1)
+
+
+def paid_counts(people: People) -> tuple[People, People]:
+    """Return whom the technique refuses of those whom clean model and baseline accept."""
+    return people[..., 1, 1, 0], people[..., 1, 1, :].sum(axis=-1)
+
+
+def in_their_place_counts(people: People) -> tuple[People, People]:
+    """Return whom the technique accepts of those whom the clean model refuses."""
+    return people[..., 0, :, 1].sum(axis=-1), people[..., 0, :, :].sum(axis=(-2, -1))
+
+
+SHARES = {
+    "given_back": (given_back_counts, "whom the clean model accepts and the biased baseline refuses"),
+    "paid": (paid_counts, "whom the clean model and the biased baseline accept"),
+    "in_their_place": (in_their_place_counts, "whom the clean model refuses"),
+}
+"""Shares of people by name: how they are counted, and among whom."""
+
+
+def rates_apart(people: People) -> tuple[People, People]:
+    """Return by how many people technique and clean model differ in each rate, and those with the label.
+
+    ``people`` have shape (..., 2, 2, 2), by who accepts them; what is returned has shape (...).
+    """
+    accepted = people[..., 1].sum(axis=(-2, -1)), people[..., 1, :, :].sum(axis=(-2, -1))
+    return np.abs(accepted[0] - accepted[1]), people.sum(axis=(-3, -2, -1))
+
+
+def agreement_counts(people: People) -> tuple[People, People]:
+    """Return of how many people technique and clean model decide alike, and their number, as above."""
+    alike = people[..., 0, :, 0].sum(axis=-1) + people[..., 1, :, 1].sum(axis=-1)
+    return alike, people.sum(axis=(-3, -2, -1))
+
+
 @_declared(
     "Distance to the clean model",
     "mean of |P(ŷ+ | y, g) - P(c+ | y, g)| over both labels y and both groups g",
@@ -44,35 +91,28 @@ def restoration_distance(deprived: Group, favored: Group) -> float:
     """Return how far the rates of both groups are from the clean model's, in the mean."""
     apart = []
     for group in (deprived, favored):
-        for label, name in enumerate(("unfavorable", "favorable")):
-            people = _decisions(group)[label]
-            if not people.sum():
-                raise UndefinedMetricError(f"there is no row of {group.name} with the {name} label")
-            apart.append(abs(people[..., 1].sum() - people[1].sum()) / people.sum())
+        differing, labeled = rates_apart(_decisions(group))
+        for name, part, whole in zip(("unfavorable", "favorable"), differing, labeled, strict=True):
+            apart.append(group.share(float(part), float(whole), f"with the {name} label"))
     return float(np.mean(apart))
 
 
 @_declared("Agreement with the clean model", "P(ŷ = c)", ideal=1.0, compare="overall")
 def agreement(everybody: Group) -> float:
     """Return the share of the people of whom the technique decides as the clean model does."""
-    people = _decisions(everybody).sum(axis=(0, 2))
-    return everybody.share(float(people[0, 0] + people[1, 1]), float(people.sum()))
+    alike, people = agreement_counts(_decisions(everybody))
+    return everybody.share(float(alike.sum()), float(people.sum()))
 
 
-def _shares(
-    title: str, formula: str, whom: str, part: Callable[[NDArray[np.int64]], tuple[int, int]]
-) -> Iterator[Metric]:
-    """Declare a share of everybody, of the deprived group and of the favored group.
-
-    ``part`` returns people and those whom they are a share of, from counts by
-    [clean model accepts][baseline accepts][technique accepts].
-    """
+def _shares(title: str, formula: str) -> Iterator[Metric]:
+    """Declare a share of everybody, of the deprived group and of the favored group."""
+    name = title.lower().replace(" ", "_")
+    count, whom = SHARES[name]
 
     def share(group: Group) -> float:
-        people, of = part(_decisions(group).sum(axis=0))
+        people, of = count(_decisions(group).sum(axis=0))
         return group.share(float(people), float(of), whom)
 
-    name = title.lower().replace(" ", "_")
     declared = functools.partial(_declared, ideal=None, note="Over repetitions, a ratio of sums.")
     yield declared(title, formula, compare="overall", name=name)(share)
     for role, symbol in (("deprived", "g"), ("favored", "ḡ")):
@@ -83,25 +123,9 @@ def _shares(
         )
 
 
-given_back, given_back_deprived, given_back_favored = _shares(
-    "Given back",
-    "P(ŷ+ | c+, b-)",
-    "whom the clean model accepts and the biased baseline refuses",
-    lambda people: (people[1, 0, 1], people[1, 0].sum()),
-)
-paid, paid_deprived, paid_favored = _shares(
-    "Paid",
-    "P(ŷ- | c+, b+)",
-    "whom the clean model and the biased baseline accept",
-    lambda people: (people[1, 1, 0], people[1, 1].sum()),
-)
-in_their_place, in_their_place_deprived, in_their_place_favored = _shares(
-    "In their place",
-    "P(ŷ+ | c-)",
-    "whom the clean model refuses",
-    lambda people: (people[0, :, 1].sum(), people[0].sum()),
-)
-
+given_back, given_back_deprived, given_back_favored = _shares("Given back", "P(ŷ+ | c+, b-)")
+paid, paid_deprived, paid_favored = _shares("Paid", "P(ŷ- | c+, b+)")
+in_their_place, in_their_place_deprived, in_their_place_favored = _shares("In their place", "P(ŷ+ | c-)")
 
 RESTORATION = (
     *("restoration_distance", "agreement"),

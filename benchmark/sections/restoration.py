@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from benchmark.metrics.restoration import SHARES
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.section import Block, Section, TextTable
@@ -15,12 +16,14 @@ from benchmark.statistics.answers import of_use
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO, REVERSED
 from benchmark.text.words import number, share
 
+_AMONG = {name: among for name, (_, among) in SHARES.items()}
+
 READING = (
     "The clean model is the technique's baseline, trained on the same rows without planted bias. The biased "
     "baseline is the same learner with it. All three decide about the same test people.",
-    "Given back: of the people whom the clean model accepts and the biased baseline refuses, the share that "
-    "the technique accepts. Paid: of those whom both accept, the share that it refuses. In their place: of "
-    "those whom the clean model refuses, the share that it accepts.",
+    f"Given back: of the people {_AMONG['given_back']}, the share that the technique accepts. Paid: of those "
+    f"{_AMONG['paid']}, the share that it refuses. In their place: of those {_AMONG['in_their_place']}, the "
+    "share that it accepts.",
     "A refit is the untreated learner on a random draw of the same rows, with replacement. It mitigates "
     "nothing. What it gives back is chance: only what goes beyond it counts.",
 )
@@ -58,11 +61,11 @@ class Told(NamedTuple):
     """A technique's value of a metric beside those of the refits of its learner."""
 
     value: float
-    low: float
-    high: float
+    value_low: float
+    value_high: float
     refit_clean: float
     refit_biased: float
-    beyond_low: float
+    beyond_refit_low: float
     reason: str
 
 
@@ -104,10 +107,9 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
 
 def told_at(rows: pd.DataFrame, beta: float) -> dict[str, dict[str, dict[str, Told]]]:
     """Return what is told at one level of bias of a scenario: by baseline, technique and metric."""
-    columns = ("value", "value_low", "value_high", "refit_clean", "refit_biased", "beyond_refit_low")
     found: dict[str, dict[str, dict[str, Told]]] = {}
     for row in rows[rows["beta"] == beta].to_dict("records"):
-        values = Told(*(float(row[name]) for name in columns), str(row["reason"]))
+        values = Told(**{name: row[name] for name in Told._fields})
         of = found.setdefault(row["baseline"], {}).setdefault(row["technique"], {})
         of[row["metric"]] = values
     return found
@@ -127,7 +129,7 @@ def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Ite
         shown = {
             name: metrics
             for name, metrics in techniques.items()
-            if name != baseline and name in useful and metrics["given_back"].beyond_low > 0
+            if name != baseline and name in useful and metrics["given_back"].beyond_refit_low > 0
         }
         if not shown:
             yield (
@@ -178,8 +180,8 @@ def _text(metric: str, told: Told | None) -> str:
     if told is None:
         return "–"
     text = _number(metric, told.value)
-    ends = [_number(metric, end) for end in (told.low, told.high)]
-    if "–" not in ends and told.low < told.high:
+    ends = [_number(metric, end) for end in (told.value_low, told.value_high)]
+    if "–" not in ends and told.value_low < told.value_high:
         text += f" [{', '.join(ends)}]"
     return f"{text} ({REVERSED})" if told.reason == REVERSED else text
 

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from benchmark.columns import CELL_COLUMNS, DECISION_COLUMNS, DECISION_COUNTS, GOAL_METRICS, RESTORE
 from benchmark.errors import StatisticsError
+from benchmark.metrics.restoration import SHARES as COUNTED_SHARES
+from benchmark.metrics.restoration import agreement_counts, rates_apart
 from benchmark.statistics.frames import Array, Resampling, first_true, require_unique, row_means
 from benchmark.statistics.intervals import student_intervals
 
@@ -30,14 +32,9 @@ DECISION_CELL = CELL_COLUMNS[:-1]
 RESTORATION_DISTANCE, AGREEMENT = GOAL_METRICS[RESTORE], "agreement"
 """Mean distance of four rates to those of the clean model; share of people whom both answer the same."""
 
-_AMONG = {
-    "given_back": "whom the clean model accepts and the biased baseline refuses",
-    "paid": "whom clean model and biased baseline both accept",
-    "in_their_place": "whom the clean model refuses",
-}
 _GROUPS = {"": "", "_deprived": " of the deprived group", "_favored": " of the favored group"}
 
-SHARES = tuple(name + group for name in _AMONG for group in _GROUPS)
+SHARES = tuple(name + group for name in COUNTED_SHARES for group in _GROUPS)
 """Shares of people, of everybody and of each group: :func:`share_counts`."""
 
 LEAST_PEOPLE = 10
@@ -58,13 +55,8 @@ def share_counts(counts: NDArray[Any]) -> dict[str, tuple[Array, Array]]:
     those whom it accepts among those whom the clean model refuses. The counts have shape (n_rows, 32), in the
     order of :data:`~benchmark.columns.DECISION_COUNTS`; what is returned has shape (n_rows,).
     """
-    # By group, clean model, biased baseline and technique.
-    people = _people(counts).sum(axis=2)
-    by_group = {
-        "given_back": (people[:, :, 1, 0, 1], people[:, :, 1, 0].sum(axis=2)),
-        "paid": (people[:, :, 1, 1, 0], people[:, :, 1, 1].sum(axis=2)),
-        "in_their_place": (people[:, :, 0, :, 1].sum(axis=2), people[:, :, 0].sum(axis=(2, 3))),
-    }
+    people = _people(counts).sum(axis=2)  # by group, and by who accepts them
+    by_group = {name: counted(people) for name, (counted, _) in COUNTED_SHARES.items()}
     return {
         name + group: (upper[:, members].sum(axis=1), lower[:, members].sum(axis=1))
         for name, (upper, lower) in by_group.items()
@@ -94,14 +86,11 @@ def restoration_values(counts: NDArray[Any]) -> dict[str, Array]:
             Ratios of :func:`share_counts`.
     """
     people = _people(counts)
-    n = people.sum(axis=(3, 4, 5))  # by group and label
-    clean = people[:, :, :, 1].sum(axis=(3, 4))
-    technique = people[..., 1].sum(axis=(3, 4))
-    same = people[:, :, :, 0, :, 0] + people[:, :, :, 1, :, 1]
+    (apart, labeled), (alike, everybody) = rates_apart(people), agreement_counts(people)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = {
-            RESTORATION_DISTANCE: (np.abs(technique - clean) / n).mean(axis=(1, 2)),
-            AGREEMENT: same.sum(axis=(1, 2, 3)) / n.sum(axis=(1, 2)),
+            RESTORATION_DISTANCE: (apart / labeled).mean(axis=(1, 2)),
+            AGREEMENT: alike.sum(axis=(1, 2)) / everybody.sum(axis=(1, 2)),
         }
         return found | {name: upper / lower for name, (upper, lower) in share_counts(counts).items()}
 
@@ -204,7 +193,7 @@ def measures_of_decisions(
     n = np.isfinite(repetitions(np.zeros(len(of_repetition)))).sum(axis=1)
     few = [
         f"fewer than {LEAST_PEOPLE} people{members} {among}"
-        for among in _AMONG.values()
+        for _, among in COUNTED_SHARES.values()
         for members in _GROUPS.values()
     ]
     for undefined, (name, (upper, lower)) in zip(few, share_counts(of_split).items(), strict=True):
