@@ -48,7 +48,7 @@ from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
 from benchmark.runs.folder_notes import other_experiment
-from benchmark.runs.verdicts import results_answers
+from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.statistics.frames import SCENARIO
 from benchmark.text.console import tell
 from benchmark.text.embedded import FOLDER_SUFFIX
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from benchmark.data.reading import Reading
 
 _TEXT_WIDTH = 100
-_SHORT = ("beta", "technique", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
+_SHORT = ("beta", "technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
 _SHOWN = ("discrimination", "accuracy")  # what a notebook shows of a run
 
 
@@ -305,11 +305,12 @@ class Run:
     def compare(self, baseline: str | None = None, *, short: bool = False) -> pd.DataFrame:
         """Return what each technique gains and costs beside a baseline, at each level of bias.
 
-        The columns are :data:`benchmark.statistics.answer.ANSWER_COLUMNS`. With ``short`` they are the
-        technique and where it was tried, the discrimination that is left, its accuracy, their changes, and
-        the verdict. The baseline is a technique, by default each dataset's own, as the experiment declares
-        it.
+        The columns are :data:`benchmark.statistics.answer.ANSWER_COLUMNS`, with rows for each goal. With
+        ``short`` they are the technique and where it was tried, the goal, what is left of the goal's metric,
+        the accuracy, their changes, and the verdict. The baseline is a technique, by default each dataset's
+        own, as the experiment declares it.
         """
+        undo = what_to_undo(self._frames)
         run = self._frames.of_choices
         found = results_answers(
             run.results,
@@ -317,6 +318,7 @@ class Run:
             run.standing,
             resampling=run.resampling,
             paired_levels=run.manifest.protocol.paired_betas,
+            undo=undo,
         )
         if not short:
             return found

@@ -73,7 +73,7 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     assert max(map(len, text.splitlines())) <= 100
     short, whole = made.compare(short=True), made.compare()
     assert list(short.columns) == [
-        *("beta", "technique", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
+        *("beta", "technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
     ]
     pd.testing.assert_frame_equal(short, whole[list(short.columns)])
     assert len(made.compare("massaging", short=True)) == len(short)
@@ -83,8 +83,7 @@ def test_a_comparison_names_what_the_report_names(here: Path) -> None:
     experiment = benchmark.Experiment.model_validate({**MADE, "paired_betas": True})
     made = benchmark.run(experiment, output="out", offline=True, progress=False)
     compared, reported = made.compare(), made.statistics().answers
-    assert compared["clean_distance"].notna().any()
-    shown = ["technique", "beta", "clean_distance", "verdict", "choice", "tied"]
+    shown = ["technique", "beta", "goal", "value", "verdict", "choice", "tied"]
     pd.testing.assert_frame_equal(compared[shown], reported[shown])
 
 

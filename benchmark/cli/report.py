@@ -62,6 +62,7 @@ def _report(options: argparse.Namespace) -> int:
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.runs.analysis import folder_statistics
     from benchmark.runs.folder_notes import unfinished_run
+    from benchmark.statistics.choices import Criteria
     from benchmark.techniques import load_plugin
     from benchmark.text.console import say
     from benchmark.text.files import figure_formats
@@ -77,8 +78,9 @@ def _report(options: argparse.Namespace) -> int:
     def step(name: str) -> None:
         say(console, f"{name} ...", "dim")
 
-    asked = {name: getattr(options, name) for name in ("baseline", "metrics", "alpha", "rope")}
-    statistics = folder_statistics(options.folder, **asked, say=step)
+    asked = {name: getattr(options, name) for name in ("baseline", "metrics", "alpha")}
+    criteria = Criteria(margin=options.rope)
+    statistics = folder_statistics(options.folder, **asked, criteria=criteria, say=step)
     output = options.output or options.folder / "statistics"
     page = (options.output or options.folder) / PAGE_NAME
     how = {

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EACH_OWN, OWN
+from benchmark.columns import EACH_OWN, EQUALISE, OWN, RESTORE
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.answers import Line, answer_lines, choice_row
 from benchmark.sections.choices import answer_sentences, less_words, one_group_words
+from benchmark.sections.goals import Winners, by_goal, difference, unanswered, winners
 from benchmark.sections.holds_up import held, rule_text
 from benchmark.sections.signs import below_constant_words, mark, sign_notes
 from benchmark.statistics.answer import ANSWER_COLUMNS, Answer, answer_records, by_level
@@ -28,6 +29,9 @@ from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 
 MARKS = {"b": ("▲", "better"), "w": ("▼", "worse")}
 """Letters that the page's scripts read of comparisons, with sign and word; ``"."`` is neither."""
+
+NOTHING_PLANTED = "At β = 0 nothing is planted, and there is nothing to undo."
+"""Said where the goal is to restore."""
 
 _LAST = ("missing", "degenerate")  # verdicts on techniques that come last in any order
 
@@ -46,18 +50,15 @@ def against(
     """
     baseline = statistics.baseline_of(scenario)
     title = statistics.run.titles[baseline] if isinstance(baseline, str) else EACH_OWN
-    table = scenario.rows(statistics.answers).reset_index(drop=True)
-    places: dict[float, dict[str, int]] = {}
-    for i, (beta, technique) in enumerate(zip(table["beta"], table["technique"], strict=True)):
-        places.setdefault(beta, {})[technique] = i
-    levels = {beta: rows for _, beta, rows in by_level(table)}
+    table = scenario.rows(statistics.answers)
+    named = winners(table)
     return {
         "title": title,
-        "fields": _fields(table),
-        "levels": [
-            _level(statistics, beta, levels.get(beta, ()), places.get(beta, {}))
-            for beta in scenario.telling_levels(statistics.run.betas)
-        ],
+        "goals": {
+            goal: _of_goal(statistics, scenario, goal, own.reset_index(drop=True), named)
+            for goal, own in by_goal(table)
+        },
+        "told": unanswered(table, statistics.run, scenario),
         "holding": {
             metric: {
                 "rule": rule_text(statistics, scenario, metric, title),
@@ -72,19 +73,44 @@ def against(
     }
 
 
-def restores_shown(statistics: RunStatistics) -> bool:
-    """Whether it can be said anywhere which technique brings a model back to where it was without bias."""
-    return bool(statistics.answers["clean_distance"].notna().any())
+def _of_goal(
+    statistics: RunStatistics, scenario: Scenario, goal: str, table: pd.DataFrame, named: Winners
+) -> dict[str, Any]:
+    """Return what the page shows of the answers for one goal of a scenario."""
+    places: dict[float, dict[str, int]] = {}
+    for i, (beta, technique) in enumerate(zip(table["beta"], table["technique"], strict=True)):
+        places.setdefault(beta, {})[technique] = i
+    levels = {beta: rows for _, beta, rows in by_level(table)}
+    titles = statistics.run.titles
+    return {
+        "fields": _fields(table),
+        "levels": [
+            _level(
+                statistics,
+                beta,
+                levels.get(beta, ()),
+                places.get(beta, {}),
+                difference(named.get((scenario.key, beta), {}), titles),
+            )
+            if beta > 0 or goal != RESTORE
+            else {"told": [NOTHING_PLANTED], "choices": [], "notes": [], "rows": []}
+            for beta in scenario.telling_levels(statistics.run.betas)
+        ],
+    }
 
 
 def only_differing(found: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return what is shown against each baseline; of the fields only those that differ from the first's."""
-    first = next(iter(found.values()))["fields"]
+    first = next(iter(found.values()))["goals"]
+
+    def differing(goal: str, own: dict[str, Any]) -> dict[str, Any]:
+        if goal not in first or own is first[goal]:
+            return own
+        usual = first[goal]["fields"]
+        return {**own, "fields": {k: v for k, v in own["fields"].items() if v != usual[k]}}
+
     return {
-        key: {
-            **own,
-            "fields": {k: v for k, v in own["fields"].items() if own["fields"] is first or v != first[k]},
-        }
+        key: {**own, "goals": {goal: differing(goal, part) for goal, part in own["goals"].items()}}
         for key, own in found.items()
     }
 
@@ -100,7 +126,7 @@ def signs(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[st
     betas = statistics.run.betas
     return {
         f"{betas.index(row.beta)},{techniques.index(row.technique)}": [mark(row), _why(row)]
-        for row in answer_records(scenario.rows(statistics.answers))
+        for row in answer_records(scenario.rows(statistics.for_goal(EQUALISE).answers))
         if mark(row)
     }
 
@@ -113,17 +139,24 @@ def _why(row: Answer) -> str:
 
 
 def _level(
-    statistics: RunStatistics, beta: float, rows: Sequence[Answer], places: Mapping[str, int]
+    statistics: RunStatistics,
+    beta: float,
+    rows: Sequence[Answer],
+    places: Mapping[str, int],
+    first: str,
 ) -> dict[str, Any] | None:
-    """Return the sentences, choices and lines of one level of bias; ``places`` are those of the fields."""
+    """Return the sentences, choices and lines of one level of bias; ``places`` are those of the fields.
+
+    ``first`` is what is said first: that the goals have different winners.
+    """
     if not rows:
         return None
-    titles, rope = statistics.run.titles, statistics.rope
-    less = f"✔ {less_words(rows, rope)[0]}; and useful."
+    titles, criteria = statistics.run.titles, statistics.criteria
+    less = f"✔ {less_words(rows, criteria.margin)}; and useful."
     recommended = any(row.verdict == "recommended" for row in rows)
     return {
-        "told": answer_sentences(rows, titles, rope=rope),
-        "choices": choice_row(beta, rows, titles, restores=restores_shown(statistics))[1:],
+        "told": [*([first] if first else []), *answer_sentences(rows, titles, criteria=criteria)],
+        "choices": choice_row(beta, rows, titles)[1:],
         "notes": [*([less] if recommended else []), *sign_notes(rows)],
         "rows": [_line(line, list(titles), places, i) for i, line in enumerate(answer_lines(rows, titles))],
     }

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, restores_shown, signs
+from benchmark.columns import EQUALISE, GOAL_METRICS
+from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, signs
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
 from benchmark.sections.data import EMBEDDED
+from benchmark.sections.goals import WORDS
 from benchmark.sections.holds_up import survivors
 from benchmark.sections.signs import DEGENERATE
 from benchmark.statistics.answer import ANSWER_COLUMNS
@@ -72,7 +74,15 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
         "degenerate": DEGENERATE,
         "reading": reading(run),
         "namesTests": statistics.names_tests,
-        "choices": choice_headings(statistics.rope, restores=any(map(restores_shown, each)))[1:],
+        "goals": {
+            goal: {
+                "title": WORDS[goal].title.removeprefix("Goal: "),
+                "metric": GOAL_METRICS[goal],
+                "choices": choice_headings(goal, statistics.rope)[1:],
+                "column": WORDS[goal].column,
+            }
+            for goal in statistics.answered
+        },
         "columns": ANSWER_COLUMNS,
         "marks": MARKS,
         "random": RANDOM,
@@ -191,7 +201,8 @@ def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, A
 def _shares(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> pd.DataFrame:
     """Return who is accepted, by level of bias and technique."""
     cells = pd.MultiIndex.from_product([statistics.run.betas, techniques], names=_AXES[:2])
-    return scenario.rows(statistics.answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
+    answers = statistics.for_goal(EQUALISE).answers
+    return scenario.rows(answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
 
 
 def _below(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> list[str]:

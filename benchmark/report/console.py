@@ -17,11 +17,11 @@ from benchmark.runs.descriptions import MetricDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.frames import STATUSES, Scenario
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.verdicts import results_answers
+from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.sections.answers import constant_title, in_short, short
 from benchmark.sections.signs import mark
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.choices import Criteria
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
 from benchmark.text.words import share
 
@@ -39,23 +39,24 @@ def print_report(
 
     Levels of bias that do not fit the width of the console come in further tables below.
     """
+    answers = _answers(run)
     run = run.of_techniques
     manifest, shown = run.manifest, run.manifest.shown
     pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
-    answers = _answers(run)
     for scenario in run.scenarios:
         _print_heading(console, scenario, pair, manifest)
         entries = _entries(scenario.rows(run.summary), scenario, pair, scenario.rows(answers), manifest)
         _print_means(console, entries, manifest.betas)
         console.print()
-    print_section(console, in_short(run.scenarios, answers, manifest, rope=ROPE, marked=True))
+    print_section(console, in_short(run.scenarios, answers, manifest, criteria=Criteria(), marked=True))
     _print_failures(console, run.shown.failures)
     if output_dir is not None:
         _print_files(console, output_dir, written)
 
 
 def _answers(run: RunFrames) -> pd.DataFrame:
+    undo = what_to_undo(run)
     run = run.of_choices
     answers = results_answers(
         run.results,
@@ -63,6 +64,7 @@ def _answers(run: RunFrames) -> pd.DataFrame:
         run.standing,
         resampling=run.resampling,
         paired_levels=run.manifest.protocol.paired_betas,
+        undo=undo,
     )
     if run.frontier is None or run.frontier.empty or answers.empty:
         return answers

@@ -19,7 +19,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
     run = statistics.run
     sections = sections_of(statistics, Surface.MARKDOWN)
     sections.append(files.section(statistics, sections, tables))
-    scenarios = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
+    scenarios = answers.headings_of(statistics)
     links = ", ".join(map(_link, [*scenarios, *(section.title for section in sections)]))
     head = f"# Statistics of {markdown.plain(run.name)}\n\n{markdown.plain(run.title)}. Go to: {links}."
     return "\n\n".join([head, *(section_markdown(section, figures) for section in sections)]) + "\n"

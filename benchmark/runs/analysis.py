@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
+from benchmark.columns import GOALS, ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
 from benchmark.errors import ReportError
 from benchmark.experiment.rule import Rule
 from benchmark.metrics import Metric, list_metrics
@@ -22,7 +22,7 @@ from benchmark.runs.left_out import explained_fronts, explained_lines, explained
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
-from benchmark.runs.verdicts import verdicts
+from benchmark.runs.verdicts import verdicts, what_to_undo
 from benchmark.statistics import (
     Goal,
     cell_intervals,
@@ -39,9 +39,10 @@ from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
     incomparable,
+    unranked,
     without_degenerate,
 )
-from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.choices import Criteria
 from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.frames import (
     Baseline,
@@ -58,7 +59,6 @@ from benchmark.statistics.restoration import (
     RESTORATION_COLUMNS,
     UNDO_COLUMNS,
     restoration_table,
-    undo_table,
 )
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
@@ -104,8 +104,10 @@ class RunStatistics:
         Each metric's name in the results, and its declaration.
     baselines : Baselines
         What techniques are compared with.
-    alpha, rope : float
-        Level of significance, and the difference up to which two techniques are practically equivalent.
+    alpha : float
+        Level of significance.
+    criteria : Criteria
+        What a technique has to reach so that it is recommended.
     standing : DataFrame
         Which techniques are degenerate, or less accurate than a constant answer: columns
         :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
@@ -126,8 +128,8 @@ class RunStatistics:
         from, and ``unscored`` the classifiers without one.
     restoration, undo : DataFrame
         What techniques give back and to whom, and where there is nothing to undo: of
-        :func:`~benchmark.statistics.restoration_table` and :func:`~benchmark.statistics.undo_table`; empty
-        where the run compared no decisions.
+        :func:`~benchmark.statistics.restoration_table` and of what the run declares techniques to be compared
+        with :func:`~benchmark.statistics.undo_table`; empty where the run compared no decisions.
     page_baselines : tuple of str
         Techniques that are named for a reader of the page to choose as baseline.
     """
@@ -138,7 +140,7 @@ class RunStatistics:
     metrics: Mapping[str, Metric | Undeclared]
     baselines: Baselines
     alpha: float
-    rope: float
+    criteria: Criteria
     standing: pd.DataFrame
     judged: pd.DataFrame
     answers: pd.DataFrame
@@ -183,6 +185,21 @@ class RunStatistics:
         found = {name: getattr(self, name) for name in (*names, *some)}
         written = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
         return found | {name: found[name][list(columns)] for name, columns in written.items()}
+
+    @property
+    def rope(self) -> float:
+        """Difference up to which two techniques are practically equivalent."""
+        return self.criteria.margin
+
+    @cached_property
+    def answered(self) -> tuple[str, ...]:
+        """The goals for which there are answers, in the order in which they are shown."""
+        return tuple(goal for goal in GOALS if (self.answers["goal"] == goal).any())
+
+    def for_goal(self, goal: str) -> RunStatistics:
+        """Return the same statistics with the answers for one goal alone."""
+        own = self.answers["goal"] == goal
+        return self if own.all() else replace(self, answers=self.answers[own].reset_index(drop=True))
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -289,7 +306,7 @@ def folder_statistics(
     baseline: str | None = None,
     metrics: Sequence[str] = (),
     alpha: float = ALPHA,
-    rope: float = ROPE,
+    criteria: Criteria = Criteria(),  # noqa: B008
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute the statistics of the run in a folder; parameters and errors as for :func:`run_statistics`.
@@ -309,7 +326,7 @@ def folder_statistics(
             got=", ".join(f"{count:,} {status}" for status, count in statuses.items()),
             remedy=f"the reasons are in {folder / 'failures.csv'}; correct them, and start the run again",
         )
-    return run_statistics(run, metrics, baseline=baseline, alpha=alpha, rope=rope, say=say)
+    return run_statistics(run, metrics, baseline=baseline, alpha=alpha, criteria=criteria, say=say)
 
 
 def run_statistics(
@@ -318,7 +335,7 @@ def run_statistics(
     *,
     baseline: str | None = None,
     alpha: float = ALPHA,
-    rope: float = ROPE,
+    criteria: Criteria = Criteria(),  # noqa: B008
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
@@ -336,8 +353,9 @@ def run_statistics(
         Technique that all others are compared with; by default each dataset's own, as the run declares it.
     alpha : float, default 0.05
         Level of significance, above 0 and below 1.
-    rope : float, default 0.01
-        Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
+    criteria : Criteria
+        What a technique has to reach so that it is recommended. Its margin is the difference up to which two
+        techniques are practically equivalent, in the metric's unit, at least 0.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -351,6 +369,7 @@ def run_statistics(
         If the baseline is unknown.
     """
     _require_testable(run, alpha)
+    undo = what_to_undo(run)
     whole, run = run, run.of_choices
     manifest, results, standing, resampling = run.manifest, run.results, run.standing, run.resampling
     groups, tuning, frontier = run.groups, run.tuning, run.frontier
@@ -368,7 +387,10 @@ def run_statistics(
             without_degenerate(results, standing, baselines),
         )
     )
-    restoration, undo = _restoration(whole, baselines)
+    restoration = _restoration(whole, baselines)
+    pointless = unranked(useful.keys, baselines, undo)
+    traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
+    useful = useful.take(~pointless)
     parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
@@ -396,17 +418,19 @@ def run_statistics(
         standing=standing,
         frontier_gaps=inside,
         alpha=alpha,
-        rope=rope,
+        criteria=criteria,
         resampling=resampling,
+        undo=undo,
     )
     say("ranking techniques and comparing pairs of them")
-    ranks, pairs = ranks_and_pairs(useful, goals, manifest, alpha=alpha, rope=rope)
+    ranks, pairs = ranks_and_pairs(useful, goals, manifest, alpha=alpha, rope=criteria.margin)
     say("weighing each metric against accuracy")
     fronts = joined_in_order(
-        [pareto_fronts(useful, pair, goals) for pair in _trade_offs(declared)], manifest, PARETO_COLUMNS
+        [pareto_fronts(traded, pair, goals) for pair in _trade_offs(declared)], manifest, PARETO_COLUMNS
     )
     in_ranks = standing.assign(repeated=repeated_levels(manifest, standing))
-    stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
+    ranked = [(part.take(~unranked(part.keys, baselines, undo)), name) for part, name in parts]
+    stops = pd.concat([stopping_points(part, name, goals) for part, name in ranked], ignore_index=True)
     return RunStatistics(
         run=manifest,
         failures=run.failures,
@@ -416,7 +440,8 @@ def run_statistics(
         metrics=declared,
         baselines=baselines,
         alpha=alpha,
-        rope=rope,
+        criteria=criteria,
+        undo=undo,
         standing=standing,
         judged=concluded.judged,
         answers=concluded.answers,
@@ -440,23 +465,16 @@ def run_statistics(
         unscored=unscored,
         frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
         restoration=restoration,
-        undo=undo,
     )
 
 
-def _restoration(run: RunFrames, baselines: Baselines) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the frames ``restoration`` and ``undo`` of a run, given with its reference rows."""
-    found: list[list[pd.DataFrame]] = [[], []]
+def _restoration(run: RunFrames, baselines: Baselines) -> pd.DataFrame:
+    """Return the frame ``restoration`` of a run, given with its reference rows."""
+    found: list[pd.DataFrame] = []
     if run.decisions is not None:
         refits = run.manifest.refits_of
-        more = baselines, run.resampling, refits
-        found[0] = [restoration_table(run.decisions, run.results, *more)]
-        found[1] = [undo_table(run.results, baselines, run.standing, *more[1:])]
-    told, undo = (
-        joined_in_order(frames, run.manifest, columns)
-        for frames, columns in zip(found, (RESTORATION_COLUMNS, UNDO_COLUMNS), strict=True)
-    )
-    return told, undo
+        found = [restoration_table(run.decisions, run.results, baselines, run.resampling, refits)]
+    return joined_in_order(found, run.manifest, RESTORATION_COLUMNS)
 
 
 def _with_test_rows(

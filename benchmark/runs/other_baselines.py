@@ -69,7 +69,8 @@ def with_baselines(statistics: RunStatistics, baselines: Baselines) -> RunStatis
         standing=statistics.standing,
         frontier_gaps=statistics.frontier_gaps,
         alpha=statistics.alpha,
-        rope=statistics.rope,
+        criteria=statistics.criteria,
         resampling=statistics.resampling,
+        undo=statistics.undo,
     )
     return replace(statistics, baselines=baselines, **concluded._asdict())

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.metrics import list_metrics
+from benchmark.runs.finished import RunFrames
 from benchmark.runs.frames import joined, joined_in_order
 from benchmark.runs.manifest import Manifest
-from benchmark.statistics import Goal, paired_comparisons
+from benchmark.statistics import Goal, paired_comparisons, undo_table
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
@@ -19,9 +21,10 @@ from benchmark.statistics.answers import (
     answer_table,
     judged,
 )
-from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.choices import Criteria
 from benchmark.statistics.frames import Baselines, Cells, Resampling, baseline_of, to_cells
 from benchmark.statistics.paired import COMPARED_COLUMNS
+from benchmark.statistics.restoration import UNDO_COLUMNS
 from benchmark.statistics.unprocessing import with_frontier
 
 
@@ -43,8 +46,9 @@ def verdicts(
     standing: pd.DataFrame,
     frontier_gaps: pd.DataFrame,
     alpha: float,
-    rope: float,
+    criteria: Criteria,
     resampling: Resampling | None,
+    undo: pd.DataFrame | None,
 ) -> Verdicts:
     """Compare the techniques of a run with baselines, and conclude which of them to choose.
 
@@ -64,18 +68,40 @@ def verdicts(
         From :func:`~benchmark.statistics.answers.standings`.
     frontier_gaps : DataFrame
         From :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where no frontier is known.
-    alpha, rope, resampling
+    alpha, criteria, resampling, undo
         As for :func:`results_answers`.
     """
     comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
-    decided = judged(comparisons, alpha=alpha, rope=rope)
+    decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
+    compared = set(cells.keys["metric"])
+    needed = {ACCURACY, *(name for name in GOAL_METRICS.values() if name in set(results["metric"]))}
     paired = run.protocol.paired_betas
-    if {DISCRIMINATION, ACCURACY} <= set(cells.keys["metric"]):
-        answers = answer_table(results, decided, standing, baselines, rope, resampling, paired_levels=paired)
+    if needed <= compared:
+        answers = answer_table(
+            results, decided, standing, baselines, criteria, resampling, paired_levels=paired, undo=undo
+        )
     else:
-        answers = results_answers(results, baselines, standing, alpha, rope, resampling, paired_levels=paired)
+        answers = results_answers(
+            results, baselines, standing, alpha, criteria, resampling, paired_levels=paired, undo=undo
+        )
     answers = with_frontier(joined_in_order([answers], run, ANSWER_COLUMNS), frontier_gaps)
+    if "frontier" in answers:  # it is one of discrimination
+        answers["frontier"] = answers["frontier"].astype(object).where(answers["goal"] == EQUALISE, None)
     return Verdicts(comparisons, decided, answers)
+
+
+def what_to_undo(run: RunFrames) -> pd.DataFrame:
+    """Return where the planted bias changed anything; empty where a run has no clean model.
+
+    The run has its reference rows, and techniques are compared with what it declares.
+    """
+    manifest, results = run.manifest, run.results
+    measured = (results["metric"] == GOAL_METRICS[RESTORE]).any()
+    if not (manifest.protocol.paired_betas and measured):
+        return pd.DataFrame(columns=list(UNDO_COLUMNS))
+    baselines = manifest.baselines(results)
+    found = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
+    return joined_in_order([found], manifest, UNDO_COLUMNS)
 
 
 def results_answers(
@@ -83,10 +109,11 @@ def results_answers(
     baselines: Baselines,
     standing: pd.DataFrame,
     alpha: float = ALPHA,
-    rope: float = ROPE,
+    criteria: Criteria = Criteria(),  # noqa: B008
     resampling: Resampling | None = None,
     *,
     paired_levels: bool,
+    undo: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
 
@@ -100,19 +127,26 @@ def results_answers(
         What techniques are compared with; nothing is where it has no results.
     standing : DataFrame
         From :func:`~benchmark.statistics.answers.standings`.
-    alpha, rope : float
+    alpha : float
         As for :func:`~benchmark.runs.analysis.run_statistics`.
-    resampling : Resampling, optional
-        How repetitions overlap, where they are repeated splits of the same rows.
-    paired_levels : bool
-        Whether one repetition has the same rows and random numbers at all levels of bias.
+    criteria, resampling, paired_levels, undo
+        As for :func:`~benchmark.statistics.answers.answer_table`.
     """
-    own = results[results["metric"].isin((DISCRIMINATION, ACCURACY))]
+    own = results[results["metric"].isin((ACCURACY, *GOAL_METRICS.values()))]
     if not (own["metric"] == DISCRIMINATION).any():
         return pd.DataFrame(columns=list(ANSWER_COLUMNS))
     comparisons = compare_with(to_cells(own, resampling), baselines, list_metrics(), alpha)
-    decided = judged(comparisons, alpha=alpha, rope=rope)
-    return answer_table(results, decided, standing, baselines, rope, resampling, paired_levels=paired_levels)
+    decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
+    return answer_table(
+        results,
+        decided,
+        standing,
+        baselines,
+        criteria,
+        resampling,
+        paired_levels=paired_levels,
+        undo=undo,
+    )
 
 
 def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from benchmark.columns import UNTREATED
+from benchmark.columns import EQUALISE, RESTORE, UNTREATED
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
@@ -25,19 +25,28 @@ from benchmark.sections.choices import (
     few_sentences,
     named_choices,
     recommended_as_well,
-    recommended_choices,
     recommended_rule,
     remarks,
-    restored_sentences,
     tie_sentences,
 )
 from benchmark.sections.data import data_notes, planted_note
+from benchmark.sections.goals import (
+    CLEAN_MODEL,
+    WORDS,
+    Winners,
+    by_goal,
+    difference,
+    unanswered,
+    winners,
+    words_of,
+)
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import mark_notes, sign_notes, signs_of
 from benchmark.statistics.answer import Answer, answer_records, by_level
 from benchmark.statistics.answers import random_accuracy
-from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, RESTORES
+from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.frames import Baseline, ScenarioKey
+from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.words import number, share
 
 TITLE = "At this level of bias: which technique, at what cost"
@@ -47,17 +56,6 @@ ANSWERS_PAGE = "answers.md"
 
 NOT_TESTED = "Which of two recommended techniques is better is not tested."
 """What recommendations do not say."""
-
-HEADINGS = (
-    "Technique",
-    "Discrimination",
-    "change",
-    "Accuracy",
-    "change",
-    "Accepts: all / deprived / favored",
-    "Remarks",
-)
-"""Columns of :attr:`Line.cells`."""
 
 RANDOM = "Accepting by lot"
 """What the random answer is called in a table."""
@@ -69,46 +67,90 @@ _MOST_ROWS = 8
 _MOST_IN_FULL = 6  # scenarios in the terminal; of more, those that name the same techniques are one
 
 
+def headings(goal: str) -> tuple[str, ...]:
+    """Return the columns of :attr:`Line.cells`."""
+    shares = "Accepts: all / deprived / favored"
+    return ("Technique", WORDS[goal].column, "change", "Accuracy", "change", shares, "Remarks")
+
+
 def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section:
-    """Return the choices at every level of bias, then what is said of each level, with a table.
+    """Return the choices for each goal at every level of bias, then what is said of each level, with a table.
 
     Tables have at most ``most`` rows besides techniques to choose and what they are measured by; all if None.
     """
     run, table = statistics.run, statistics.answers
     files = {
-        "answers": "each technique at each level of bias: discrimination left, cost in accuracy, shares "
-        "accepted, and whether it may be recommended",
+        "answers": "each technique at each level of bias, for each goal: what it leaves, its cost in "
+        "accuracy, shares accepted, and whether it may be recommended",
         "pareto": "which techniques no other beats in a metric without losing accuracy",
     }
     figures = {"pareto": "Trade-offs and Pareto fronts"}
     if table.empty:
         note = "Discrimination is not recorded in these results, so that no technique can be recommended."
         return Section("answers", TITLE, (note,), files=files, figures=figures)
-    levels = {(key, beta): rows for key, beta, rows in by_level(table)}
-    tables = {place: answer_lines(rows, run.titles, most) for place, rows in levels.items()}
-    whole = {place: len(answer_lines(rows, run.titles)) for place, rows in levels.items()}
-    cut = f"Long tables are cut here; {ANSWERS_PAGE} has all techniques."
+    goals = dict(by_goal(table))
     notes = [
+        *([note] if (note := unanswered(table, run)) else []),
         "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
+        *([CLEAN_MODEL] if RESTORE in goals else []),
         f"{reading(run)} Intervals are of 95 %.",
         "In brackets after an accuracy: its change to the baseline. Limits go by unrounded numbers.",
         NOT_TESTED,
         *sign_notes(answer_records(table)),
-        *([cut] if any(len(tables[place]) < n for place, n in whole.items()) else []),
     ]
-    overview, details = [], []
-    for scenario in statistics.scenarios:
-        betas = [b for b in scenario.telling_levels(run.betas) if (scenario.key, b) in levels]
-        overview.append(_overview(statistics, scenario, {beta: levels[scenario.key, beta] for beta in betas}))
-        details += [
-            Block(
-                f"{scenario.heading} at β = {beta:g}",
-                answer_sentences(levels[scenario.key, beta], run.titles, rope=statistics.rope),
-                table=TextTable(HEADINGS, [line.cells for line in tables[scenario.key, beta]]),
-            )
-            for beta in betas
-        ]
-    return Section("answers", TITLE, notes, [*overview, *details], files, figures)
+    named = winners(table)
+    blocks = [_winners_block(statistics, named)] if len(goals) > 1 else []
+    cut = False
+    for goal, answers in goals.items():
+        overview, details = [], []
+        levels = {(key, beta): rows for key, beta, rows in by_level(answers)}
+        for scenario in statistics.scenarios:
+            betas = [b for b in scenario.telling_levels(run.betas) if (scenario.key, b) in levels]
+            if not betas:
+                continue
+            there = {beta: levels[scenario.key, beta] for beta in betas}
+            overview.append(_overview(statistics, scenario, goal, there))
+            for beta, rows in there.items():
+                lines = answer_lines(rows, run.titles, most)
+                cut |= len(lines) < len(answer_lines(rows, run.titles))
+                details.append(
+                    Block(
+                        f"{scenario.heading} at β = {beta:g}. {WORDS[goal].title}",
+                        answer_sentences(rows, run.titles, criteria=statistics.criteria),
+                        table=TextTable(headings(goal), [line.cells for line in lines]),
+                    )
+                )
+        blocks += [*overview, *details]
+    if cut:
+        notes.append(f"Long tables are cut here; {ANSWERS_PAGE} has all techniques.")
+    return Section("answers", TITLE, notes, blocks, files, figures)
+
+
+def _winners_block(statistics: RunStatistics, named: Winners) -> Block:
+    """Say where the goals have different winners."""
+    said = [
+        f"{scenario.heading} at β = {beta:g}. {words}"
+        for scenario in statistics.scenarios
+        for beta in statistics.run.betas
+        if (words := difference(named.get((scenario.key, beta), {}), statistics.run.titles))
+    ]
+    if not said:
+        return Block("Which goal, which technique", ["Both goals have the same winner everywhere."])
+    return Block("The winner depends on the goal", said)
+
+
+def headings_of(statistics: RunStatistics) -> list[str]:
+    """Return the headings of the choices in each scenario, goal by goal."""
+    return [
+        _heading(scenario, goal)
+        for goal, own in by_goal(statistics.answers)
+        for scenario in statistics.scenarios
+        if len(scenario.rows(own))
+    ]
+
+
+def _heading(scenario: Scenario, goal: str) -> str:
+    return f"{scenario.heading}. {WORDS[goal].title}"
 
 
 def reading(run: Manifest) -> str:
@@ -170,34 +212,30 @@ def _baseline_note(scenario: Scenario, titles: Mapping[str, str], baseline: Base
 
 
 def _overview(
-    statistics: RunStatistics, scenario: Scenario, levels: Mapping[float, Sequence[Answer]]
+    statistics: RunStatistics, scenario: Scenario, goal: str, levels: Mapping[float, Sequence[Answer]]
 ) -> Block:
-    """Return the choices at every level of bias of a scenario, and what has to be known of it."""
+    """Return the choices for a goal at every level of bias of a scenario, and what has to be known of it."""
     run = statistics.run
-    restores = any(not math.isnan(row.clean_distance) for rows in levels.values() for row in rows)
-    rows = [choice_row(beta, rows, run.titles, restores=restores) for beta, rows in levels.items()]
+    rows = [choice_row(beta, rows, run.titles) for beta, rows in levels.items()]
     notes = [
+        unanswered(statistics.answers, run, scenario) if RESTORE in statistics.answered else "",
         "; ".join(scenario_notes(scenario, run.titles, statistics.baseline_of(scenario))),
         planted_note(scenario, run.protocol),
         *data_notes([scenario.dataset], run),
     ]
-    table = TextTable(choice_headings(statistics.rope, restores=restores), rows)
-    return Block(scenario.heading, [note for note in notes if note], table=table)
+    table = TextTable(choice_headings(goal, statistics.rope), rows)
+    return Block(_heading(scenario, goal), [note for note in notes if note], table=table)
 
 
-def choice_headings(rope: float, *, restores: bool = False) -> tuple[str, ...]:
+def choice_headings(goal: str, margin: float) -> tuple[str, ...]:
     """Return the columns of :func:`choice_row`."""
-    names = CHOICES if restores else (LEAST, CHEAP)
-    return ("β", "Baseline", *(choice_title(name, rope) for name in names))
+    return ("β", "Baseline", *(choice_title(name, WORDS[goal], margin) for name in CHOICES))
 
 
-def choice_row(
-    beta: float, rows: Sequence[Answer], titles: Mapping[str, str], *, restores: bool = False
-) -> list[str]:
-    """Return the baseline and the choices at one level of bias as text.
+def choice_row(beta: float, rows: Sequence[Answer], titles: Mapping[str, str]) -> list[str]:
+    """Return the baseline and the choices for a goal at one level of bias as text.
 
-    Doing nothing comes before a baseline that is something else. ``restores`` is whether the technique
-    nearest to the model without bias has a column.
+    Doing nothing comes before a baseline that is something else.
     """
     shown = [choice_text(row, titles) for row in rows if row.verdict == "untreated"]
     shown += [choice_text(row, titles) for row in rows if row.verdict == "baseline"] or ["not run"]
@@ -207,11 +245,11 @@ def choice_row(
         least, cheap = picked[LEAST], picked.get(CHEAP)
         only = "candidate: " if least.verdict == "candidate" else ""
         other = "the same" if cheap is least else only + choice_text(cheap, titles) if cheap else "none"
-        cells += [only + choice_text(least, titles), other]
-    else:
-        cells += ["none recommended", ""]
-    best = picked.get(RESTORES)
-    return [*cells, choice_text(best, titles) if best else ""] if restores else cells
+        return [*cells, only + choice_text(least, titles), other]
+    verdicts = {row.verdict for row in rows if not row.is_compared_with}
+    said = {NO_REFERENCE: "no reference", NOTHING_TO_UNDO: "nothing to undo"}
+    none = next((words for verdict, words in said.items() if verdicts == {verdict}), "none recommended")
+    return [*cells, none, ""]
 
 
 def choice_text(row: Answer, titles: Mapping[str, str]) -> str:
@@ -243,7 +281,7 @@ class Line(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """The texts in the columns of :data:`HEADINGS`."""
+        """The texts in the columns of :func:`headings`."""
         numbers = [self.value, " ".join(self.change), self.accuracy, " ".join(self.cost)]
         return [" ".join([self.title, *self.signs]), *numbers, " / ".join(self.shares), self.remarks]
 
@@ -291,7 +329,8 @@ def _yardsticks(rows: Sequence[Answer]) -> list[Line]:
     shares = [share(float(known.constant_answer.startswith("accept")))] * 3
     constant = number(known.constant_accuracy)
     title = constant_title(known.constant_answer)
-    lines = [Line(None, title, (), number(0.0), (), constant, (), shares, "the best constant answer")]
+    left = number(0.0 if known.goal == EQUALISE else math.nan)
+    lines = [Line(None, title, (), left, (), constant, (), shares, "the best constant answer")]
     if known.frontier is not None:
         by_lot = number(random_accuracy(known.constant_accuracy))
         remark = "in the mean, at the test data's rate of favorable labels"
@@ -318,7 +357,7 @@ def accepts_text(shares: Iterable[float]) -> str:
 
 def short_section(statistics: RunStatistics) -> Section:
     """Return the answers of a run in short: see :func:`in_short`."""
-    return in_short(statistics.scenarios, statistics.answers, statistics.run, rope=statistics.rope)
+    return in_short(statistics.scenarios, statistics.answers, statistics.run, criteria=statistics.criteria)
 
 
 def in_short(
@@ -326,10 +365,10 @@ def in_short(
     answers: pd.DataFrame,
     run: Manifest,
     *,
-    rope: float,
+    criteria: Criteria,
     marked: bool = False,
 ) -> Section:
-    """Return what to choose in each scenario, in 80 columns, and how that is to be read.
+    """Return what to choose for each goal in each scenario, in 80 columns, and how that is to be read.
 
     Parameters
     ----------
@@ -339,55 +378,89 @@ def in_short(
         From :func:`~benchmark.statistics.answers.answer_table`.
     run : Manifest
         What the answers are of.
-    rope : float
-        Difference up to which two techniques are practically equivalent.
+    criteria : Criteria
+        What they were made with.
     marked : bool
         Whether a table above has signs at all techniques.
     """
-    levels: dict[ScenarioKey, dict[float, list[Answer]]] = {}
-    for key, beta, rows in by_level(answers):
-        levels.setdefault(key, {})[beta] = rows
-    there = [scenario for scenario in scenarios if scenario.key in levels]
+    blocks: list[Block] = []
+    everything: list[_Levels] = []
+    for goal, own in by_goal(answers):
+        levels: dict[ScenarioKey, dict[float, list[Answer]]] = {}
+        for key, beta, rows in by_level(own):
+            levels.setdefault(key, {})[beta] = rows
+        there = [scenario for scenario in scenarios if scenario.key in levels]
+        if there:
+            named = winners(answers) if not everything else {}
+            blocks += _goal_blocks(goal, there, levels, run, criteria, named)
+            everything.append(levels)
+    if everything:
+        notes = [note for note in (unanswered(answers, run),) if note]
+        notes += _short_reading(everything, run, criteria=criteria, marked=marked)
+        blocks.append(Block(notes=notes))
+    return Section("answers", "", blocks=blocks)
+
+
+_Levels = Mapping[ScenarioKey, Mapping[float, Sequence[Answer]]]
+
+
+def _goal_blocks(
+    goal: str,
+    scenarios: Sequence[Scenario],
+    levels: _Levels,
+    run: Manifest,
+    criteria: Criteria,
+    named: Winners,
+) -> Iterator[Block]:
+    """Yield the blocks of one goal; many scenarios in which it has the same choices are one block.
+
+    Where the goals have different winners, ``named``, that is said first.
+    """
     groups: dict[object, list[Scenario]] = {}
-    for scenario in there:
-        named = tuple(
+    for scenario in scenarios:
+        choices = tuple(
             (beta, row.technique, row.choice)
             for beta, rows in levels[scenario.key].items()
             for row in rows
             if row.choice
         )
-        alike = (*scenario.key[:2], named) if len(there) > _MOST_IN_FULL else scenario.key
+        alike = (*scenario.key[:2], choices) if len(scenarios) > _MOST_IN_FULL else scenario.key
         groups.setdefault(alike, []).append(scenario)
-    blocks: list[Block] = []
+    said = [
+        f"{scenario.heading} at β = {beta:g}. {words}"
+        for scenario in scenarios
+        for beta in levels[scenario.key]
+        if (words := difference(named.get((scenario.key, beta), {}), run.titles))
+    ]
+    if said:
+        yield Block("The winner depends on the goal", said)
+    yield Block(WORDS[goal].title)
     for group in groups.values():
-        blocks += _in_full(group[0], levels, run, rope) if len(group) == 1 else _alike(group, levels, run)
-    if there:
-        blocks.append(Block(notes=_short_reading(levels, run, rope=rope, marked=marked)))
-    return Section("answers", "", blocks=blocks)
+        if len(group) == 1:
+            yield from _in_full(group[0], levels, run, criteria)
+        else:
+            yield from _alike(group, levels, run)
 
 
-_Levels = Mapping[ScenarioKey, Mapping[float, Sequence[Answer]]]
-_SHORT_HEADINGS = ("", "disc.", "accuracy (change)", "accepts %", "technique")
-
-
-def _in_full(scenario: Scenario, levels: _Levels, run: Manifest, rope: float) -> Iterator[Block]:
+def _in_full(scenario: Scenario, levels: _Levels, run: Manifest, criteria: Criteria) -> Iterator[Block]:
     yield Block(f"What to choose: {scenario.heading}", _short_notes(scenario, run))
     for beta in scenario.telling_levels(sorted(levels[scenario.key])):
-        rows, titles = levels[scenario.key][beta], run.titles
-        picked = recommended_choices(rows)
+        if not (rows := levels[scenario.key].get(beta)):
+            continue
+        titles, picked = run.titles, named_choices(rows)
+        table_headings = ("", words_of(rows).short, "accuracy (change)", "accepts %", "technique")
         yield Block(
             f"β = {beta:g}: {answer_counts(rows)}",
-            table=TextTable(_SHORT_HEADINGS, list(_short_rows(rows, titles))),
+            table=TextTable(table_headings, list(_short_rows(rows, titles))),
             remarks=[
                 *(
                     f"{titles[row.technique]} {fall_words(row)}."
                     for row in rows
                     if row.choice and fall_words(row)
                 ),
-                *tie_sentences(picked, rows, titles, rope),
+                *tie_sentences(picked, rows, titles, criteria.margin),
                 *recommended_as_well(picked, rows, titles),
                 *better_in_both(picked, rows, titles),
-                *restored_sentences(rows, titles, list(picked.values()), rope),
             ],
         )
 
@@ -402,8 +475,8 @@ def _alike(group: Sequence[Scenario], levels: _Levels, run: Manifest) -> Iterato
         for row in (row for scenario in group for row in levels[scenario.key].get(beta, ()) if row.choice):
             named.setdefault((row.choice, row.technique), []).append(row)
         parts = [
-            f"{choice}: {run.titles[technique]} (disc. {_span(row.value for row in rows)}, accuracy "
-            f"{_span(row.accuracy for row in rows)})"
+            f"{choice}: {run.titles[technique]} ({words_of(rows).short} {_span(row.value for row in rows)}, "
+            f"accuracy {_span(row.accuracy for row in rows)})"
             for (choice, technique), rows in named.items()
         ]
         yield Block(f"β = {beta:g}: {'; '.join(parts) or 'no technique is recommended'}")
@@ -430,10 +503,8 @@ def _short_rows(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iterator[l
         kinds = row.choices
         only = "candidate: " if row.verdict == "candidate" else ""
         against = f" (against {titles[row.baseline]})" if several else ""
-        kind = "both" if kinds[:2] == [LEAST, CHEAP] else kinds[0]
+        kind = "both" if kinds == [LEAST, CHEAP] else kinds[0]
         yield [kind, *_short_numbers(row), f"{only}{_signed_title(row, titles)}{against}"]
-        if RESTORES in kinds[1:]:
-            yield [RESTORES, "the same", "", "", titles[row.technique]]
 
 
 def _short_numbers(row: Answer) -> list[str]:
@@ -454,19 +525,22 @@ def short(value: float | None) -> str:
     return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
 
 
-def _short_reading(levels: _Levels, run: Manifest, *, rope: float, marked: bool) -> list[str]:
+def _short_reading(
+    everything: Sequence[_Levels], run: Manifest, *, criteria: Criteria, marked: bool
+) -> list[str]:
     """Say how the answers are to be read: which way is good, what is recommended, what signs mean."""
-    by_place = [rows for betas in levels.values() for rows in betas.values()]
+    by_place = [rows for levels in everything for betas in levels.values() for rows in betas.values()]
     rows = [row for of_level in by_place for row in of_level]
     shown = [row for row in rows if row.choice or row.is_compared_with]
     chosen = {name for row in rows for name in row.choices}
-    both = any(row.choices[:2] == [LEAST, CHEAP] for row in rows)
-    tie = f"within {rope:g} of it, the most accurate"
+    goals = {row.goal for row in rows}
+    margin = criteria.margin
     kinds = {
-        f"least: of the recommended, the nearest to 0; {tie}": LEAST in chosen,
-        f"cheap: the same where it costs {rope:g} of accuracy or less": CHEAP in chosen,
-        "both: least and cheap": both,
-        f"restores: {choice_title(RESTORES, rope).lower()}": RESTORES in chosen,
+        f"least: of the recommended, the nearest to the goal; within {margin:g} of it, the most accurate": (
+            LEAST in chosen
+        ),
+        f"cheap: the same where it costs {margin:g} of accuracy or less": CHEAP in chosen,
+        "both: least and cheap": any(row.choices == [LEAST, CHEAP] for row in rows),
         "nothing: doing nothing": any(row.verdict == "untreated" for row in rows),
     }
     where = "on the test data named above" if run.tests_note else "on test rows without planted bias"
@@ -478,11 +552,11 @@ def _short_reading(levels: _Levels, run: Manifest, *, rope: float, marked: bool)
             ["β: level of planted bias; 25 % bias is β = 0.25", *(k for k, said in kinds.items() if said)]
         )
         + ". Limits go by unrounded numbers.",
-        "disc.: discrimination, share accepted of the favored minus that of the deprived group; below 0 the "
-        f"deprived group is ahead. accuracy: {where}; in brackets the change to the baseline{spread}. "
-        "accepts: all/deprived/favored.",
+        *([f"dist.: distance to the clean model. {CLEAN_MODEL}"] if RESTORE in goals else []),
+        *([_DISCRIMINATION] if EQUALISE in goals else []),
+        f"accuracy: {where}; in brackets the change to the baseline{spread}. accepts: all/deprived/favored.",
         *([run.tests_note] if run.tests_note else []),
-        *([_which_are_recommended(rows, rope)] if any(row.is_chosen for row in rows) else []),
+        *([_which_are_recommended(rows, criteria)] if any(row.is_chosen for row in rows) else []),
         *few_sentences(fewest),
         *(
             ["|.050|: of either sign in different samples, .050 from 0 on average."]
@@ -493,8 +567,12 @@ def _short_reading(levels: _Levels, run: Manifest, *, rope: float, marked: bool)
     ]
 
 
-def _which_are_recommended(rows: Sequence[Answer], rope: float) -> str:
-    several = any(row.n > 1 or row.tested for row in rows)
-    named = "Recommended" if several else "Candidates, none of them recommended"
-    outdone = f" Outdone: {OUTDONE}." if any(row.verdict == "outdone" for row in rows) else ""
-    return f"{named}: {recommended_rule(rows, rope)}.{outdone}"
+_DISCRIMINATION = (
+    "disc.: discrimination, share accepted of the favored minus that of the deprived group; below 0 the "
+    "deprived group is ahead."
+)
+
+
+def _which_are_recommended(rows: Sequence[Answer], criteria: Criteria) -> str:
+    outdone = [f"Outdone: {OUTDONE}."] if any(row.verdict == "outdone" for row in rows) else []
+    return " ".join([*recommended_rule(rows, criteria), *outdone])

@@ -9,7 +9,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchmark.columns import UNTREATED
+from benchmark.columns import EQUALISE, UNTREATED
+from benchmark.sections.goals import WHY_NOT, GoalWords, words_of
 from benchmark.sections.signs import (
     BELOW_WORDS,
     COMPARED_NEVERTHELESS,
@@ -20,28 +21,14 @@ from benchmark.sections.signs import (
 )
 from benchmark.statistics.answer import Answer
 from benchmark.statistics.answers import NEARLY_ALL, is_constant
-from benchmark.statistics.choices import (
-    CHEAP,
-    CHOICES,
-    EQUAL,
-    HARDLY_MOVED,
-    LEAST,
-    OF_BASELINE,
-    RESTORES,
-    falls_short,
-)
+from benchmark.statistics.choices import CHEAP, CHOICES, EQUAL, FEWER, LEAST, OF_BASELINE, Criteria
 from benchmark.statistics.few import FEW, few_words
+from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import beyond, number, share
 
-CANDIDATE = "one sample, no interval"
-"""Why a technique that would else be recommended is a candidate only."""
-
 DOING_NOTHING = "doing nothing"
 """What the technique without mitigation is called in a sentence."""
-
-NEAREST = "Nearest to the model without planted bias"
-"""What the technique that brings the model back is called."""
 
 _MOST_NAMED = 8
 
@@ -56,7 +43,7 @@ UNKNOWN_SHARES = (
 UNKNOWN_CONSTANT = "What a constant answer would score on these rows is not recorded."
 """Said where it is unknown, so that nothing can be recommended."""
 
-OUTDONE = "in the mean a recommended one is better in discrimination or accuracy, and no worse in the other"
+OUTDONE = "in the mean a recommended one is nearer to the goal or more accurate, and no worse in the other"
 """What it means to be outdone."""
 
 _LACKING = {True: "the shares accepted", False: "what a constant answer would score"}
@@ -70,13 +57,8 @@ _REJECTED = (
 
 
 def named_choices(rows: Sequence[Answer]) -> dict[str, Answer]:
-    """Return the choices at one level of bias by what they are named for: least, cheap, nearest."""
+    """Return the choices at one level of bias by what they are named for: least and cheap."""
     return {name: row for name in CHOICES for row in rows if name in row.choices}
-
-
-def recommended_choices(rows: Sequence[Answer]) -> dict[str, Answer]:
-    """Return the choices among the techniques to choose: least and cheap."""
-    return {name: row for name, row in named_choices(rows).items() if name != RESTORES}
 
 
 def baseline_name(row: Answer) -> str:
@@ -84,34 +66,33 @@ def baseline_name(row: Answer) -> str:
     return DOING_NOTHING if row.baseline == UNTREATED else "the baseline"
 
 
-def choice_title(name: str, rope: float) -> str:
+def candidate_words(row: Answer) -> str:
+    """Say why a technique that would else be recommended is a candidate only."""
+    return f"{row.splits:.0f} samples only" if row.tested else "one sample, no interval"
+
+
+def choice_title(name: str, words: GoalWords, margin: float) -> str:
     """Return what a choice is called: ``"Least discrimination"``."""
-    return {
-        LEAST: "Least discrimination",
-        CHEAP: f"Cheap: least discrimination at a cost of at most {rope:g} of accuracy",
-        RESTORES: NEAREST,
-    }[name]
+    if name == CHEAP:
+        return f"Cheap: {words.least} at a cost of at most {margin:g} of accuracy"
+    return words.least[0].upper() + words.least[1:]
 
 
 def choice_words(row: Answer) -> list[str]:
     """Say in a few words what a technique is chosen for, and what it is tied for with a choice."""
-    words = {RESTORES: "nearest to the model without bias"}
     chosen = row.choices
-    ties = [name for name in row.ties if name not in chosen]
-    return [
-        *(words.get(name, name) for name in chosen),
-        *(f"tied for {words.get(name, name)}" for name in ties),
-    ]
+    return [*chosen, *(f"tied for {name}" for name in row.ties if name not in chosen)]
 
 
-def choice_sentence(name: str, row: Answer, titles: Mapping[str, str], rope: float) -> str:
+def choice_sentence(name: str, row: Answer, titles: Mapping[str, str], margin: float) -> str:
     """Say which technique is the least or the cheap choice, what it leaves and costs, and whom it accepts."""
-    of = {LEAST: "for least discrimination", CHEAP: f"at a cost of at most {rope:g} of accuracy (cheap)"}[
-        name
-    ]
-    only = row.verdict == "candidate"
-    kind, aside = ("Candidate", f" ({CANDIDATE})") if only else ("Recommended", "")
-    return f"{kind} {of} is {titles[row.technique]}{aside}: {gain_and_cost(row)}."
+    cost = f" at a cost of at most {margin:g} of accuracy (cheap)" if name == CHEAP else ""
+    kind = f"a candidate ({candidate_words(row)})" if row.verdict == "candidate" else "recommended"
+    purpose = words_of([row]).purpose
+    return (
+        f"{purpose[0].upper()}{purpose[1:]}{cost}, {titles[row.technique]} is {kind}. "
+        f"It leaves {gain_and_cost(row)}."
+    )
 
 
 def whom_it_accepts(row: Answer) -> str:
@@ -150,32 +131,37 @@ def fall_words(row: Answer) -> str:
 
 
 def too_few_words(row: Answer) -> str:
-    """Say of which group a technique accepts or refuses too few; nothing if of neither."""
+    """Say of whom a technique accepts or refuses too few: the first limit that it misses; nothing if none."""
     if not row.too_few:
         return ""
-    of_baseline = row.reference == OF_BASELINE
-    for group, accepted, reference in (
-        ("deprived", row.accepted_deprived, row.reference_deprived),
-        ("favored", row.accepted_favored, row.reference_favored),
-    ):
-        for verb, own, whole in (
-            ("accepts", accepted, reference),
-            ("refuses", 1 - accepted, 1 - reference),
-        ):
-            if falls_short(own, whole):
-                compared = f"{baseline_name(row)} did without planted bias"
-                if not of_baseline:
-                    outcome = "favorable" if verb == "accepts" else "unfavorable"
-                    compared = f"have the {outcome} outcome in the test rows"
-                return (
-                    f"{verb} less than half as many of the {group} group as {compared}: "
-                    f"{share(own)} for {share(whole)}"
-                )
-    return ""
+    limit = row.too_few.split()[0]
+    if limit == FEWER:
+        shares = row.accepted_deprived, row.baseline_accepted_deprived
+        own, before = map(share, shares)
+        if own == before:  # as shown
+            own, before = map(number, shares)
+        return f"accepts fewer of the deprived group than {baseline_name(row)}: {own} ({before})"
+    verb, group = limit.split("_")
+    own_share, whole, people = {
+        "deprived": (row.accepted_deprived, row.reference_deprived, "the deprived group"),
+        "favored": (row.accepted_favored, row.reference_favored, "the favored group"),
+        "all": (row.accepted, row.reference_accepted, "all"),
+    }[group]
+    outcome = "favorable" if verb == "accepts" else "unfavorable"
+    if verb == "refuses":
+        own_share, whole = 1 - own_share, 1 - whole
+    of_baseline = f"{baseline_name(row)} without planted bias"
+    compared = of_baseline if row.reference == OF_BASELINE else f"{outcome} labels"
+    return f"{verb} too few of {people}: {share(own_share)} ({compared}: {share(whole)})"
+
+
+def below_floor_words(row: Answer) -> str:
+    """Say which accuracy a technique misses that cannot be recommended for it."""
+    return f"{below_constant_words(row.constant_answer)}, below the floor of {number(row.accuracy_floor)}"
 
 
 def tie_sentences(
-    picked: Mapping[str, Answer], rows: Sequence[Answer], titles: Mapping[str, str], rope: float
+    picked: Mapping[str, Answer], rows: Sequence[Answer], titles: Mapping[str, str], margin: float
 ) -> Iterator[str]:
     """Name the techniques that are tied with a choice; once where they are the same for several."""
     said: set[tuple[str, ...]] = set()
@@ -185,11 +171,9 @@ def tie_sentences(
         if not tied or names in said:
             continue
         said.add(names)
-        back = name == RESTORES
-        axis = " in nearness to the model without bias" if back else f" for {name}"
         yield (
-            f"Tied{axis} within {rope:g}: {titles[row.technique]}; {listed(tied, titles)}. The "
-            f"{'nearest' if back else 'most accurate'} is named."
+            f"Tied for {name} within {margin:g}: {titles[row.technique]}; {listed(tied, titles)}. The most "
+            "accurate is named."
         )
 
 
@@ -198,8 +182,8 @@ def recommended_as_well(
 ) -> Iterator[str]:
     """Name the recommended techniques and candidates that are neither chosen nor tied with a choice."""
     chosen = [row for row in rows if row.is_chosen]
-    named = {row.technique for name, row in picked.items() if name != RESTORES}
-    more = [row for row in chosen if row.technique not in named and not {LEAST, CHEAP} & set(row.ties)]
+    named = {row.technique for row in picked.values()}
+    more = [row for row in chosen if row.technique not in named and not row.ties]
     if more:
         kind = "Recommended" if more[0].verdict == "recommended" else "Candidates"
         yield f"{kind} as well: {listed(more, titles)}."
@@ -208,12 +192,8 @@ def recommended_as_well(
 def better_in_both(
     picked: Mapping[str, Answer], rows: Sequence[Answer], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    """Name the techniques that are nearer to 0 and more accurate than a choice, but not shown to be."""
-    said: set[str] = set()
-    for name, row in picked.items():
-        if name == RESTORES or row.technique in said:
-            continue
-        said.add(row.technique)
+    """Name techniques that are nearer to the goal and more accurate than a choice, but not shown to be."""
+    for row in dict.fromkeys(picked.values()):
         nearer = [
             own
             for own in rows
@@ -223,69 +203,10 @@ def better_in_both(
         ]
         if nearer:
             yield (
-                f"In the mean these are nearer to 0 and more accurate than {titles[row.technique]}, but not "
-                f"shown to leave less than the baseline: {listed(nearer, titles)}."
+                f"In the mean these are {words_of(nearer).nearer} and more accurate than "
+                f"{titles[row.technique]}, but not shown to leave less than the baseline: "
+                f"{listed(nearer, titles)}."
             )
-
-
-def restored_sentences(
-    rows: Sequence[Answer], titles: Mapping[str, str], named: Sequence[Answer], rope: float, gain: str = ""
-) -> Iterator[str]:
-    """Say which technique brings the model back to where it was without bias, or why none is named.
-
-    ``named`` are the choices that were described before, ``rope`` is the difference up to which a technique
-    is as near as doing nothing, and ``gain`` is what the technique leaves and costs, if that is to be said.
-    """
-    best = next((row for row in rows if RESTORES in row.choices), None)
-    if best is None:
-        before = [row for row in rows if row.verdict == "baseline" and not math.isnan(row.clean_distance)]
-        if not before:
-            return
-        untouched = max(row.clean_distance for row in before)
-        nearer = [row for row in rows if row.clean_distance < untouched - max(rope, 0.0) - EQUAL]
-        if untouched <= HARDLY_MOVED + EQUAL:
-            yield (
-                f"On average the bias moves the model's accuracy and acceptance by at most {HARDLY_MOVED:g}: "
-                "too little to bring back."
-            )
-        elif nearer := [row for row in nearer if not row.is_compared_with]:
-            nearer.sort(key=lambda row: row.clean_distance)
-            yield (
-                "Only techniques that are ruled out come nearer to the model without planted bias than "
-                f"{baseline_name(before[0])} ({number(untouched)}): "
-                + ruled_out(nearer, titles, "clean_distance")
-            )
-        else:
-            yield (
-                "On average no technique is nearer to the model without planted bias than "
-                f"{baseline_name(before[0])} by more than {rope:g}."
-            )
-        return
-    before = [row for row in rows if row.technique == best.baseline]
-    moved = f" ({baseline_name(best)}: {number(before[0].clean_distance)})" if before else ""
-    apart = (
-        f"accuracy and acceptance of both groups differ from it by {number(best.clean_distance)} on "
-        f"average{moved}"
-    )
-    if best in named:
-        yield f"{NEAREST} is {titles[best.technique]} as well: {apart}."
-        return
-    yield f"{NEAREST} is {titles[best.technique]}: {apart}." + (f" It leaves {gain}." if gain else "")
-    if best.verdict in _NOT_RECOMMENDED:
-        yield f"It is not recommended: {_NOT_RECOMMENDED[best.verdict]}."
-
-
-_NOT_RECOMMENDED = {
-    "outdone": OUTDONE,
-    "no_less": "the interval for all techniques together does not show less discrimination",
-    "worse": "it leaves more discrimination",
-    "not_compared": "nothing is compared with the baseline here",
-}
-
-
-def ruled_out(rows: Sequence[Answer], titles: Mapping[str, str], column: str) -> str:
-    """Name techniques that no answer names, each with its number of a column, and end the sentence."""
-    return several([f"{titles[row.technique]} ({number(getattr(row, column))})" for row in rows]) + "."
 
 
 def few_sentences(rows: Sequence[Answer]) -> Iterator[str]:
@@ -299,7 +220,8 @@ def few_sentences(rows: Sequence[Answer]) -> Iterator[str]:
 def listed(rows: Sequence[Answer], titles: Mapping[str, str]) -> str:
     """Name techniques with what they leave and their accuracy."""
     shown = [
-        f"{titles[row.technique]} ({number(row.distance)} from 0, accuracy {number(row.accuracy)})"
+        f"{titles[row.technique]} ({number(row.distance)} {words_of([row]).away}, accuracy "
+        f"{number(row.accuracy)})"
         for row in rows
     ]
     return several(shown)
@@ -342,37 +264,49 @@ def changes(row: Answer) -> tuple[str, str]:
     )
 
 
-def less_words(rows: Sequence[Answer], rope: float) -> tuple[str, str]:
-    """Return what techniques to choose leave, and what is said of others, at one level of bias."""
+def less_words(rows: Sequence[Answer], margin: float) -> str:
+    """Return what techniques to choose leave."""
+    return f"{words_of(rows).less} than the baseline by more than {margin:g}"
+
+
+def shown_by(rows: Sequence[Answer]) -> str:
+    """Say what shows that techniques at one level of bias are better."""
     if any(row.tested for row in rows):
-        return (
-            f"less discrimination than the baseline by more than {rope:g}, shown by intervals that hold for "
-            "all of them together",
-            f"not shown to leave less discrimination by more than {rope:g}",
-        )
-    return (
-        f"less discrimination by more than {rope:g} ({CANDIDATE})",
-        f"without less discrimination by more than {rope:g}",
-    )
+        return "Intervals that hold for all techniques together show it."
+    return "One sample shows it, without an interval."
 
 
-def recommended_rule(rows: Sequence[Answer], rope: float) -> str:
-    """Say what a technique has to do to be recommended, unless another one outdoes it."""
-    return (
-        f"{less_words(rows, rope)[0]}; as accurate as the best constant answer or more; a value in every "
-        f"repetition; never the same answer to more than {share(NEARLY_ALL)} of all or of a group; in each "
-        "group at least half as many accepted, and refused, as by the baseline at β = 0, or as labels say "
-        "where that is not known"
-    )
+def recommended_rule(rows: Sequence[Answer], criteria: Criteria) -> list[str]:
+    """Say in sentences what a technique has to do to be recommended, unless another one outdoes it."""
+    goals = dict.fromkeys(row.goal for row in rows)
+    return [
+        f"A recommended technique is nearer to the goal than the baseline by more than {criteria.margin:g}. "
+        "Intervals that hold for all techniques at a level of bias together show it.",
+        "It is at least as accurate as the best constant answer or the clean model, whichever is less "
+        f"accurate, minus {criteria.accuracy_slack:g}.",
+        f"In each group it accepts, and refuses, at least {share(criteria.least_group_share)} as many as the "
+        "clean model. Without a clean model, labels take its place.",
+        *(
+            [
+                f"To equalise, it also accepts at least {share(criteria.least_overall_share)} as many of "
+                "all, and no fewer of the deprived group than the baseline."
+            ]
+            if EQUALISE in goals
+            else []
+        ),
+        "It has a value in every repetition, and never gives the same answer to more than "
+        f"{share(NEARLY_ALL)} of all or of a group.",
+        f"With fewer than {criteria.least_splits} repetitions there are candidates only.",
+    ]
 
 
 def gain_and_cost(row: Answer) -> str:
-    """Say how much discrimination is left, at what cost, and whom the technique accepts."""
+    """Say how much a technique leaves, at what cost, and whom it accepts."""
     hidden = f"of either sign, on average {number(row.distance)} from 0; " if changes_sign(row) else ""
     gain, cost = changes(row)
     return (
-        f"{number(row.value)} ({hidden}change {gain}) at accuracy {number(row.accuracy)} (change {cost}); "
-        + whom_it_accepts(row)
+        f"a {words_of([row]).measure} of {number(row.value)} ({hidden}change {gain}) at accuracy "
+        f"{number(row.accuracy)} (change {cost}); {whom_it_accepts(row)}"
     )
 
 
@@ -398,10 +332,11 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         f"compared with {titles.get(row.baseline)}": of_several and own != "baseline",
         DOING_NOTHING: own == "untreated",
         "; ".join(choice_words(row)): bool(row.choice or row.tied),
-        f"candidate: {CANDIDATE}": own == "candidate",
+        f"candidate: {candidate_words(row)}": own == "candidate",
         f"outdone by {titles.get(row.outdone_by)}": own == "outdone",
         str(row.degenerate): row.n_degenerate > 0,
-        below_constant_words(row.constant_answer): row.below_constant,
+        below_floor_words(row): own == "below_constant",
+        below_constant_words(row.constant_answer): row.below_constant and own != "below_constant",
         f"a value in {row.n} of {samples} samples": row.missing > 0,
         f"compared with the baseline on {row.pairs} of {samples} samples": 0 < row.pairs < row.n,
         f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
@@ -412,7 +347,9 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         one_group: bool(one_group),
         INSIDE_WORDS: row.frontier == INSIDE,
         "not shown to be less" if row.tested else "no less in the one sample": own == "no_less",
-        "more discrimination": own == "worse",
+        f"greater {words_of([row]).measure}": own == "worse",
+        "no reference": own == NO_REFERENCE,
+        "nothing to undo": own == NOTHING_TO_UNDO,
     }
     return "; ".join(words for words, is_so in found.items() if is_so)
 
@@ -424,7 +361,8 @@ def answer_counts(rows: Sequence[Answer]) -> str:
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
-        text += f"; {counts['candidate']} candidate{several} ({CANDIDATE})"
+        first = next(row for row in rows if row.verdict == "candidate")
+        text += f"; {counts['candidate']} candidate{several} ({candidate_words(first)})"
     if not baselines:
         text += ", because the baseline was not run"
     # Of several, the rows that are not compared say so.
@@ -443,18 +381,25 @@ def answer_counts(rows: Sequence[Answer]) -> str:
         "without any value": "missing",
         "not compared": "not_compared",
         "not shown to leave less": "no_less",
-        "with more discrimination": "worse",
+        f"with a greater {words_of(rows).measure}" if rows else "": "worse",
+        "with nothing to undo": NOTHING_TO_UNDO,
+        "without a reference": NO_REFERENCE,
     }
     parts = (f"{counts[name]} {words}" for words, name in verdicts.items() if counts[name])
     return "; ".join([text, *parts])
 
 
-def answer_sentences(rows: Sequence[Answer], titles: Mapping[str, str], *, rope: float) -> list[str]:
+def answer_sentences(
+    rows: Sequence[Answer],
+    titles: Mapping[str, str],
+    *,
+    criteria: Criteria = Criteria(),  # noqa: B008
+) -> list[str]:
     """Say which technique to choose at one level of bias: the gain, the cost, and what is left out.
 
-    The rows are those of one scenario and level of bias of
-    :func:`~benchmark.statistics.answers.answer_table`, as :func:`in_order` returns them; ``rope`` is the
-    difference up to which two techniques are practically equivalent.
+    The rows are those of one goal, scenario and level of bias of
+    :func:`~benchmark.statistics.answers.answer_table`, as :func:`in_order` returns them; ``criteria`` are
+    what they were made with.
     """
     baselines = [row for row in rows if row.verdict == "baseline"]
     untreated = [row for row in rows if row.verdict == "untreated"]
@@ -463,8 +408,8 @@ def answer_sentences(rows: Sequence[Answer], titles: Mapping[str, str], *, rope:
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
     sentences = [_of_doing_nothing(row, titles[row.technique]) for row in untreated]
     for baseline in baselines:
-        own = [titles[row.technique] for row in others if row.baseline == baseline.technique]
-        of = f" of {' and '.join(own)}" if len(baselines) > 1 else ""
+        compared = [row for row in others if row.baseline == baseline.technique]
+        of = f" of {' and '.join(titles[row.technique] for row in compared)}" if len(baselines) > 1 else ""
         sentences.append(_of_baseline(baseline, titles[baseline.technique], of))
         if baseline.baseline_degenerate:
             sentences.append(
@@ -474,53 +419,51 @@ def answer_sentences(rows: Sequence[Answer], titles: Mapping[str, str], *, rope:
             )
         elif baseline.n_degenerate > 0:
             sentences.append(f"{DEGENERATE} It {baseline.degenerate}; {COMPARED_NEVERTHELESS}.")
+        if compared and (reason := WHY_NOT.get(compared[0].verdict)):
+            sentences.append(reason.format(title=titles[baseline.technique]))
     if not others:
         return [*sentences, "No other technique was run."]
+    if all(row.verdict in WHY_NOT for row in others):
+        return [*sentences, "No technique is ranked or recommended."]
     if all(math.isnan(row.accepted) for row in rows):
         return [*sentences, UNKNOWN_SHARES, "No technique is recommended."]
     if all(math.isnan(row.constant_accuracy) for row in others):
         sentences.append(UNKNOWN_CONSTANT)
-    less, nor = less_words(rows, rope)
     chosen = [row for row in others if row.is_chosen]
-    rest = _of_the_rest([row for row in others if not row.is_chosen], titles, nor)
+    rest = _of_the_rest([row for row in others if not row.is_chosen], titles, criteria.margin)
     if not chosen:
         if not all(row.baseline_degenerate or math.isnan(row.value) for row in baselines):
-            sentences.append("No technique is recommended.")
+            sentences.append(f"No technique is recommended {words_of(rows).purpose}.")
     else:
-        sentences += _of_the_chosen(chosen, len(others), titles, less, rope)
-    picked = recommended_choices(chosen)
-    sentences += better_in_both(picked, others, titles)
-    gain = next((gain_and_cost(row) for row in others if RESTORES in row.choices), "")
-    sentences += restored_sentences(rows, titles, list(picked.values()), rope, gain)
+        sentences += _of_the_chosen(chosen, len(others), titles, criteria.margin)
+    sentences += better_in_both(named_choices(chosen), others, titles)
     return [*sentences, *rest, *few_sentences(others)]
 
 
 def _of_the_chosen(
-    chosen: list[Answer], n_others: int, titles: Mapping[str, str], less: str, rope: float
+    chosen: list[Answer], n_others: int, titles: Mapping[str, str], margin: float
 ) -> Iterator[str]:
     """Name the choices, what they leave and cost, and count the techniques to choose from."""
-    picked, one = recommended_choices(chosen), len(chosen) == 1
+    picked, one = named_choices(chosen), len(chosen) == 1
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
-            yield f"It costs at most {rope:g} of accuracy, so that it is the cheap choice as well."
+            yield f"It costs at most {margin:g} of accuracy, so that it is the cheap choice as well."
         else:
-            yield choice_sentence(name, row, titles, rope)
+            yield choice_sentence(name, row, titles, margin)
     if CHEAP not in picked:
         cost = max(row.accuracy_change for row in chosen)
         least = next(row for row in chosen if row.accuracy_change == cost)
         yield (
-            f"Every one of them loses more than {rope:g} of accuracy; {titles[least.technique]} loses the "
-            f"least, {beyond(-cost, rope)}."
+            f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses the "
+            f"least, {beyond(-cost, margin)}."
         )
-    yield from tie_sentences(picked, chosen, titles, rope)
+    yield from tie_sentences(picked, chosen, titles, margin)
     kind = "recommended"
     if chosen[0].verdict == "candidate":
         kind = f"{'a candidate' if one else 'candidates'}, and none is recommended"
-    answer = str(chosen[0].constant_answer)
     yield (
         f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}: "
-        f"{'it leaves' if one else 'they leave'} {less}, and {'is' if one else 'are'} at least as accurate "
-        f"as {answer}."
+        f"{'it leaves' if one else 'they leave'} {less_words(chosen, margin)}. {shown_by(chosen)}"
     )
     yield from recommended_as_well(picked, chosen, titles)
 
@@ -543,7 +486,7 @@ def _left_by(what: str, row: Answer) -> str:
         *(["the deprived group is better off"] if number(row.value).startswith("-") else []),
     ]
     hidden = f" ({'; '.join(aside)})" if aside else ""
-    sentence = f"{what} leaves a discrimination of {number(row.value)}{hidden}"
+    sentence = f"{what} leaves a {words_of([row]).measure} of {number(row.value)}{hidden}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:
@@ -553,31 +496,33 @@ def _left_by(what: str, row: Answer) -> str:
     return sentence + "."
 
 
-def _of_the_rest(rows: list[Answer], titles: Mapping[str, str], nor: str) -> list[str]:
+def _of_the_rest(rows: list[Answer], titles: Mapping[str, str], margin: float) -> list[str]:
     """Count the techniques that are not recommended, by reason, and name those that lack most."""
     parts = []
     for verdict in _REJECTED:
         if not (own := [row for row in rows if row.verdict == verdict]):
             continue
-        one = len(own) == 1
-        words = {
+        one, words = len(own) == 1, words_of(own)
+        said = {
             "outdone": f"{'is' if one else 'are'} outdone: {OUTDONE}",
             "degenerate": f"that {'answers' if one else 'answer'} {SAME_ANSWER}",
-            "below_constant": f"that {'is' if one else 'are'} {below_constant_words(own[0].constant_answer)}",
+            "below_constant": f"that {'is' if one else 'are'} {below_floor_words(own[0])}",
             "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",
             "too_few": f"that {'accepts or refuses' if one else 'accept or refuse'} too few of a group",
             "incomplete": "not compared in every sample",
             "missing": "without any value",
             "unknown": f"without a record of {_LACKING[math.isnan(own[0].accepted)]}",
             "not_compared": "not compared with the baseline",
-            "no_less": nor,
-            "worse": "with more discrimination",
+            "no_less": f"not shown to leave {words.less} by more than {margin:g}"
+            if own[0].tested
+            else f"without {words.less} by more than {margin:g}",
+            "worse": f"with a greater {words.measure}",
         }[verdict]
         names = [titles[row.technique] for row in own]
         if verdict == "too_few":
             names = [f"{titles[row.technique]}: {too_few_words(row)}" for row in own]
         named = "" if verdict in ("not_compared", "no_less") else f" ({several(names)})"
-        parts.append(f"{len(own)} {words}{named}")
+        parts.append(f"{len(own)} {said}{named}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
 
 

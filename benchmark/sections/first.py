@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from benchmark.columns import UNTREATED
+from benchmark.columns import EQUALISE, UNTREATED
 from benchmark.data.reading import FEW_ROWS, small_group
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Protocol
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
+from benchmark.sections.goals import WORDS, by_goal, difference, unanswered, winners
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.answers import DISCRIMINATION
@@ -36,14 +37,23 @@ def section(statistics: RunStatistics) -> Section | None:
     if len(run.datasets) > 1:
         return None
     (dataset,) = run.datasets
-    levels: dict[str, list[tuple[float, list[Answer]]]] = {}
-    for (_, _, classifier, _), beta, rows in by_level(statistics.answers):
-        levels.setdefault(classifier, []).append((beta, rows))
-    blocks: list[Block] = []
-    for classifier, of_classifier in levels.items():
-        blocks.append(_what_bias_does(statistics, dataset, classifier, of_classifier))
-        blocks.append(_what_techniques_change(statistics, of_classifier))
-    last = Block(notes=[*small_groups(dataset), f"In brackets: {scope(run.protocol)}"])
+    levels: dict[str, dict[str, list[tuple[float, list[Answer]]]]] = {}
+    for goal, answers in by_goal(statistics.answers):
+        for (_, _, classifier, _), beta, rows in by_level(answers):
+            levels.setdefault(classifier, {}).setdefault(goal, []).append((beta, rows))
+    highest = max(run.betas)
+    said = [
+        " ".join([f"At β = {highest:g}.", words])
+        for (_, beta), named in winners(statistics.answers).items()
+        if beta == highest and (words := difference(named, run.titles))
+    ]
+    blocks = [Block("The winner depends on the goal", said)] if said else []
+    for classifier, of_goals in levels.items():
+        blocks.append(_what_bias_does(statistics, dataset, classifier, of_goals[EQUALISE]))
+        blocks += [_what_techniques_change(statistics, goal, of_goal) for goal, of_goal in of_goals.items()]
+    reason = unanswered(statistics.answers, run)
+    notes = [*([reason] if reason else []), *small_groups(dataset), f"In brackets: {scope(run.protocol)}"]
+    last = Block(notes=notes)
     return Section("first", "", blocks=[*blocks, last])
 
 
@@ -91,12 +101,16 @@ def _doubts(model: Answer) -> Iterator[str]:
         )
 
 
-def _what_techniques_change(statistics: RunStatistics, levels: list[tuple[float, list[Answer]]]) -> Block:
-    """Say which techniques to choose at the highest level of bias, and count them at the others."""
+def _what_techniques_change(
+    statistics: RunStatistics, goal: str, levels: list[tuple[float, list[Answer]]]
+) -> Block:
+    """Say which techniques to choose for a goal at the highest level of bias, and count them elsewhere."""
     *less, (beta, rows) = levels
     counts = (f"At β = {level:g}: {answer_counts(there)}." for level, there in less[::-1])
-    sentences = answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
-    return Block(f"What techniques change at β = {beta:g}", remarks=[*sentences, *counts])
+    sentences = answer_sentences(rows, statistics.run.titles, criteria=statistics.criteria)
+    return Block(
+        f"{WORDS[goal].title}. What techniques change at β = {beta:g}", remarks=[*sentences, *counts]
+    )
 
 
 def small_groups(dataset: DatasetDescription) -> Iterator[str]:

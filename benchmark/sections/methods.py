@@ -11,6 +11,7 @@ from benchmark.sections.answers import NOT_TESTED
 from benchmark.sections.certainty import rule
 from benchmark.sections.choices import OUTDONE, recommended_rule
 from benchmark.sections.data import cards_of
+from benchmark.sections.goals import CLEAN_MODEL, WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, DEGENERATE, INSIDE_FRONTIER, ONE_GROUP
 from benchmark.statistics.answer import answer_records
@@ -69,7 +70,7 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
     )
     family = f"dataset, bias, classifier{', test' if statistics.names_tests else ''} and metric"
     most = share(NEARLY_ALL)
-    recommended = recommended_rule(answer_records(statistics.answers), statistics.rope)
+    recommended = " ".join(recommended_rule(answer_records(statistics.answers), statistics.criteria))
     return {
         "Interval": "95 %, Student's: the mean over the repetitions, plus and minus the quantile of t times "
         f"the standard error{overlap}. Where all values are equal it is a point, which does not mean that "
@@ -89,15 +90,16 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         "nothing is compared with it.",
         f"{BELOW_CONSTANT} {BELOW_WORDS}": "The mean accuracy is below that of "
         "refusing everybody, or of accepting everybody, whichever is right more often on the test rows. It "
-        "is compared, and never recommended.",
+        "is compared, and recommended only within the slack of accuracy.",
         f"{ONE_GROUP} one answer for a group": f"On average more than {most} of one of the groups are "
         "refused, or accepted. It is compared, and never recommended.",
         f"{INSIDE_FRONTIER} inside the unprocessing frontier": "Where the run recorded one: on the same "
         "samples, thresholds by group on the scores of the most accurate classifier without mitigation, "
         "chosen on the training sample, are more accurate at no more discrimination, and the 95 % interval "
         "of the difference lies below 0. It says nothing of whether a technique is recommended.",
-        "Recommended": f"{recommended[:1].upper()}{recommended[1:]}. Outdone ones are not: {OUTDONE}. With "
-        f"one repetition there is no interval, and such a technique is a candidate only. {NOT_TESTED}",
+        "Goals": f"{'; '.join(words.title for words in WORDS.values())}. {CLEAN_MODEL} Acceptance is equal "
+        "where discrimination is 0. Answers, choices and ranks are of one goal each.",
+        "Recommended": f"{recommended} Outdone ones are not: {OUTDONE}. {NOT_TESTED}",
         "Which technique holds up": "The greatest β at which it is better than the baseline and of use "
         f"(without {DEGENERATE}, {BELOW_CONSTANT} and {ONE_GROUP}), as far as technique and baseline have a "
         "value in every repetition up to there; else it is counted as incomplete.",

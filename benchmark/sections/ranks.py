@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from benchmark.columns import GOAL_METRICS, GOALS
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.left_out import BELOW_COLUMNS
 from benchmark.runs.ranks import MOST_PAIRED, N_POSTERIOR, repeated_levels
+from benchmark.sections.goals import WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, SAME_ANSWER
 from benchmark.statistics.frames import SCENARIO
@@ -17,6 +19,8 @@ READING = (
     "Over several datasets and all β, techniques are ranked where all of them have values; best mean ranks, "
     "and the p-value of Friedman's test (Iman and Davenport's F). A dataset on which the bias has no effect "
     "counts at one β. A dataset at several β is no independent evidence, and p-values are too small for it.",
+    "Techniques are ranked to restore by their distance to the clean model, above β = 0 and where there is "
+    "something to undo. They are ranked to equalise by discrimination.",
     f"Degenerate: techniques without a rank, because they answer {SAME_ANSWER} at some β on some of these "
     "datasets.",
 )
@@ -25,18 +29,23 @@ _BELOW = (
     "techniques have a rank, and are no choice there."
 )
 _MOST_RANKED = 3
+_TITLES = {GOAL_METRICS[goal]: f"Ranks. {WORDS[goal].title}" for goal in GOALS}  # by metric
 
 
 def section(statistics: RunStatistics) -> Section:
     """Return the best mean ranks of each set of datasets, and where pairs are not compared."""
     rows = list(_rows(statistics))
+    by_title: dict[str, list[list[str]]] = {}
+    for name, row in rows:
+        by_title.setdefault(_TITLES.get(name.partition("[")[0], "Other metrics, of no goal"), []).append(row)
+    titles = [title for title in (*_TITLES.values(), *by_title) if title in by_title]
     headings = ["Datasets", "Metric", "Techniques", "Degenerate", "Best mean ranks", "p"]
-    notes = [*READING, *([_BELOW] if any(BELOW_CONSTANT in row[4] for row in rows) else [])]
+    notes = [*READING, *([_BELOW] if any(BELOW_CONSTANT in row[4] for _, row in rows) else [])]
     return Section(
         "ranks",
         "How techniques rank over datasets",
         [*notes, *_pair_notes(statistics), *(f"Warning, {warning}" for warning in statistics.warnings)],
-        [Block(table=TextTable(headings, rows))],
+        [Block(title, table=TextTable(headings, by_title[title])) for title in dict.fromkeys(titles)],
         files={
             "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not "
             "differ",
@@ -57,7 +66,8 @@ def _pair_notes(statistics: RunStatistics) -> list[str]:
     ]
 
 
-def _rows(statistics: RunStatistics) -> Iterator[list[str]]:
+def _rows(statistics: RunStatistics) -> Iterator[tuple[str, list[str]]]:
+    """Yield each metric that is ranked by on some datasets, and the row that says so."""
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
     run, standing = statistics.run, statistics.standing
     degenerate = standing[(standing["n_degenerate"] > 0) & ~repeated_levels(run, standing)]
@@ -68,7 +78,7 @@ def _rows(statistics: RunStatistics) -> Iterator[list[str]]:
         ]
         left_out = ranks["technique"].isin(there["technique"]).sum()
         p = ranks["p_f"].iloc[0]
-        yield [
+        row = [
             statistics.ranked_on(str(datasets), **dict(zip(where, map(str, place), strict=True))),
             statistics.title(str(name)),
             f"{ranks['mean_rank'].count()} of {len(ranks)}",
@@ -76,6 +86,7 @@ def _rows(statistics: RunStatistics) -> Iterator[list[str]]:
             _best(ranks.dropna(subset="mean_rank"), run.titles),
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
+        yield str(name), row
 
 
 def _best(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:

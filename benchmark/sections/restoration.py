@@ -11,9 +11,10 @@ import pandas as pd
 from benchmark.metrics.restoration import SHARES
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
+from benchmark.sections.goals import WHY_NOT
 from benchmark.sections.section import Block, Section, TextTable
-from benchmark.statistics.answers import of_use
-from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO, REVERSED
+from benchmark.statistics.answers import of_use, undo_of
+from benchmark.statistics.restoration import REVERSED
 from benchmark.text.words import number, share
 
 _AMONG = {name: among for name, (_, among) in SHARES.items()}
@@ -28,14 +29,6 @@ READING = (
     "nothing. What it gives back is chance: only what goes beyond it counts.",
 )
 OF_NETWORK = "Training rows with and without bias are samples of a network with the same random numbers."
-
-WHY_NOT = {
-    NO_REFERENCE: "{title} is no reference: without planted bias it answers nearly everybody the same, or "
-    "is less accurate than a constant answer.",
-    NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias moves it no farther than a refit does, "
-    "or moves its discrimination by less than 0.02.",
-}
-"""Why techniques are not ranked by how near they come to the clean model."""
 
 _PEOPLE = {
     "restoration_distance": "Distance to clean model",
@@ -118,11 +111,12 @@ def told_at(rows: pd.DataFrame, beta: float) -> dict[str, dict[str, dict[str, To
 def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Iterator[str]:
     """Say who gives most back at one level of bias, and who pays; or why nobody can say."""
     titles = statistics.run.titles
-    there = scenario.rows(statistics.undo)
-    undo = there[there["beta"] == beta].set_index("baseline")["undo"]
+    rows = scenario.rows(statistics.restoration)
+    there = rows[rows["beta"] == beta].drop_duplicates("baseline")
+    undo = dict(zip(there["baseline"], undo_of(there, statistics.undo), strict=True))
     standing = of_use(scenario.rows(statistics.standing))
     useful = set(standing.loc[standing["of_use"] & (standing["beta"] == beta), "technique"])
-    for baseline, techniques in told_at(scenario.rows(statistics.restoration), beta).items():
+    for baseline, techniques in told_at(rows, beta).items():
         if why := WHY_NOT.get(str(undo.get(baseline, ""))):
             yield why.format(title=titles[baseline])
             continue

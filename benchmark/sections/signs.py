@@ -105,7 +105,10 @@ def mark_notes(rows: Iterable[Any]) -> list[str]:
     if below := list(marked.get(BELOW_CONSTANT, ())):
         either = EITHER_CONSTANT if EITHER_CONSTANT in below else " or ".join(below)
         answer = below[0] if len(below) == 1 else f"the best constant answer ({either})"
-        notes.append(f"{BELOW_CONSTANT} {below_constant_words(answer)}: never recommended.")
+        notes.append(
+            f"{BELOW_CONSTANT} {below_constant_words(answer)}: recommended only within the slack of "
+            "accuracy, or where the clean model is no more accurate."
+        )
     if ONE_GROUP in marked:
         notes.append(
             f"{ONE_GROUP} refuses or accepts more than {share(NEARLY_ALL)} of one of the groups: never "
@@ -120,8 +123,8 @@ def sign_notes(answers: Iterable[Answer]) -> list[str]:
     notes = []
     if any(answer.levels_down for answer in answers):
         notes.append(
-            f"{LEVELS_DOWN} accepts no greater share of the deprived group than the baseline: "
-            "discrimination fell because fewer of the favored group are accepted."
+            f"{LEVELS_DOWN} accepts no greater share of the deprived group than the baseline, and a smaller "
+            "one of the favored group."
         )
     if any(answer.frontier == INSIDE for answer in answers):
         notes.append(

@@ -11,9 +11,10 @@ from benchmark.estimator.snippet import card_snippet
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.choices import named_choices
+from benchmark.sections.goals import WORDS, by_goal
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
-from benchmark.statistics.choices import LEAST, RESTORES
+from benchmark.statistics.choices import LEAST
 from benchmark.techniques import find_technique, get_technique
 
 NO_LINES = (
@@ -36,10 +37,9 @@ def section(statistics: RunStatistics) -> Section:
 
 
 def winner(statistics: RunStatistics) -> tuple[list[str], str]:
-    """Name a technique for the highest level of bias of each scenario, and say how to apply the first.
+    """Name a technique for each goal at the highest level of bias of each scenario, and apply the first.
 
-    It is the recommended one that comes nearest to the model without planted bias, if that technique is
-    recommended, else the one that is recommended for the least discrimination.
+    It is the one that is recommended because it comes nearest to the goal; to restore decisions comes first.
 
     Returns
     -------
@@ -49,32 +49,35 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
         Lines of Python; empty if no technique is named, or the run does not say enough.
     """
     places, said, lines = [], NO_LINES, ""
-    for scenario, beta, row in _named(statistics):
-        where = f"{scenario.heading} at β = {beta:g}"
+    for scenario, beta, goal, row in _named(statistics):
+        where, purpose = f"{scenario.heading} at β = {beta:g}", WORDS[goal].purpose
         if row is None:
-            places.append(f"{where}: no technique is recommended.")
+            places.append(f"{where}: no technique is recommended {purpose}.")
             continue
         title = statistics.run.titles[row.technique]
-        back = RESTORES in row.choices
-        why = "it comes nearest to the model without planted bias" if back else "for least discrimination"
-        places.append(f"{where}: {title} is recommended{': ' if back else ' '}{why}.")
+        places.append(f"{where}: {title} is recommended {purpose}.")
         if not lines:
             lines, remark = _lines(statistics, scenario, row.technique)
-            said = f"These lines apply {title} to {scenario.dataset.heading}.{remark}" if lines else remark
+            applied = f"These lines apply {title} to {scenario.dataset.heading}, {purpose}.{remark}"
+            said = applied if lines else remark
     if len(places) > _MOST_NAMED:
         places = [*places[:_MOST_NAMED], f"{len(places) - _MOST_NAMED} more are not listed here."]
     return [*places, said], lines
 
 
-def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, Answer | None]]:
-    """Yield each scenario, its highest level of bias, and the answer that is named there, or None."""
-    last = {key: (beta, rows) for key, beta, rows in by_level(statistics.answers)}  # levels ascend
+def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, Answer | None]]:
+    """Yield each scenario, its highest level of bias, a goal, and the answer that is named, or None."""
+    last = {
+        goal: {key: (beta, rows) for key, beta, rows in by_level(answers)}  # levels ascend
+        for goal, answers in by_goal(statistics.answers)
+    }
     for scenario in statistics.scenarios:
-        if scenario.key in last:
-            beta, rows = last[scenario.key]
-            picked = named_choices(rows)
-            named = (picked[name] for name in (RESTORES, LEAST) if name in picked)
-            yield scenario, beta, next((row for row in named if row.verdict == "recommended"), None)
+        for goal, levels in last.items():
+            if scenario.key in levels:
+                beta, rows = levels[scenario.key]
+                named = named_choices(rows).get(LEAST)
+                recommended = named if named and named.verdict == "recommended" else None
+                yield scenario, beta, goal, recommended
 
 
 def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tuple[str, str]:

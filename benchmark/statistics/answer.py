@@ -13,6 +13,7 @@ from benchmark.statistics.frames import ScenarioKey
 VERDICTS = (
     *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
     *("unknown", "too_few", "one_group", "below_constant", "incomplete", "missing", "degenerate"),
+    *("nothing_to_undo", "no_reference"),
 )
 """What is concluded of a technique at one level of bias, in the order of tables."""
 
@@ -29,6 +30,7 @@ class Answer(NamedTuple):
     test: str
     beta: float
     technique: str
+    goal: str
     baseline: str
     n: int
     missing: int
@@ -68,12 +70,13 @@ class Answer(NamedTuple):
     favorable_deprived: float
     favorable_favored: float
     reference: str
+    reference_accepted: float
     reference_deprived: float
     reference_favored: float
-    too_few: bool
+    accuracy_floor: float
+    too_few: str
     baseline_degenerate: bool
     baseline_accepted_deprived: float
-    clean_distance: float
     verdict: str
     outdone_by: str
     choice: str
@@ -113,11 +116,10 @@ def answer_records(answers: pd.DataFrame) -> list[Answer]:
 
 
 def in_order(answers: Iterable[Answer]) -> list[Answer]:
-    """Sort the answers of one level of bias: those to choose first, degenerate ones last.
+    """Sort the answers of one goal at one level of bias: those to choose first, degenerate ones last.
 
-    Within each verdict those come first that are the nearest to no discrimination, in the mean over the
-    samples of how far they are from it: discrimination that changes its sign from sample to sample is none
-    the less there.
+    Within each verdict those come first that are the nearest to the goal, in the mean over the samples of how
+    far they are from it: discrimination that changes its sign from sample to sample is none the less there.
     """
 
     def key(answer: Answer) -> tuple[int, bool, float]:
@@ -128,7 +130,7 @@ def in_order(answers: Iterable[Answer]) -> list[Answer]:
 
 
 def by_level(answers: pd.DataFrame) -> Iterator[tuple[ScenarioKey, float, list[Answer]]]:
-    """Yield the key of a scenario, a level of bias, and its answers :func:`in_order`."""
+    """Yield the key of a scenario, a level of bias, and its answers :func:`in_order`, all for one goal."""
     levels: dict[tuple[ScenarioKey, float], list[Answer]] = {}
     for answer in answer_records(answers):
         levels.setdefault((answer[:4], answer.beta), []).append(answer)

@@ -16,25 +16,25 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from benchmark.columns import BALANCED, BIASED, ORIGINAL, UNTREATED
+from benchmark.columns import BALANCED, BIASED, EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, UNTREATED
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.choices import (
-    EQUAL,
-    choose,
-    clean_distances,
-    references,
-)
+from benchmark.statistics.choices import EQUAL, Criteria, choose, references
+from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.statistics.frames import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
+from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 
 ACCURACY = "accuracy"
 """Metric that the others are traded off against."""
 
-DISCRIMINATION = "discrimination"
-"""Metric that a choice between techniques is to improve; 0 is ideal."""
+DISCRIMINATION = GOAL_METRICS[EQUALISE]
+"""Metric that a choice between techniques that equalise is to improve; 0 is ideal."""
+
+OF_CLEAN_MODEL = (RESTORATION_DISTANCE, AGREEMENT)
+"""Metrics that compare decisions with those of the clean model, which is itself the baseline at level 0."""
 
 ACCEPTANCE = ("accepted", "accepted_deprived", "accepted_favored")
 """Metrics that say who is predicted the favorable outcome."""
@@ -51,7 +51,7 @@ STANDING_COLUMNS = (
     *WHERE,
     *("constant_accuracy", "constant_answer"),
     *("n_degenerate", "degenerate", "mostly_constant", "below_constant", "one_group"),
-    *("favorable_deprived", "favorable_favored"),
+    *("favorable", "favorable_deprived", "favorable_favored"),
 )
 """Columns of :func:`standings`."""
 
@@ -185,6 +185,10 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     labels = [
         constant_on(constants.get(d), t, beta=0) for d, t in zip(found["dataset"], found["test"], strict=True)
     ]
+    found["favorable"] = [
+        answer.favorable / (answer.favorable + answer.unfavorable) if answer else math.nan
+        for answer in labels
+    ]
     for i, name in enumerate(("favorable_deprived", "favorable_favored")):
         found[name] = [answer.groups[i] if answer and answer.groups else math.nan for answer in labels]
     found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"] - _ROUNDING
@@ -311,30 +315,49 @@ def answer_table(
     comparisons: pd.DataFrame,
     standing: pd.DataFrame,
     baselines: Baselines,
-    rope: float = ROPE,
+    criteria: Criteria = Criteria(),  # noqa: B008
     resampling: Resampling | None = None,
     *,
     paired_levels: bool = False,
+    undo: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Put together what a choice between techniques at one level of bias needs.
+    """Put together what a choice between techniques at one level of bias needs, for each goal.
 
-    Comparisons are :func:`judged`, ``standing`` comes from :func:`standings`, and ``rope`` is the accuracy
-    that the choice at next to no cost may lose, and the difference up to which techniques are tied;
-    ``resampling`` says whether repetitions are repeated splits of the same rows, and ``paired_levels``
-    whether one repetition has the same rows and random numbers at all levels of bias.
+    Parameters
+    ----------
+    results : DataFrame
+        All values.
+    comparisons : DataFrame
+        From :func:`judged`.
+    standing : DataFrame
+        From :func:`standings`.
+    baselines : Baselines
+        What techniques are compared with.
+    criteria : Criteria
+        What a technique has to reach so that it is recommended.
+    resampling : Resampling, optional
+        How repetitions overlap, where they are repeated splits of the same rows.
+    paired_levels : bool
+        Whether one repetition has the same rows and random numbers at all levels of bias.
+    undo : DataFrame, optional
+        From :func:`~benchmark.statistics.undo_table`: where there is something to undo; by default nothing is
+        known of it.
 
     Returns
     -------
     DataFrame
-        Columns :data:`~benchmark.statistics.answer.ANSWER_COLUMNS`, one row for each technique at each level
-        of bias in its scenario, the baseline included.
+        Columns :data:`~benchmark.statistics.answer.ANSWER_COLUMNS`, one row for each goal and each technique
+        at each level of bias in its scenario, the baseline included. There are rows to restore where levels
+        are paired and the results have ``restoration_distance``, on the original test, above level 0.
 
+        ``goal``, ``metric``
+            One of :data:`~benchmark.columns.GOALS`, and its metric.
         ``value``, ``accuracy``, ``accepted``, ``accepted_deprived``, ``accepted_favored``
-            Means over the ``n`` repetitions with a value of discrimination; ``pairs`` of them are compared
-            with the baseline, which has none in the others.
+            Means over the ``n`` repetitions with a value of the metric; ``pairs`` of them are compared with
+            the baseline, which has none in the others.
         ``distance``
-            Mean absolute value of discrimination, of which 0 is ideal: more than that of ``value`` where its
-            sign differs from repetition to repetition.
+            Mean absolute value of the metric, of which 0 is ideal: more than that of ``value`` where its sign
+            differs from repetition to repetition.
         ``change``, ``accuracy_change``
             Mean differences to the baseline on the same samples; 0 for the baseline itself.
         ``improvement``
@@ -342,47 +365,58 @@ def answer_table(
             all techniques at this level of the scenario are within theirs together. ``splits`` are the
             repetitions, or their folds, that it comes from.
         ``better``, ``worse``, ``less_accurate``
-            Whether discrimination is better or worse than the baseline's, and the accuracy worse, by
+            Whether the metric is better or worse than the baseline's, and the accuracy worse, by
             :func:`judged`; none of it where nothing is compared. ``tested`` is whether there is an interval.
-        ``reference``, ``reference_deprived``, ``reference_favored``, ``too_few``
+        ``reference``, ``reference_*``, ``accuracy_floor``, ``baseline_accepted_deprived``, ``too_few``
             See :func:`~benchmark.statistics.choices.references`.
         ``baseline_degenerate``
             Whether nothing is compared with the baseline there (:func:`incomparable`).
-        ``baseline_accepted_deprived``
-            The share of the deprived group that the baseline accepts at this level.
-        ``clean_distance``
-            Where levels are paired and 0 is among them, on the original test: how far the technique is from
-            its baseline without planted bias, in accuracy and in the shares of both groups accepted
-            (:func:`~benchmark.statistics.choices.clean_distances`). Else NaN, and so where that baseline is
-            degenerate.
         ``verdict``
             One of :data:`~benchmark.statistics.answer.VERDICTS`, the first that is true: ``baseline``;
-            ``untreated``, doing nothing where something else is the baseline; ``degenerate``; ``missing``
-            without a value, ``incomplete`` without one, of the technique or of the baseline, in every
-            repetition; ``below_constant``, less accurate than the best constant answer; ``unknown`` where
-            the shares accepted, or what a constant answer would score, are not recorded; ``not_compared``
-            where the baseline is mostly constant or without a value; ``one_group``, better than the
-            baseline, but one group is given nearly always the same answer; ``too_few``, better than the
-            baseline, but see there; ``outdone``, better than the baseline, but see ``outdone_by``;
-            ``recommended``, better than the baseline; ``candidate``, better in the one sample that there is;
-            ``worse`` than the baseline; ``no_less``, neither is shown.
+            ``untreated``, doing nothing where something else is the baseline; ``no_reference`` and
+            ``nothing_to_undo``, nothing can be restored here; ``degenerate``; ``missing`` without a value,
+            ``incomplete`` without one, of the technique or of the baseline, in every repetition;
+            ``below_constant``, less accurate than ``accuracy_floor``, and so than the best constant answer;
+            ``unknown`` where the shares accepted, or what a constant answer would score, are not recorded;
+            ``not_compared`` where the baseline is mostly constant or without a value; ``one_group``, better
+            than the baseline, but one group is given nearly always the same answer; ``too_few``, better than
+            the baseline, but see there; ``outdone``, better than the baseline, but see ``outdone_by``;
+            ``recommended``, better than the baseline; ``candidate``, better in too few repetitions to be
+            recommended; ``worse`` than the baseline; ``no_less``, neither is shown.
         ``outdone_by``
             A recommended technique or candidate that is no farther from 0 (``distance``) and no less accurate
-            than this one, in the means, and by more than ``rope`` better in one of both.
+            than this one, in the means, and by more than the margin better in one of both.
         ``levels_down``
             Whether a recommended technique, candidate or outdone one accepts no greater share of the deprived
             group than the baseline, and a smaller one of the favored group: the favored group has lost, and
             the deprived one gained nothing.
         ``choice``, ``tied``
             What the technique is named for, and what others and it are tied for, with spaces between:
-            ``least`` for the most accurate of the recommended techniques or candidates that are within
-            ``rope`` of the least distance; ``cheap`` for the same among those whose mean accuracy is at most
-            ``rope`` below the baseline's; ``restores`` for the one of all useful techniques with
-            the least ``clean_distance``, unless the baseline is as near itself.
+            ``least`` for the most accurate of the recommended techniques or candidates that are within the
+            margin of the least distance; ``cheap`` for the same among those whose mean accuracy is at most
+            the margin below the baseline's.
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
-    table = _joined(results, comparisons, standing, resampling)
+    measured = set(results["metric"])
+    parts = []
+    for goal in GOALS:
+        if GOAL_METRICS[goal] in measured and (goal != RESTORE or paired_levels):
+            table = _joined(results, comparisons, standing, resampling, goal)
+            parts.append(_answers_for(goal, table, standing, baselines, criteria, undo))
+    found = [part for part in parts if len(part)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=list(ANSWER_COLUMNS))
+
+
+def _answers_for(
+    goal: str,
+    table: pd.DataFrame,
+    standing: pd.DataFrame,
+    baselines: Baselines,
+    criteria: Criteria,
+    undo: pd.DataFrame | None,
+) -> pd.DataFrame:
+    """Return the answers of one goal, given what :func:`_joined` knows of the metric."""
     table["baseline"] = baselines.column(table)
     is_baseline = table["technique"] == table["baseline"]
     table["pairs"] = table["pairs"].mask(is_baseline, table["n"]).fillna(0).astype(int)
@@ -391,33 +425,57 @@ def answer_table(
     table["baseline_degenerate"] = incomparable(table, standing)
     for judgement in ("better", "candidate", "worse", "less_accurate"):
         table[judgement] &= ~table["baseline_degenerate"]
-    table = table.join(references(table))
-    table["clean_distance"] = _clean_distances(table, results, baselines) if paired_levels else np.nan
-    table["verdict"] = _verdicts(table)
-    eligible = ("recommended", "candidate", "no_less", "worse", "not_compared")
-    useful = table["verdict"].isin(eligible) & ~table["one_group"] & ~table["too_few"]
-    spots = table.assign(of_use=useful).groupby([*SCENARIO, "beta"], sort=False)
-    chosen = [choose(rows, rope) for _, rows in spots]
+    table = table.join(references(table, goal, criteria))
+    if goal == RESTORE:  # references are from level 0
+        table = table[(table["test"] == ORIGINAL) & (table["beta"] > 0)].reset_index(drop=True)
+    table["undo"] = undo_of(table, undo) if goal == RESTORE else ""
+    table["verdict"] = _verdicts(table, criteria)
+    spots = table.groupby([*SCENARIO, "beta"], sort=False)
+    chosen = [choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(outdone_by="", choice="", tied="")
     table["verdict"] = table["verdict"].mask(table["outdone_by"] != "", "outdone")
-    return _with_losses(table, is_baseline)[list(ANSWER_COLUMNS)]
+    return _with_losses(table)[list(ANSWER_COLUMNS)]
 
 
-def _clean_distances(table: pd.DataFrame, results: pd.DataFrame, baselines: Baselines) -> pd.Series:
-    """Return how far each row is from its baseline without planted bias, where that can be said."""
-    found = clean_distances(results[results["test"] == ORIGINAL], baselines, [ACCURACY, *ACCEPTANCE[1:]])
-    apart = found.reindex(pd.MultiIndex.from_frame(table[list(WHERE)])).to_numpy()
-    clean = table[(table["beta"] == 0) & (table["n_degenerate"] == 0)]
-    sound = pd.MultiIndex.from_frame(clean[[*SCENARIO, "technique"]])
-    keys = pd.MultiIndex.from_frame(table[[*SCENARIO, "baseline"]])
-    return pd.Series(apart, index=table.index).where(keys.isin(sound))
+def undo_of(table: pd.DataFrame, undo: pd.DataFrame | None) -> pd.Series:
+    """Return of each row with a baseline why nothing can be restored there; empty if something can.
+
+    Of a baseline of which nothing is said, the same is true as of all others at that level of the scenario.
+    """
+    if undo is None or undo.empty:
+        return pd.Series("", index=table.index)
+    spot = [*SCENARIO, "beta"]
+    by_baseline = undo.set_index([*spot, "baseline"])["undo"]
+    agreed = undo.groupby(spot)["undo"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
+    of_baseline, of_level = (
+        pd.Series(known.reindex(pd.MultiIndex.from_frame(table[[*names]])).to_numpy(), index=table.index)
+        for known, names in ((by_baseline, [*spot, "baseline"]), (agreed, spot))
+    )
+    return of_baseline.fillna(of_level).fillna("")
+
+
+def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame | None) -> Any:
+    """Return which rows compare with a clean model where there is nothing to rank by.
+
+    ``keys`` have scenario, ``beta``, ``technique`` and ``metric``. At level 0 the baseline is the clean model
+    itself; other tests than the original have none; and somewhere nothing can be restored (:func:`undo_of`).
+    """
+    table = keys.assign(baseline=baselines.column(keys))
+    of_metric = table["metric"].isin(OF_CLEAN_MODEL)
+    nowhere = (table["beta"] == 0) | (table["test"] != ORIGINAL) | (undo_of(table, undo) != "")
+    return (of_metric & nowhere).to_numpy()
 
 
 def _joined(
-    results: pd.DataFrame, comparisons: pd.DataFrame, standing: pd.DataFrame, resampling: Resampling | None
+    results: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    standing: pd.DataFrame,
+    resampling: Resampling | None,
+    goal: str,
 ) -> pd.DataFrame:
     """Put what is known of each technique at each level of bias into one row."""
-    own = results[results["metric"].isin((DISCRIMINATION, ACCURACY, *ACCEPTANCE))]
+    metric_of_goal = GOAL_METRICS[goal]
+    own = results[results["metric"].isin((metric_of_goal, ACCURACY, *ACCEPTANCE))]
     intervals = cell_intervals(to_cells(own, resampling))
 
     def of(frame: pd.DataFrame, metric: str, columns: dict[str, str]) -> pd.DataFrame:
@@ -437,18 +495,18 @@ def _joined(
         "simultaneous_high": "improvement_high",
         "splits": "splits",
     }
-    table = of(intervals, DISCRIMINATION, {"n": "n", "missing": "missing", **mean("value")})
-    own = results[results["metric"] == DISCRIMINATION]
+    table = of(intervals, metric_of_goal, {"n": "n", "missing": "missing", **mean("value")})
+    own = results[results["metric"] == metric_of_goal]
     for part in (
         own.assign(distance=own["value"].abs()).groupby(list(WHERE), sort=False)[["distance"]].mean(),
         of(intervals, ACCURACY, mean("accuracy")),
         *(of(intervals, name, {"mean": name}) for name in ACCEPTANCE),
-        of(comparisons, DISCRIMINATION, {"n": "pairs", **change("change"), **gain, **judgements}),
+        of(comparisons, metric_of_goal, {"n": "pairs", **change("change"), **gain, **judgements}),
         of(comparisons, ACCURACY, {**change("accuracy_change"), "worse": "less_accurate"}),
         standing.set_index(list(WHERE)),
     ):
         table = table.join(part)
-    table = table.reset_index().assign(metric=DISCRIMINATION)
+    table = table.reset_index().assign(goal=goal, metric=metric_of_goal)
     # Joining leaves gaps, and columns of objects where there are no comparisons at all.
     numbers = ["pairs", *change("change").values(), *change("accuracy_change").values(), *gain.values()]
     table[numbers] = table[numbers].astype(float)
@@ -460,39 +518,41 @@ def _joined(
     return table
 
 
-def _verdicts(table: pd.DataFrame) -> Any:
+def _verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
     """Return the verdict on each row."""
+    good = table["better"] | table["candidate"]
     return first_true(
         {
             "baseline": table["technique"] == table["baseline"],
             "untreated": table["technique"] == UNTREATED,
+            NO_REFERENCE: table["undo"] == NO_REFERENCE,
+            NOTHING_TO_UNDO: table["undo"] == NOTHING_TO_UNDO,
             "degenerate": table["n_degenerate"] > 0,
             "missing": table["value"].isna(),
             "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
-            "below_constant": table["below_constant"],
+            "below_constant": table["accuracy"] < table["accuracy_floor"] - EQUAL,
             "unknown": table["accepted"].isna()
             | table["accuracy"].isna()
             | table["constant_accuracy"].isna(),
             "not_compared": table["baseline_degenerate"] | table["change"].isna(),
-            "one_group": (table["better"] | table["candidate"]) & table["one_group"],
-            "too_few": (table["better"] | table["candidate"]) & table["too_few"],
-            "recommended": table["better"],
-            "candidate": table["candidate"],
+            "one_group": good & table["one_group"],
+            "too_few": good & (table["too_few"] != ""),
+            "recommended": table["better"] & (table["splits"] >= criteria.least_splits),
+            "candidate": good,
             "worse": table["worse"],
         },
         "no_less",
     )
 
 
-def _with_losses(table: pd.DataFrame, is_baseline: pd.Series[bool]) -> pd.DataFrame:
-    """Add the baseline's share of the deprived group, and whether only the favored group has lost."""
+def _with_losses(table: pd.DataFrame) -> pd.DataFrame:
+    """Say whether only the favored group has lost."""
     spot = [*SCENARIO, "beta"]
-    shares = list(ACCEPTANCE[1:])
-    known = table[is_baseline].set_index([*spot, "technique"])[shares]
-    before = table[[*spot, "baseline"]].join(known, on=[*spot, "baseline"])
-    deprived, favored = (table[name] - before[name] for name in shares)
+    known = table[table["technique"] == table["baseline"]].set_index([*spot, "technique"])
+    keys = pd.MultiIndex.from_frame(table[[*spot, "baseline"]])
+    before = known["accepted_favored"].reindex(keys).to_numpy(dtype=float)
     good = table["verdict"].isin(("recommended", "candidate", "outdone"))
-    return table.assign(
-        baseline_accepted_deprived=before[shares[0]],
-        levels_down=good & (deprived <= EQUAL) & (favored < -EQUAL),
-    )
+    gained = table["accepted_deprived"] > table["baseline_accepted_deprived"] + EQUAL
+    lost = table["accepted_favored"] < before - EQUAL
+    known_before = table["baseline_accepted_deprived"].notna()
+    return table.assign(levels_down=good & known_before & ~gained & lost)

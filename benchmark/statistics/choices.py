@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchmark.statistics.frames import SCENARIO, WHERE, Baselines
+from benchmark.columns import EQUALISE
+from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.few import FEW
+from benchmark.statistics.frames import SCENARIO
 
 EQUAL = 1e-6
 """Means of shares that differ by no more are held equal: by rounding, or by one row of a million."""
 
-LEAST, CHEAP, RESTORES = "least", "cheap", "restores"
-"""Choices between techniques: the least discrimination of the recommended ones, the least of those at next to
-no cost, and the technique nearest to the model without planted bias."""
+LEAST, CHEAP = "least", "cheap"
+"""Choices between techniques: the one that comes nearest to the goal, and the one that does so at next to no
+cost."""
 
 TO_CHOOSE = ("recommended", "candidate")
 """Verdicts on techniques to choose from."""
@@ -24,81 +26,124 @@ TO_CHOOSE = ("recommended", "candidate")
 COMPARED_WITH = ("baseline", "untreated")
 """Verdicts on what the others are compared with."""
 
-CHOICES = (LEAST, CHEAP, RESTORES)
+CHOICES = (LEAST, CHEAP)
 """What a technique can be chosen for, in the order of sentences."""
 
 HARDLY_MOVED = 0.02
-"""How far bias moves a model at least so that there is something to bring back."""
+"""How far bias moves a model at least so that there is something to undo."""
 
 OF_BASELINE, OF_LABELS = "baseline", "labels"
 """Where a reference for acceptance is from: the baseline without planted bias, or the test rows' labels."""
 
-REFERENCE_COLUMNS = ("reference", "reference_deprived", "reference_favored", "too_few")
+REFERENCE_COLUMNS = (
+    *("reference", "reference_accepted", "reference_deprived", "reference_favored"),
+    *("accuracy_floor", "baseline_accepted_deprived", "too_few"),
+)
 """Columns of :func:`references`."""
 
-_LEAST_SHARE = 0.5  # of the reference's acceptance, and of its refusal, in each group
+FEWER = "fewer_deprived"
+"""Limit that a technique misses that accepts fewer of the deprived group than the baseline does."""
+
+LIMITS = (
+    *("accepts_deprived", "refuses_deprived", "accepts_favored", "refuses_favored"),
+    *("accepts_all", FEWER),
+)
+"""Limits of acceptance that a technique can miss, in the order of sentences."""
 
 
-def falls_short(share: Any, reference: Any) -> Any:
-    """Return whether a share, or each of some, is less than half of its reference."""
-    return share < _LEAST_SHARE * reference - EQUAL
+@dataclass(frozen=True)
+class Criteria:
+    """What a technique has to reach so that it is recommended.
+
+    Parameters
+    ----------
+    margin : float, default 0.01
+        By how much it has to be better than its baseline, in the whole of its simultaneous interval. Up to
+        this difference two techniques are tied, and so much accuracy may be lost at next to no cost.
+    least_group_share : float, default 0.5
+        Which share of the reference's acceptance it has to reach in each group, and of its refusal.
+    least_overall_share : float, default 0.8
+        Which share of the reference's overall acceptance it has to reach to equalise.
+    accuracy_slack : float, default 0.01
+        By how much it may be less accurate than the best constant answer, or than the baseline without
+        planted bias if that is less accurate.
+    least_splits : int, default 5
+        Repetitions, or folds of them, below which there are candidates only.
+    """
+
+    margin: float = ROPE
+    least_group_share: float = 0.5
+    least_overall_share: float = 0.8
+    accuracy_slack: float = 0.01
+    least_splits: int = FEW
 
 
-def references(table: pd.DataFrame) -> pd.DataFrame:
-    """Return what share of each group is accepted without planted bias, and who stays far below it.
+def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFrame:
+    """Return whom models accept without planted bias, and which techniques stay far below that.
 
     Parameters
     ----------
     table : DataFrame
-        Techniques at levels of bias, with ``baseline``, ``n_degenerate``, the shares accepted, and
-        ``favorable_deprived`` and ``favorable_favored``, the shares of favorable labels by group.
+        Techniques at levels of bias, with ``baseline``, ``n_degenerate``, ``accuracy``,
+        ``constant_accuracy``, the shares accepted, and ``favorable``, ``favorable_deprived`` and
+        ``favorable_favored``, the shares of favorable labels.
+    goal : str
+        One of :data:`~benchmark.columns.GOALS`.
+    criteria : Criteria
+        Limits.
 
     Returns
     -------
     DataFrame
         Columns :data:`REFERENCE_COLUMNS`, with the table's index. The reference is the technique's baseline
-        at level 0 of its scenario where that was run and is not degenerate, else the favorable share of the
-        group in the test rows. ``too_few`` is whether in either group less than half of the reference's
-        share is accepted, or less than half of its share refused.
+        at level 0 of its scenario where that was run and is not degenerate, else the share of favorable
+        labels in the test rows. ``accuracy_floor`` is the accuracy of the best constant answer or of that
+        baseline, whichever is less, minus the slack. ``baseline_accepted_deprived`` is whom the baseline
+        accepts at the same level. ``too_few`` names the :data:`LIMITS` that are missed, with blanks between:
+        each group's, and to equalise overall acceptance and the baseline's of the deprived group.
     """
     groups = ("deprived", "favored")
-    clean = table[
-        (table["beta"] == 0) & (table["technique"] == table["baseline"]) & (table["n_degenerate"] == 0)
-    ].set_index([*SCENARIO, "technique"])
-    keys = pd.MultiIndex.from_frame(table[[*SCENARIO, "baseline"]])
-    found = pd.DataFrame(index=table.index)
-    for group in groups:
-        of_baseline = clean[f"accepted_{group}"].reindex(keys).to_numpy(dtype=float)
-        found[f"reference_{group}"] = of_baseline
-    known = found.notna().all(axis=1)
-    few = np.zeros(len(table), dtype=bool)
-    for group in groups:
-        shares = found[f"reference_{group}"].where(known, table[f"favorable_{group}"].astype(float))
-        found[f"reference_{group}"] = shares
-        accepted = table[f"accepted_{group}"]
-        few |= (falls_short(accepted, shares) | falls_short(1 - accepted, 1 - shares)).to_numpy()
-    of_labels = ~known & found["reference_deprived"].notna() & found["reference_favored"].notna()
-    found["reference"] = np.select([known, of_labels], [OF_BASELINE, OF_LABELS], "")
-    return found.assign(too_few=few)[list(REFERENCE_COLUMNS)]
-
-
-def clean_distances(results: pd.DataFrame, baselines: Baselines, metrics: Sequence[str]) -> pd.Series:
-    """Return how far each technique is from its baseline without planted bias, in the mean.
-
-    It is the mean over ``metrics`` and repetitions of the absolute difference between the technique's value
-    and the baseline's at level 0 of the same repetition, so that levels have to be paired. Indexed by
-    :data:`~benchmark.statistics.frames.WHERE`, for levels above 0; NaN where a metric has no such pair.
-    """
-    own = results[results["metric"].isin(metrics)]
-    own = own.assign(baseline=baselines.column(own))
-    keys = [*SCENARIO, "repetition", "metric"]
-    clean = own[(own["beta"] == 0) & (own["technique"] == own["baseline"])]
-    pairs = own[own["beta"] > 0].merge(
-        clean[[*keys, "baseline", "value"]], how="left", on=[*keys, "baseline"], suffixes=("", "_clean")
+    shares = ("accepted", *(f"accepted_{group}" for group in groups))
+    baselines = table[table["technique"] == table["baseline"]]
+    clean = baselines[(baselines["beta"] == 0) & (baselines["n_degenerate"] == 0)]
+    of_clean = _of_baseline(clean, table, SCENARIO, [*shares, "accuracy"])
+    known = of_clean[[*shares[1:]]].notna().all(axis=1)
+    labels = table[["favorable", *(f"favorable_{group}" for group in groups)]].astype(float)
+    of_labels = ~known & labels.notna().all(axis=1)
+    names = ("reference_accepted", *(f"reference_{group}" for group in groups))
+    found = pd.DataFrame(
+        {
+            name: of_clean[own].where(known, labels[label].where(of_labels))
+            for name, own, label in zip(names, shares, labels.columns, strict=True)
+        }
     )
-    pairs["apart"] = (pairs["value"] - pairs["value_clean"]).abs()
-    by_metric = pairs.groupby([*WHERE, "metric"], sort=False)["apart"].mean().unstack("metric")
-    return by_metric.reindex(columns=list(metrics)).mean(axis=1, skipna=False)
+    found["reference"] = np.select([known, of_labels], [OF_BASELINE, OF_LABELS], "")
+    constant = table["constant_accuracy"].astype(float)
+    least = constant.where(~(of_clean["accuracy"] < constant), of_clean["accuracy"])
+    found["accuracy_floor"] = least - criteria.accuracy_slack
+    before = _of_baseline(baselines, table, [*SCENARIO, "beta"], ["accepted_deprived"])["accepted_deprived"]
+    found["baseline_accepted_deprived"] = before
+    missed = {}
+    for group in groups:
+        own, whole = table[f"accepted_{group}"], found[f"reference_{group}"]
+        missed[f"accepts_{group}"] = own < criteria.least_group_share * whole - EQUAL
+        missed[f"refuses_{group}"] = 1 - own < criteria.least_group_share * (1 - whole) - EQUAL
+    if goal == EQUALISE:
+        overall = criteria.least_overall_share * found["reference_accepted"]
+        missed["accepts_all"] = table["accepted"] < overall - EQUAL
+        missed[FEWER] = table["accepted_deprived"] < before - EQUAL
+    words = [np.where(missed[limit], f"{limit} ", "") for limit in LIMITS if limit in missed]
+    found["too_few"] = ["".join(own).rstrip() for own in zip(*words, strict=True)]
+    return found[list(REFERENCE_COLUMNS)]
+
+
+def _of_baseline(
+    baselines: pd.DataFrame, table: pd.DataFrame, where: Any, columns: list[str]
+) -> pd.DataFrame:
+    """Return columns of the baseline of each row of a table that has the same entries in some columns."""
+    keys = pd.MultiIndex.from_frame(table[[*where, "baseline"]])
+    own = baselines.set_index([*where, "technique"])[columns].astype(float)
+    return own.reindex(keys).set_axis(table.index)
 
 
 def outdone_by(rows: pd.DataFrame, margin: float) -> dict[int, int]:
@@ -121,30 +166,15 @@ def outdone_by(rows: pd.DataFrame, margin: float) -> dict[int, int]:
     return found
 
 
-def tied(rows: pd.DataFrame, column: str, margin: float) -> tuple[int, list[int]]:
-    """Return the most accurate of the rows that are within a margin of the least, and all of these.
+def tied(rows: pd.DataFrame, margin: float) -> tuple[int, list[int]]:
+    """Return the most accurate of the rows that are within a margin of the least distance, and all of these.
 
     Both are given by their index, and the latter the most accurate first; of equally accurate ones the one
-    with the least comes first.
+    with the least distance comes first.
     """
-    return _first_within(rows, column, margin, ["accuracy", column])
-
-
-def nearest(rows: pd.DataFrame, column: str, margin: float) -> tuple[int, list[int]]:
-    """Return the row with the least, of equal ones the most accurate, and all within a margin of it.
-
-    Which row this is hangs less on chance than which one :func:`tied` names: there a row that comes in or
-    drops out at the margin changes the answer.
-    """
-    return _first_within(rows, column, margin, [column, "accuracy"])
-
-
-def _first_within(rows: pd.DataFrame, column: str, margin: float, by: Sequence[str]) -> tuple[int, list[int]]:
-    """Return the first of the rows within a margin of the least, and all of these, sorted."""
-    means = rows[[column, "accuracy"]].round(6)
-    near = means[means[column] <= means[column].min() + margin + EQUAL]
-    ascending = [name != "accuracy" for name in by]
-    order = list(near.sort_values([*by], ascending=ascending, kind="stable").index)
+    means = rows[["distance", "accuracy"]].round(6)  # as close as EQUAL
+    near = means[means["distance"] <= means["distance"].min() + margin + EQUAL]
+    order = list(near.sort_values(["accuracy", "distance"], ascending=[False, True], kind="stable").index)
     return order[0], order
 
 
@@ -154,8 +184,8 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
     Parameters
     ----------
     rows : DataFrame
-        Of one scenario and level of bias, with ``verdict``, ``technique``, ``distance``, ``accuracy``,
-        ``accuracy_change``, ``clean_distance`` and ``of_use``.
+        Of one goal, scenario and level of bias, with ``verdict``, ``technique``, ``distance``, ``accuracy``
+        and ``accuracy_change``.
     margin : float
         Difference up to which two techniques are tied, and accuracy that a cheap one may lose.
 
@@ -171,15 +201,10 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
     if len(good):
         outdone = {i: str(rows["technique"][better]) for i, better in outdone_by(good, margin).items()}
         kept = good[~good.index.isin(list(outdone))]
-        named[LEAST] = tied(kept, "distance", margin)
+        named[LEAST] = tied(kept, margin)
         cheap = kept[kept["accuracy_change"] >= -margin - EQUAL]
         if len(cheap):
-            named[CHEAP] = tied(cheap, "distance", margin)
-    near = rows[rows["of_use"] & rows["clean_distance"].notna() & rows["accuracy"].notna()]
-    if len(near):
-        best, equals = nearest(near, "clean_distance", margin)
-        if not is_near_already(rows, best, margin):
-            named[RESTORES] = best, equals
+            named[CHEAP] = tied(cheap, margin)
     choice, ties = (
         {i: [name for name in CHOICES if name in named and i in of(*named[name])] for i in rows.index}
         for of in (_only_the_best, _all_if_several)
@@ -200,11 +225,3 @@ def _only_the_best(best: int, _equals: list[int]) -> list[int]:
 
 def _all_if_several(_best: int, equals: list[int]) -> list[int]:
     return equals if len(equals) > 1 else []
-
-
-def is_near_already(rows: pd.DataFrame, best: int, margin: float) -> bool:
-    """Whether the baseline of a technique is itself as near to what it is without planted bias."""
-    distances = rows["clean_distance"].to_dict()
-    baseline = rows.index[rows["technique"] == rows["baseline"].to_dict()[best]]
-    before = float(distances[baseline[0]]) if len(baseline) else math.nan
-    return not before > float(distances[best]) + margin + EQUAL

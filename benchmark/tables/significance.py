@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import EQUALISE
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import metric_description
@@ -96,7 +97,7 @@ class _Builder:
             if better or worse
         }
         self.useless = marks_of(statistics.standing)
-        self.shares = look_up(statistics.answers, WHERE, ACCEPTANCE)
+        self.shares = look_up(statistics.for_goal(EQUALISE).answers, WHERE, ACCEPTANCE)
         line = (*SCENARIO, "technique", "metric")
         self.lines = look_up(statistics.robustness, line, ("area", "slope", "stops_at"))
 

@@ -210,7 +210,7 @@ def test_words_name_the_right_one(statistics: RunStatistics) -> None:
     assert "changed by the bias: Zafar 2015 unconstrained" in text
     assert "compared with Zafar 2015 unconstrained" in text
     rows = next(rows for (_, _, learner, _), _, rows in by_level(statistics.answers) if learner == OWN)
-    said = " ".join(answer_sentences(rows, statistics.run.titles, rope=0.01))
+    said = " ".join(answer_sentences(rows, statistics.run.titles))
     assert "The baseline of Prejudice remover, Prejudice remover unconstrained, leaves" in said
     assert re.search(
         "The baseline of (Zafar 2015 and Accurate|Accurate and Zafar 2015), Zafar 2015 unconstrained, leaves",

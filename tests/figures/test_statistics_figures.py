@@ -33,6 +33,7 @@ from benchmark.runs.groups import GAP_COLUMNS
 from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
+from benchmark.statistics.choices import Criteria
 from benchmark.statistics.frames import to_cells
 from tests.figures.figure_checks import flaws, grey_levels, nightly_but, numbers_in, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
@@ -90,7 +91,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         metrics={name: goals[name] for name in METRICS},
         baselines=run.baselines(results),
         alpha=0.05,
-        rope=0.01,
+        criteria=Criteria(),
         intervals=cell_intervals(results),
         comparisons=comparisons,
         recovery=recovery_table([(to_cells(results), names[0])], comparisons, standing, run),

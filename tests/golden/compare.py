@@ -21,7 +21,7 @@ __all__ = ["differences", "read_values", "value_files"]
 KEYS = (
     *("scope", "table", "datasets", "dataset", "over", "bias", "beta", "technique", "classifier"),
     *("repetition", "test", "fold", "attribute", "group", "column", "case", "variant", "relaxation"),
-    *("of", "chosen_on", "against", "metric", "first", "second", "parity"),
+    *("of", "chosen_on", "against", "goal", "metric", "first", "second", "parity"),
 )
 """Columns that say what a row is about."""
 

@@ -8,20 +8,25 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from benchmark.columns import RESULT_COLUMNS
+from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, RESULT_COLUMNS
 from benchmark.runs.verdicts import results_answers
 from benchmark.sections.choices import answer_sentences
 from benchmark.statistics.answer import Answer, answer_records, in_order
 from benchmark.statistics.answers import ConstantAnswer, standings
+from benchmark.statistics.choices import Criteria
 from benchmark.statistics.frames import Baselines, Resampling
 
 TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
 REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
 
-# Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored.
-Values = tuple[float, float, float, float, float]
+# Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored; and, where
+# decisions are to be restored, the distance to the clean model.
+Values = tuple[float, float, float, float, float] | tuple[float, float, float, float, float, float]
 BASELINE: Values = (0.4, 0.8, 0.4, 0.2, 0.6)
-METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
+METRICS = (
+    *("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored"),
+    GOAL_METRICS[RESTORE],
+)
 
 Cell = Values | Sequence[Values | None] | Callable[[int], Values]
 """Values of all repetitions; of several in turn, where None is a failure; or by a repetition's number."""
@@ -40,7 +45,7 @@ def results_of(
                 values = own[repetition % len(own)] if isinstance(own, list) else own
             rows += [
                 ("set", "cpt", beta, technique, "c45", repetition, test, metric, float(value))
-                for metric, value in zip(METRICS, values or [math.nan] * 5, strict=True)
+                for metric, value in zip(METRICS, values or [math.nan] * 5, strict=False)
             ]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
@@ -54,8 +59,11 @@ def answers_at(
     test: str = "original",
     paired: bool = True,
     resampling: Resampling | None = None,
+    goal: str = EQUALISE,
+    criteria: Criteria = Criteria(),  # noqa: B008
+    undo: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return the answers at several levels of bias, by technique and level."""
+    """Return the answers for a goal at several levels of bias, by technique and level."""
     results = results_of(levels, repetitions, test)
     found = results_answers(
         results,
@@ -63,7 +71,10 @@ def answers_at(
         standings(results, {"set": constant} if constant else {}),
         paired_levels=paired,
         resampling=resampling,
+        criteria=criteria,
+        undo=undo,
     )
+    found = found[found["goal"] == goal]
     return found.set_index(["technique", "beta"], drop=False)
 
 
@@ -86,4 +97,4 @@ def level_of(answers: pd.DataFrame, beta: float = 0.5) -> list[Answer]:
 
 def said(answers: pd.DataFrame, beta: float = 0.5) -> str:
     """Return what is said of the answers at a level of bias."""
-    return " ".join(answer_sentences(level_of(answers, beta), TITLES, rope=0.01))
+    return " ".join(answer_sentences(level_of(answers, beta), TITLES))

@@ -81,8 +81,12 @@ def test_page_and_report_agree(folder: Path, carried: list[dict[str, Any]], base
     for there, here, scenario in zip(alone, carried, report.scenarios, strict=True):
         ((key, expected),) = there["against"].items()
         assert here["compared"][key] == there["compared"][key]
-        first = next(iter(here["against"].values()))["fields"]
+        first = next(iter(here["against"].values()))["goals"]
         shown = here["against"][key]
-        assert {**shown, "fields": first | shown["fields"]} == expected
+        goals = {
+            goal: {**own, "fields": first[goal]["fields"] | own["fields"]}
+            for goal, own in shown["goals"].items()
+        }
+        assert {**shown, "goals": goals} == expected
         rows = scenario.rows(report.comparisons)
         np.testing.assert_array_equal(p_values(here, key), np.sort(rows["p_permutation_holm"].dropna()))

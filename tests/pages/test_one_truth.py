@@ -17,6 +17,7 @@ from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections.choices import answer_counts
+from benchmark.sections.goals import by_goal
 from benchmark.statistics.answer import by_level
 
 pytestmark = pytest.mark.slow
@@ -66,11 +67,14 @@ def lines_of(text: str) -> str:
 
 def rows_of(scenario: dict[str, Any], baseline: str) -> list[dict[str, str]]:
     """Return the rows that the page writes as ``answers.csv`` of a scenario."""
-    first = next(iter(scenario["against"].values()))["fields"]
-    fields = {**first, **scenario["against"][baseline]["fields"]}
-    n = sum("at" in row for level in scenario["against"][baseline]["levels"] for row in level["rows"])
-    columns = {name: [own] * n if isinstance(own, str) else own for name, own in fields.items()}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    first = next(iter(scenario["against"].values()))["goals"]
+    rows: list[dict[str, str]] = []
+    for goal, shown in scenario["against"][baseline]["goals"].items():
+        fields = {**first[goal]["fields"], **shown["fields"]}
+        n = sum("at" in row for level in shown["levels"] for row in level["rows"])
+        columns = {name: [own] * n if isinstance(own, str) else own for name, own in fields.items()}
+        rows += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return rows
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -102,11 +106,19 @@ def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
             own = [row for row in answers if tuple(row[name] for name in SCENARIO) == scenario.key]
             assert own == rows_of(there, baseline)
             telling = scenario.telling_levels(statistics.run.betas)
-            counts = [answer_counts(rows) for _, _, rows in by_level(scenario.rows(statistics.answers))]
-            for beta, level, count in zip(
-                telling, there["against"][baseline]["levels"], counts, strict=False
-            ):
-                assert f"β = {beta:g}: {count}" in terminal
+            counts = {
+                (rows[0].goal, beta): answer_counts(rows)
+                for _, answers in by_goal(scenario.rows(statistics.answers))
+                for _, beta, rows in by_level(answers)
+            }
+            levels = [
+                (goal, beta, level)
+                for goal, shown in there["against"][baseline]["goals"].items()
+                for beta, level in zip(telling, shown["levels"], strict=True)
+                if level["rows"]
+            ]
+            for goal, beta, level in levels:
+                assert f"β = {beta:g}: {counts[goal, beta]}" in terminal
                 for sentence in level["told"]:
                     assert sentence in markdown
                 for row in level["rows"]:

@@ -37,6 +37,7 @@ from benchmark.runs.manifest import Protocol
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.sections.holds_up import survivors
 from benchmark.statistics import cell_intervals, paired_comparisons
+from benchmark.statistics.choices import Criteria
 from benchmark.statistics.frames import Baselines
 from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
@@ -603,7 +604,9 @@ def test_how_to_get_the_page_again(statistics: RunStatistics, page: str, tmp_pat
     assert f"{usual} --plugin mine.py" in page
     folder = write_made_up_folder(tmp_path / "run")
     other = replace(
-        statistics, rope=0.02, baselines=Baselines(dict.fromkeys(statistics.baselines.by, "hostile"))
+        statistics,
+        criteria=Criteria(margin=0.02),
+        baselines=Baselines(dict.fromkeys(statistics.baselines.by, "hostile")),
     )
     assert f"{usual} --baseline hostile --rope 0.02 --plugin mine.py" in page_of(folder, other)
 

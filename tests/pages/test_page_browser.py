@@ -395,12 +395,17 @@ def test_the_answers_are_shown_as_they_were_decided(visit: Visits, planted: Path
     n_shown = 0
     for place, scenario in enumerate(page.evaluate("run.scenarios")):
         for baseline, against in scenario["against"].items():
-            for number, level in enumerate(against["levels"]):
+            shown = [
+                (goal, number, level)
+                for goal, own in against["goals"].items()
+                for number, level in enumerate(own["levels"])
+            ]
+            for goal, number, level in shown:
                 page.evaluate(
-                    "([place, baseline, number]) => { state = defaults(run.scenarios[place]);"
+                    "([place, baseline, goal, number]) => { state = defaults(run.scenarios[place]);"
                     " const at = String(run.scenarios[place].betas[number]);"
-                    " change({ baseline, at }, { figures: false }); }",
-                    [place, baseline, number],
+                    " change({ baseline, goal, at }, { figures: false }); }",
+                    [place, baseline, goal, number],
                 )
                 assert page.locator("#answers-told li").all_text_contents() == level["told"]
                 assert table(page, "overview")[number][1:] == level["choices"]

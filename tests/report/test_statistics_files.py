@@ -31,6 +31,7 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.sections import answers
 from benchmark.sections.holds_up import left_out_notes, survivors
 from benchmark.sections.report_table import ReportTable
+from benchmark.statistics.choices import Criteria
 from benchmark.tables.significance import statistics_tables
 from benchmark.text.markdown import plain
 from benchmark.text.spreadsheet import csv_text
@@ -645,7 +646,7 @@ def test_a_folder_may_hold_its_results_compressed(folder: Path, tmp_path: Path) 
         ({"baseline": "masaging"}, UnknownNameError, "did you mean 'massaging'"),
         ({"metrics": ["acuracy"]}, UnknownNameError, "did you mean 'accuracy'"),
         ({"alpha": 1.5}, StatisticsError, "level of significance"),
-        ({"rope": -1.0}, StatisticsError, "rope of at least 0"),
+        ({"criteria": Criteria(margin=-1.0)}, StatisticsError, "rope of at least 0"),
     ],
 )
 def test_impossible_settings_are_errors(

@@ -10,10 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from rich.console import Console
 
 import benchmark
+from benchmark.columns import EQUALISE, RESTORE
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_text import statistics_page
 from benchmark.sections.use import NO_LINES, TITLE, winner
@@ -82,8 +84,8 @@ def test_a_report_ends_with_lines_that_apply_what_it_recommends(
 def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
     statistics = made("uniform_sampling").statistics()
     nothing = replace(statistics, answers=statistics.answers.assign(verdict="no_less", choice=""))
-    (place, said), lines = winner(nothing)
-    assert place.endswith("no technique is recommended.")
+    (*_, place, said), lines = winner(nothing)
+    assert place.endswith("no technique is recommended to equalise acceptance.")
     assert (said, lines) == (NO_LINES, "")
     assert NO_LINES in statistics_page(nothing, [])
     assert NO_LINES in write_page(here, nothing).read_text()
@@ -125,21 +127,28 @@ def _is_code(line: str) -> bool:
     return not line.strip() or line.startswith("    ")
 
 
-def test_what_brings_the_model_back_is_named_before_what_leaves_the_least(here: Path) -> None:
+def test_what_restores_is_named_before_what_equalises(here: Path) -> None:
     statistics = made("reweighing").statistics()
-    found = statistics.answers
-    others = found["technique"] == "reweighing"
-    for choice, verdict, words in (
-        ("least", "recommended", "is recommended for least discrimination."),
-        ("least", "candidate", "no technique is recommended."),
-        (
-            "least restores",
-            "recommended",
-            "is recommended: it comes nearest to the model without planted bias.",
-        ),
-        ("restores", "no_less", "no technique is recommended."),
-    ):
-        answers = found.assign(choice=others.map({True: choice, False: ""}))
-        answers["verdict"] = answers["verdict"].mask(others, verdict)
-        (place, _), _ = winner(replace(statistics, answers=answers))
-        assert place.endswith(words), (choice, verdict)
+    equal = statistics.answers[statistics.answers["goal"] == EQUALISE]
+    others = equal["technique"] == "reweighing"
+    recommended = equal.assign(choice=others.map({True: "least", False: ""}))
+    recommended["verdict"] = recommended["verdict"].mask(others, "recommended")
+    candidate = recommended.assign(verdict=recommended["verdict"].mask(others, "candidate"))
+
+    def places(restored: pd.DataFrame, equalised: pd.DataFrame) -> tuple[list[str], str]:
+        answers = pd.concat([restored.assign(goal=RESTORE), equalised], ignore_index=True)
+        (*found, said), _ = winner(replace(statistics, answers=answers))
+        return [place.partition(": ")[2] for place in found], said
+
+    found, said = places(recommended, candidate)
+    assert found == [
+        "Reweighing is recommended to restore decisions.",
+        "no technique is recommended to equalise acceptance.",
+    ]
+    assert said.startswith("These lines apply Reweighing to people (card), to restore decisions.")
+    found, said = places(candidate, recommended)
+    assert found == [
+        "no technique is recommended to restore decisions.",
+        "Reweighing is recommended to equalise acceptance.",
+    ]
+    assert said.startswith("These lines apply Reweighing to people (card), to equalise acceptance.")

@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
+from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.sections.answers import answer_lines, choice_headings, choice_row
 from benchmark.statistics.answer import ANSWER_COLUMNS
-from benchmark.statistics.answers import ConstantAnswer, constant_on
+from benchmark.statistics.answers import ConstantAnswer, constant_on, unranked
+from benchmark.statistics.choices import Criteria
 from benchmark.statistics.few import repetitions_for
-from benchmark.statistics.frames import Resampling
+from benchmark.statistics.frames import Baselines, Resampling
 from tests.helpers.answers import (
     BASELINE,
     REFUSING,
@@ -113,11 +115,14 @@ def test_folds_of_one_repetition_decide_as_repetitions_do() -> None:
     assert answers_at({0.5: cells}, repetitions=1)["verdict"]["a", 0.5] == "candidate"
 
 
-def test_two_repetitions_decide_by_the_same_rule() -> None:
+@pytest.mark.parametrize(("repetitions", "verdict"), [(2, "candidate"), (4, "candidate"), (5, "recommended")])
+def test_few_repetitions_decide_by_the_same_rule_and_recommend_nothing(
+    repetitions: int, verdict: str
+) -> None:
     apart: Cell = [(0.05, 0.75, 0.3, 0.25, 0.35), (0.45, 0.75, 0.3, 0.25, 0.35)]
     cells: dict[str, Cell] = {"none": BASELINE, "a": noisy(USEFUL, 0.001), "b": apart}
-    found = answers_of(cells, repetitions=2).set_index("technique")
-    assert found["verdict"].to_dict() == {"none": "baseline", "a": "recommended", "b": "no_less"}
+    found = answers_of(cells, repetitions=repetitions).set_index("technique")
+    assert found["verdict"].to_dict() == {"none": "baseline", "a": verdict, "b": "no_less"}
     assert found["change"]["b"] < -0.1, "and its interval holds 0"
 
 
@@ -151,7 +156,7 @@ def test_a_mostly_constant_baseline_is_compared_with_nothing(share: float) -> No
         assert found["baseline_degenerate"].all()
         assert set(found["verdict"]) == {"baseline", verdict}
     for baseline in ([refusing, BASELINE], (0.4, 0.8, 0.5, 0.0, 1.0)):  # six of twelve are not more than half
-        found = answers_of({"none": baseline, "a": USEFUL})
+        found = answers_of({"none": baseline, "a": (0.1, 0.75, 0.8, 0.75, 0.85)})
         assert not found["baseline_degenerate"].any()
         assert found["verdict"].tolist() == ["recommended", "baseline"]
 
@@ -204,10 +209,10 @@ def test_splits_are_compared_with_the_constant_answer_on_their_own_rows() -> Non
 
 def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
     cells: dict[str, Cell] = {"none": BASELINE, "a": (0.05, 0.577, 0.3, 0.28, 0.33)}
-    known = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.42, 0.416] * 5})
+    known = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.41, 0.406] * 5})
     found = answers_at({0.5: cells}, test="biased", constant=known).loc[("a", 0.5)]
     assert found["verdict"] == "below_constant"
-    assert found["constant_accuracy"] == pytest.approx(0.582)
+    assert found["constant_accuracy"] == pytest.approx(0.592)
     enough = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.43] * 10})
     found = answers_at({0.5: cells}, test="biased", constant=enough).loc[("a", 0.5)]
     assert found["verdict"] == "recommended"
@@ -220,8 +225,8 @@ def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
 def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_original() -> None:
     cells: dict[str, Cell] = {
         "none": BASELINE,
-        "a": (0.05, 0.69, 0.3, 0.28, 0.33),
-        "b": (0.1, 0.75, 0.3, 0.25, 0.3),
+        "a": (0.05, 0.68, 0.35, 0.28, 0.33),
+        "b": (0.1, 0.75, 0.35, 0.25, 0.32),
     }
     for constant in (REFUSING, ConstantAnswer(50, 50, scored={0.0: [0.29, 0.31] * 5})):
         found = [answers_at({0.0: cells}, test=test, constant=constant) for test in ("original", "biased")]
@@ -248,40 +253,70 @@ def test_one_function_knows_the_constant_of_a_scenario_and_level() -> None:
     assert accuracy("balanced", "cpt", 0.5) == 0.5
 
 
-# The guard.
+# Limits.
 
 
 @pytest.mark.parametrize(
-    ("shares", "words"),
+    ("shares", "limits", "words"),
     [
-        ((0.095, 0.30), ("accepts", "deprived", "10 % for 20 %")),
-        ((0.11, 0.14), ("accepts", "favored", "14 % for 30 %")),
-        ((0.7, 0.66), ("refuses", "deprived", "30 % for 80 %")),
-        ((0.10, 0.15), None),
-        ((0.60, 0.65), None),
+        (
+            (0.22, 0.095, 0.30),
+            "accepts_deprived fewer_deprived",
+            "accepts too few of the deprived group: 10 % (doing nothing without planted bias: 20 %)",
+        ),
+        (
+            (0.22, 0.21, 0.14),
+            "accepts_favored",
+            "accepts too few of the favored group: 14 % (doing nothing without planted bias: 30 %)",
+        ),
+        (
+            (0.68, 0.7, 0.64),
+            "refuses_deprived",
+            "refuses too few of the deprived group: 30 % (doing nothing without planted bias: 80 %)",
+        ),
+        (
+            (0.19, 0.2, 0.2),
+            "accepts_all",
+            "accepts too few of all: 19 % (doing nothing without planted bias: 25 %)",
+        ),
+        (
+            (0.25, 0.19, 0.3),
+            "fewer_deprived",
+            "accepts fewer of the deprived group than doing nothing: 19 % (20 %)",
+        ),
+        ((0.20, 0.20, 0.15), "", ""),
+        ((0.62, 0.60, 0.65), "", ""),
     ],
 )
-def test_no_choice_accepts_or_refuses_less_than_half_of_what_was_without_bias(
-    shares: tuple[float, float], words: tuple[str, str, str] | None
+def test_no_choice_accepts_or_refuses_too_few(
+    shares: tuple[float, float, float], limits: str, words: str
 ) -> None:
     clean: Values = (0.1, 0.8, 0.25, 0.2, 0.3)
-    own: Values = (0.05, 0.8, 0.2, *shares)
+    own: Values = (0.05, 0.8, *shares)
     found = answers_at({0.0: {"none": clean}, 0.5: {"none": BASELINE, "a": own}})
     row = found.loc[("a", 0.5)]
     assert row["reference"] == "baseline"
-    assert row[["reference_deprived", "reference_favored"]].tolist() == pytest.approx([0.2, 0.3])
-    assert row["verdict"] == ("too_few" if words else "recommended")
-    assert bool(row["choice"]) == (not words)
-    if words:
-        verb, group, numbers = words
-        assert (
-            f"Alpha: {verb} less than half as many of the {group} group as doing nothing did without planted "
-            f"bias: {numbers}"
-        ) in said(found)
+    references = ["reference_accepted", "reference_deprived", "reference_favored"]
+    assert row[references].tolist() == pytest.approx([0.25, 0.2, 0.3])
+    assert row["too_few"] == limits
+    assert row["verdict"] == ("too_few" if limits else "recommended")
+    assert bool(row["choice"]) == (not limits)
+    if limits:
+        assert f"Alpha: {words}" in said(found)
+
+
+def test_limits_of_equal_acceptance_do_not_bind_what_restores() -> None:
+    clean: Values = (0.1, 0.8, 0.4, 0.2, 0.6, 0.0)
+    before: Values = (0.4, 0.8, 0.3, 0.18, 0.5, 0.2)
+    own: Values = (0.05, 0.8, 0.24, 0.17, 0.4, 0.05)
+    levels: dict[float, dict[str, Cell]] = {0.0: {"none": clean}, 0.5: {"none": before, "a": own}}
+    restored = answers_at(levels, goal=RESTORE).loc[("a", 0.5)]
+    assert restored[["too_few", "verdict"]].tolist() == ["", "recommended"]
+    assert answers_at(levels).loc[("a", 0.5), "too_few"] == "accepts_all fewer_deprived"
 
 
 def test_without_a_clean_baseline_the_labels_are_the_reference() -> None:
-    own: Values = (0.05, 0.8, 0.2, 0.09, 0.3)
+    own: Values = (0.05, 0.8, 0.25, 0.09, 0.3)
     constant: Values = (0.0, 0.7, 0.0, 0.0, 0.0)
     for levels in (
         {0.5: {"none": BASELINE, "a": own}},
@@ -289,14 +324,67 @@ def test_without_a_clean_baseline_the_labels_are_the_reference() -> None:
     ):
         row = answers_at(levels).loc[("a", 0.5)]
         assert row["reference"] == "labels"
-        assert row[["reference_deprived", "reference_favored"]].tolist() == [0.2, 0.4]
+        references = ["reference_accepted", "reference_deprived", "reference_favored"]
+        assert row[references].tolist() == [0.3, 0.2, 0.4]
         assert row["verdict"] == "too_few"
-        assert (
-            "accepts less than half as many of the deprived group as have the favorable outcome in the test "
-            "rows: 9 % for 20 %"
-        ) in said(answers_at(levels))
-    found = answers_at({0.5: {"none": BASELINE, "a": own}}, constant=ConstantAnswer(30, 70))
+        assert "accepts too few of the deprived group: 9 % (favorable labels: 20 %)" in said(
+            answers_at(levels)
+        )
+    known: Values = (0.05, 0.8, 0.1, 0.2, 0.3)
+    found = answers_at({0.5: {"none": BASELINE, "a": known}}, constant=ConstantAnswer(30, 70))
     assert found.loc[("a", 0.5), ["reference", "verdict"]].tolist() == ["", "recommended"]
+
+
+@pytest.mark.parametrize(
+    ("clean", "own", "verdict"),
+    [
+        (0.8, 0.691, "recommended"),  # .70 is the best constant's
+        (0.8, 0.689, "below_constant"),
+        (0.65, 0.641, "recommended"),  # the clean model is less accurate than that
+        (0.65, 0.639, "below_constant"),
+        (None, 0.691, "recommended"),
+        (None, 0.689, "below_constant"),
+    ],
+)
+def test_the_floor_of_accuracy_is_the_less_of_constant_and_clean_model(
+    clean: float | None, own: float, verdict: str
+) -> None:
+    levels: dict[float, dict[str, Cell]] = {0.5: {"none": BASELINE, "a": (0.1, own, 0.3, 0.25, 0.35)}}
+    if clean is not None:
+        levels = {0.0: {"none": (0.1, clean, 0.25, 0.2, 0.3)}} | levels
+    found = answers_at(levels)
+    row = found.loc[("a", 0.5)]
+    assert row["verdict"] == verdict
+    assert row["accuracy_floor"] == pytest.approx(min(0.7, clean or 1) - 0.01)
+    if verdict == "below_constant":
+        assert f"less accurate than refusing everybody, below the floor of {row['accuracy_floor']:.3f}" in (
+            said(found)
+        )
+
+
+def test_every_number_of_the_rule_can_be_set() -> None:
+    clean: Values = (0.1, 0.8, 0.25, 0.2, 0.3)
+    own: Values = (0.30, 0.68, 0.16, 0.2, 0.11)
+    levels: dict[float, dict[str, Cell]] = {0.0: {"none": clean}, 0.5: {"none": BASELINE, "a": own}}
+
+    def verdict(**numbers: float) -> str:
+        # each is met by a little, and missed where it is as by default, or more strict
+        met = {
+            "margin": 0.05,
+            "least_group_share": 0.3,
+            "least_overall_share": 0.6,
+            "accuracy_slack": 0.03,
+            "least_splits": 3,
+        }
+        criteria = Criteria(**{**met, **numbers})  # type: ignore[arg-type]
+        return str(answers_at(levels, repetitions=4, criteria=criteria)["verdict"]["a", 0.5])
+
+    assert verdict() == "recommended"
+    assert verdict(margin=0.15) == "no_less"
+    assert verdict(least_group_share=0.5) == "too_few"
+    assert verdict(least_overall_share=0.8) == "too_few"
+    assert verdict(accuracy_slack=0.01) == "below_constant"
+    assert verdict(least_splits=5) == "candidate"
 
 
 # Ties.
@@ -337,10 +425,10 @@ def test_the_least_is_nearest_to_0_in_the_mean_distance() -> None:
 def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
     cells: dict[str, Cell] = {
         "none": BASELINE,
-        "a": (0.017, 0.698, 0.3, 0.25, 0.35),
-        "b": (0.018, 0.757, 0.3, 0.25, 0.35),
-        "c": (0.027, 0.790, 0.3, 0.25, 0.35),
-        "d": (0.060, 0.809, 0.3, 0.25, 0.35),
+        "a": (0.017, 0.698, 0.35, 0.25, 0.35),
+        "b": (0.018, 0.757, 0.35, 0.25, 0.35),
+        "c": (0.027, 0.790, 0.35, 0.25, 0.35),
+        "d": (0.060, 0.809, 0.35, 0.25, 0.35),
     }
     constant = ConstantAnswer(40, 60, groups=(0.2, 0.4))
     found = answers_at({0.5: cells}, constant=constant)
@@ -388,117 +476,124 @@ def test_what_is_better_in_both_but_not_shown_to_be_less_is_named() -> None:
     ) in said(found)
 
 
-# Back to where the model was.
+# To restore, and to equalise.
 
-CLEAN: Values = (0.10, 0.82, 0.35, 0.30, 0.40)
+CLEAN: Values = (0.10, 0.82, 0.35, 0.30, 0.40, 0.0)
+BIASED: Values = (0.40, 0.80, 0.40, 0.20, 0.60, 0.20)
 
 
 def restoring(**more: Cell) -> dict[float, dict[str, Cell]]:
     return {
-        0.0: {"none": CLEAN},
+        0.0: {"none": CLEAN, "a": CLEAN, "b": CLEAN},
         0.5: {
-            "none": BASELINE,
-            "a": (0.00, 0.72, 0.20, 0.20, 0.20),  # no difference, at a cost
-            "b": (0.12, 0.815, 0.34, 0.29, 0.41),  # as it was
+            "none": BIASED,
+            "a": (0.00, 0.74, 0.30, 0.30, 0.30, 0.15),  # no difference, at a cost
+            "b": (0.12, 0.815, 0.34, 0.29, 0.41, 0.02),  # as it was
             **more,
         },
     }
 
 
-def test_the_technique_that_brings_the_model_back_is_named() -> None:
-    found = answers_at(restoring())
-    distances = found["clean_distance"].xs(0.5, level="beta").to_dict()
-    assert distances == pytest.approx({"none": 0.32 / 3, "a": 0.4 / 3, "b": 0.025 / 3})
-    assert found["choice"].xs(0.5, level="beta").to_dict() == {
-        "none": "",
-        "a": "least",
-        "b": "cheap restores",
-    }
-    assert (
-        "Nearest to the model without planted bias is Beta as well: accuracy and acceptance of both groups "
-        "differ from it by 0.008 on average (doing nothing: 0.107)."
-    ) in said(found)
-    rows = level_of(found)
-    assert len(choice_headings(0.01, restores=True)) == 5
-    assert choice_row(0.5, rows, TITLES, restores=True)[-1] == "Beta: 0.120, accuracy 0.815 (+0.015)"
+def verdicts_for(goal: str, levels: dict[float, dict[str, Cell]], **settings: object) -> dict[str, str]:
+    found = answers_at(levels, goal=goal, **settings)  # type: ignore[arg-type]
+    return {str(name): str(verdict) for name, verdict in found["verdict"].xs(0.5, level="beta").items()}
 
 
-def test_it_need_not_be_recommended_and_then_that_is_said() -> None:
-    found = answers_at(restoring(c=(0.395, 0.82, 0.35, 0.30, 0.40)))
-    assert found.loc[("c", 0.5), ["verdict", "choice", "tied"]].tolist() == [
-        "no_less",
-        "restores",
-        "restores",
-    ]
+def test_each_goal_has_its_own_winner() -> None:
+    restored, equal = (answers_at(restoring(), goal=goal) for goal in (RESTORE, EQUALISE))
+    assert set(restored["beta"]) == {0.5}, "at level 0 there is nothing to restore"
+    assert restored["choice"].xs(0.5, level="beta").to_dict() == {"none": "", "a": "", "b": "least cheap"}
+    assert equal["choice"].xs(0.5, level="beta").to_dict() == {"none": "", "a": "least", "b": "cheap"}
+    row = restored.loc[("b", 0.5)]
+    assert row["metric"] == "restoration_distance"
+    numbers = row[["value", "distance", "change", "improvement"]].tolist()
+    assert numbers == pytest.approx([0.02, 0.02, -0.18, 0.18])
+    text = said(restored)
+    assert "The baseline, None, leaves a distance to the clean model of 0.200 at accuracy 0.800." in text
     assert (
-        "It is not recommended: the interval for all techniques together does not show less discrimination."
-        in said(found)
+        "To restore decisions, Beta is recommended. It leaves a distance to the clean model of 0.020" in text
     )
+    assert choice_row(0.5, level_of(restored), TITLES)[-2:] == [
+        "Beta: 0.020, accuracy 0.815 (+0.015)",
+        "the same",
+    ]
+    assert choice_headings(RESTORE, 0.01)[2] == "Nearest to the clean model"
 
 
-def test_the_nearest_is_named_whatever_is_more_accurate_at_the_margin() -> None:
-    """A tie at the margin decides nothing, so that the name does not change when a row drops out of it."""
-    for accepted in (0.272, 0.269):  # just within, and just beyond, 0.01 of the nearest
-        found = answers_at(restoring(c=(0.10, 0.835, 0.34, accepted, 0.39)))
-        assert found["choice"]["b", 0.5].split()[-1] == "restores"
-        assert "restores" not in found["choice"]["c", 0.5]
+def test_the_useless_is_recommended_for_no_goal() -> None:
+    """Three classifiers that had been recommended: 2 % accepted, no effect, both groups levelled down."""
+    levels = restoring(
+        c=(0.001, 0.72, 0.02, 0.02, 0.021, 0.10),
+        d=(0.399, 0.80, 0.40, 0.20, 0.60, 0.199),
+        drop=(0.05, 0.80, 0.20, 0.18, 0.23, 0.12),
+    )
+    for goal in GOALS:
+        found = verdicts_for(goal, levels)
+        assert {found["c"], found["drop"]} <= {"too_few", "outdone"}, goal
+        assert found["d"] == "no_less"
+    assert verdicts_for(EQUALISE, levels)["drop"] == "too_few"
 
 
-def test_values_are_paired_by_repetition() -> None:
-    def clean(repetition: int) -> Values:
-        return (0.1, 0.8 + 0.01 * repetition, 0.35, 0.3, 0.4)
-
-    levels: dict[float, dict[str, Cell]] = {0.0: {"none": clean}, 0.5: {"none": BASELINE, "a": clean}}
-    assert answers_at(levels)["clean_distance"]["a", 0.5] == pytest.approx(0, abs=1e-12)
-
-
-def test_where_bias_hardly_moves_the_model_nothing_is_brought_back() -> None:
-    near: Values = (0.11, 0.815, 0.35, 0.29, 0.40)
-    levels = {0.0: {"none": CLEAN}, 0.5: {"none": near, "a": (0.02, 0.82, 0.3, 0.3, 0.32), "b": CLEAN}}
-    found = answers_at(levels)
-    assert not found["choice"].str.contains("restores").any()
-    assert "accuracy and acceptance by at most 0.02: too little to bring back." in said(found)
+def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
+    for found in (
+        answers_at(restoring(), goal=RESTORE, paired=False),
+        answers_at(restoring(), goal=RESTORE, test="balanced"),
+        answers_at({0.5: {"none": BASELINE, "a": USEFUL}}, goal=RESTORE),
+    ):
+        assert found.empty
 
 
-def test_what_is_no_nearer_than_doing_nothing_does_not_bring_it_back() -> None:
-    levels = restoring()
-    del levels[0.5]["b"]
-    text = said(answers_at(levels))
-    assert (
-        "On average no technique is nearer to the model without planted bias than doing nothing by more than "
-        "0.01."
-    ) in text
+@pytest.mark.parametrize(
+    ("reason", "cell", "words"),
+    [
+        (
+            "no_reference",
+            "no reference",
+            "None is no reference: without planted bias it answers nearly everybody the same, or is less "
+            "accurate than a constant answer.",
+        ),
+        (
+            "nothing_to_undo",
+            "nothing to undo",
+            "There is nothing to undo for None. The bias moves it no farther than a refit does, or moves its "
+            "discrimination by less than 0.02.",
+        ),
+    ],
+)
+def test_where_nothing_can_be_restored_no_technique_is_chosen(reason: str, cell: str, words: str) -> None:
+    undo = pd.DataFrame(
+        [("set", "cpt", "c45", "original", 0.5, "none", reason)],
+        columns=["dataset", "bias", "classifier", "test", "beta", "baseline", "undo"],
+    )
+    found = answers_at(restoring(), goal=RESTORE, undo=undo)
+    assert found["verdict"].to_dict() == {("none", 0.5): "baseline", ("a", 0.5): reason, ("b", 0.5): reason}
+    assert not found[["choice", "tied", "outdone_by"]].ne("").any(axis=None)
+    assert said(found).endswith(f"{words} No technique is ranked or recommended.")
+    assert choice_row(0.5, level_of(found), TITLES)[-2:] == [cell, ""]
+    assert verdicts_for(EQUALISE, restoring(), undo=undo)["a"] == "recommended"
+    other = undo.assign(beta=0.8)
+    assert verdicts_for(RESTORE, restoring(), undo=other)["b"] == "recommended"
+    # Of another baseline the same is true.
+    assert answers_at(restoring(), goal=RESTORE, undo=undo, baseline="a")["verdict"]["b", 0.5] == reason
 
 
-def test_techniques_that_are_ruled_out_are_not_said_to_do_nothing() -> None:
-    levels = restoring()
-    del levels[0.5]["a"]
-    always = ConstantAnswer(favorable=9, unfavorable=1)  # more accurate than any
-    text = said(answers_at(levels, constant=always))
-    assert (
-        "Only techniques that are ruled out come nearer to the model without planted bias than doing nothing "
-        "(0.107): Beta (0.008)."
-    ) in text
-    assert "no technique is nearer" not in text
-
-
-def test_nothing_brings_back_a_model_that_is_not_known() -> None:
-    degenerate: Values = (0.0, 0.8, 0.0, 0.0, 0.0)
-    unpaired = answers_at(restoring(), paired=False)
-    elsewhere = answers_at(restoring(), test="balanced")
-    without = answers_at({0.5: restoring()[0.5]})
-    useless = answers_at({0.0: {"none": degenerate}, 0.5: restoring()[0.5]})
-    for found in (unpaired, elsewhere, without, useless):
-        assert found["clean_distance"].isna().all()
-        assert "without planted bias is" not in said(found)
-        assert "bring" not in said(found)
-
-
-def test_what_accepts_too_few_does_not_restore() -> None:
-    few: Values = (0.0, 0.82, 0.15, 0.29, 0.19)
-    found = answers_at(restoring(c=few) | {0.0: {"none": CLEAN}})
-    assert found["too_few"]["c", 0.5]
-    assert found["choice"]["c", 0.5] == ""
+def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_restore() -> None:
+    columns = ["dataset", "bias", "classifier", "test", "beta", "technique", "metric"]
+    rows = [
+        (beta, test, metric)
+        for beta in (0.0, 0.5, 0.8)
+        for test in ("original", "biased")
+        for metric in ("restoration_distance", "agreement", "discrimination")
+    ]
+    keys = pd.DataFrame([("set", "cpt", "c45", t, b, "a", m) for b, t, m in rows], columns=columns)
+    undo = keys[["dataset", "bias", "classifier", "test", "beta"]].drop_duplicates()
+    undo = undo.assign(baseline="none", undo=np.where(undo["beta"] == 0.8, "nothing_to_undo", ""))
+    left_out = unranked(keys, Baselines({("set", "c45"): "none"}), undo)
+    assert keys[~left_out & (keys["metric"] != "discrimination")][["beta", "test"]].to_numpy().tolist() == [
+        [0.5, "original"],
+        [0.5, "original"],
+    ]
+    assert not left_out[(keys["metric"] == "discrimination").to_numpy()].any()
 
 
 # Whom it costs.
@@ -515,8 +610,6 @@ def test_who_helps_nobody_is_told_by_unrounded_shares_and_by_both_groups() -> No
     assert marked((0.3, 0.8, 0.2, 0.0511, 0.3511), (0.2, 0.8, 0.2, 0.0511, 0.2511))
     # The deprived group gains less than half a percent, and the favored one loses most of the difference.
     assert not marked((0.3, 0.8, 0.2, 0.0511, 0.3511), (0.2, 0.8, 0.2, 0.0549, 0.2549))
-    # The deprived group was ahead, and the favored one has gained.
-    assert not marked((-0.3, 0.8, 0.4, 0.6, 0.3), (-0.05, 0.8, 0.52, 0.55, 0.5))
 
 
 def test_a_share_of_just_99_percent_is_not_more_than_that() -> None:
@@ -526,14 +619,18 @@ def test_a_share_of_just_99_percent_is_not_more_than_that() -> None:
 
 
 def test_any_fall_of_the_deprived_group_is_said_with_both_shares() -> None:
-    cells: dict[str, Cell] = {"none": (-0.179, 0.8, 0.4, 0.50, 0.32), "a": (-0.02, 0.8, 0.4, 0.43, 0.41)}
-    found = answers_at({0.5: cells})
+    cells: dict[str, Cell] = {
+        "none": (-0.179, 0.8, 0.4, 0.50, 0.32, 0.3),
+        "a": (-0.02, 0.8, 0.4, 0.43, 0.41, 0.1),
+    }
+    found = answers_at({0.5: cells}, goal=RESTORE)
     assert not found["levels_down"].any(), "the favored group has gained"
     assert "it accepts 43 % of the deprived group (doing nothing: 50 %) and 41 % of the favored." in said(
         found
     )
     rows = level_of(found)
     assert "accepts 43 % of the deprived group (doing nothing: 50 %)" in answer_lines(rows, TITLES)[0].remarks
+    assert answers_at({0.5: cells})["too_few"]["a", 0.5] == "fewer_deprived", "to equalise it is no choice"
 
 
 def test_a_fall_that_rounding_hides_is_not_said() -> None:

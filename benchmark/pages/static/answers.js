@@ -2,17 +2,29 @@
 // At one level of bias: which technique, what it costs, whom it accepts. Sentences, cells and their order are Python's, for
 // each baseline that can be chosen.
 
+// The goals that a scenario has answers for; the one that is chosen, or the first of these.
+const goalsOf = (scenario, baseline) => Object.keys(scenario.against[baseline].goals);
+const goalOf = (scenario, baseline) => {
+  const goals = goalsOf(scenario, baseline);
+  return goals.includes(state.goal) ? state.goal : goals[0];
+};
+
+// What is said of the goal that is chosen; nothing where a scenario has no answers.
+const shownGoal = (view) => run.goals[goalOf(view.scenario, state.baseline)] ?? { choices: [], column: "Discrimination", metric: DISCRIMINATION };
+
 // Rows and sentences of a level of bias; nothing where the page lacks one of the two metrics.
 function levelOf(scenario, baseline, beta) {
-  const known = [DISCRIMINATION, ACCURACY].every((name) => run.metrics.some((metric) => metric.name === name));
-  return (known && scenario.against[baseline].levels[tellingLevels(scenario).indexOf(beta)]) || null;
+  const goal = goalOf(scenario, baseline);
+  const known = goal && [run.goals[goal].metric, ACCURACY].every((name) => run.metrics.some((metric) => metric.name === name));
+  return (known && scenario.against[baseline].goals[goal].levels[tellingLevels(scenario).indexOf(beta)]) || null;
 }
 
 // A cell of answers.csv, as text. A column of one value has just that, and one that is the same against the first baseline
 // stands there.
 function fieldOf(scenario, baseline, line, name) {
   const [first] = Object.values(scenario.against);
-  const column = scenario.against[baseline].fields[name] ?? first.fields[name];
+  const goal = goalOf(scenario, baseline);
+  const column = scenario.against[baseline].goals[goal].fields[name] ?? first.goals[goal].fields[name];
   return Array.isArray(column) ? column[line.at] : column;
 }
 
@@ -40,8 +52,8 @@ const number = (line, name) => {
 // Of the table of answers; those that are no numbers have no interval.
 const ANSWER_COLUMNS = [
   { key: "technique", title: "Technique", by: (line) => techniqueOf(line).title.toLowerCase() },
-  { key: "value", title: "Discrimination left", by: (line) => number(line, "value") },
-  { key: "change", title: "Change [95 %]", more: " in discrimination", by: (line) => number(line, "change") },
+  { key: "value", title: "Left", by: (line) => number(line, "value") },
+  { key: "change", title: "Change [95 %]", more: " in what is left", by: (line) => number(line, "change") },
   { key: "accuracy", title: "Accuracy", by: (line) => number(line, "accuracy") },
   { key: "accuracy_change", title: "Change [95 %]", more: " in accuracy", by: (line) => number(line, "accuracy_change") },
   { key: "accepted", title: "Accepts: all", by: (line) => number(line, "accepted") },
@@ -72,7 +84,7 @@ function answerRow(view, line) {
     "tr",
     { class: classes || null },
     make("th", { scope: "row" }, named),
-    make("td", { title: intervalOf(DISCRIMINATION) }, value),
+    make("td", { title: intervalOf(shownGoal(view).metric) }, value),
     changed(change, is("better") ? "better" : is("worse") ? "worse" : null),
     make("td", { title: intervalOf(ACCURACY) }, accuracy),
     changed(cost, is("less_accurate") ? "worse" : null),
@@ -85,10 +97,14 @@ function drawAnswers(view) {
   const level = levelOf(view.scenario, state.baseline, Number(state.at));
   const lines = level ? shownLines(view, level) : [];
   const none = !lines.some((line) => line.technique !== undefined);
-  $("answers-title").textContent = `At β = ${state.at}`;
-  $("answers-shown").hidden = $("overview").hidden = none;
-  const needed = "This table needs discrimination and accuracy among the metrics, and a technique that is shown.";
-  $("answers-told").replaceChildren(...(none ? [needed] : level.told).map((text) => make("li", {}, text)));
+  const goal = shownGoal(view);
+  $("answers-title").textContent = goal.title ? `At β = ${state.at}, to ${goal.title}` : `At β = ${state.at}`;
+  const nothingToUndo = level?.rows.length === 0;
+  $("answers-shown").hidden = none;
+  $("overview").hidden = none && !nothingToUndo;
+  const needed = "This table needs the goal's metric and accuracy among the metrics, and a technique that is shown.";
+  const told = none && !nothingToUndo ? [needed] : level.told;
+  $("answers-told").replaceChildren(...told.map((text) => make("li", {}, text)));
   if (none) return;
   const hidden = view.techniques.length < view.scenario.techniques.length;
   $("answers").caption.textContent = [
@@ -96,7 +112,7 @@ function drawAnswers(view) {
     ...(hidden ? ["Sentences, choices and remarks are about all techniques, also those that are hidden here."] : []),
     ...level.notes,
   ].join(" ");
-  $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
+  $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS.map((own) => (own.key === "value" ? { ...own, title: `${goal.column} left` } : own)), "by"));
   $("answers").tBodies[0].replaceChildren(...lines.map((line) => answerRow(view, line)));
 }
 
@@ -104,10 +120,13 @@ function drawAnswers(view) {
 function drawOverview(view) {
   const { scenario } = view;
   // The list of datasets may be too narrow for the test.
-  if (run.namesTests) $("overview-title").textContent = `Which technique, at what cost: ${scenario.title}`;
+  const goal = shownGoal(view);
+  const title = goal.title ? `Which technique to ${goal.title}, at what cost` : "Which technique, at what cost";
+  $("overview-title").textContent = run.namesTests ? `${title}: ${scenario.title}` : title;
   $("roles").textContent = scenario.notes.join("; ");
+  $("unanswered").textContent = scenario.against[state.baseline].told;
   $("overview").tHead.rows[0].replaceChildren(
-    ...["Level of bias", ...run.choices].map((title) => make("th", { scope: "col" }, title)),
+    ...["Level of bias", ...goal.choices].map((title) => make("th", { scope: "col" }, title)),
   );
   $("overview").tBodies[0].replaceChildren(
     ...tellingLevels(scenario).map((beta) => {
@@ -115,7 +134,7 @@ function drawOverview(view) {
       const radio = make("input", { type: "radio", name: "at", value: String(beta) });
       radio.checked = String(beta) === state.at;
       const level = make("th", { scope: "row" }, make("label", {}, radio, ` β = ${beta}`));
-      return make("tr", { class: radio.checked ? "picked" : null }, level, ...cells.map((text, i) => make("td", { "data-title": run.choices[i] }, text)));
+      return make("tr", { class: radio.checked ? "picked" : null }, level, ...cells.map((text, i) => make("td", { "data-title": goal.choices[i] }, text)));
     }),
   );
 }
@@ -126,5 +145,5 @@ function answersCsv() {
   const level = levelOf(view.scenario, state.baseline, Number(state.at));
   const lines = shownLines(view, level).filter((line) => line.technique !== undefined);
   const cells = lines.map((line) => run.columns.map((name) => fieldOf(view.scenario, state.baseline, line, name)));
-  downloadCsv(run.columns.join(","), cells, `${view.file}_beta_${state.at}`);
+  downloadCsv(run.columns.join(","), cells, `${view.file}_${goalOf(view.scenario, state.baseline)}_beta_${state.at}`);
 }

@@ -52,6 +52,7 @@ function defaults(scenario) {
     tab: TABS[0],
     scenario: run.scenarios.indexOf(scenario),
     baseline: scenario.baseline,
+    goal: Object.keys(scenario.against[scenario.baseline].goals)[0] ?? "",
     x,
     y,
     over: x,
@@ -77,7 +78,7 @@ let notTested = "";
 // ------------------------------------------------------------------------------------- the fragment
 
 const LISTS = { betas: "beta", metrics: "metric", techniques: "technique" };
-const SINGLE = ["tab", "baseline", "at", "by", "x", "y", "over", "highlight", "sort", "find", "colours"];
+const SINGLE = ["tab", "baseline", "goal", "at", "by", "x", "y", "over", "highlight", "sort", "find", "colours"];
 
 // Only what is not the default is said, so that links stay short.
 function toFragment() {
@@ -110,6 +111,7 @@ function fromFragment(fragment) {
   const allowed = {
     tab: TABS,
     baseline: Object.keys(scenario.against),
+    goal: Object.keys(run.goals),
     highlight: found.techniques,
     x: metrics,
     y: metrics,
@@ -354,6 +356,7 @@ function drawControls() {
   const scenarios = run.scenarios.map(({ title }, i) => [String(i), title]);
   fillSelect("scenario", scenarios, String(state.scenario));
   fillSelect("baseline", Object.entries(scenario.against).map(([name, { title }]) => [name, title]), state.baseline);
+  fillSelect("goal", goalsOf(scenario, state.baseline).map((name) => [name, run.goals[name].title]), goalOf(scenario, state.baseline));
   for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
   fillBoxes($("betas"), "betas", scenario.betas.map((beta) => [String(beta), String(beta)]), state.betas);
   fillBoxes($("metrics"), "metrics", metrics, state.metrics);
@@ -454,7 +457,7 @@ function csv() {
 const ROWS_ONLY = { controls: false, figures: false };
 
 function listen() {
-  for (const id of ["baseline", "x", "y", "over"]) {
+  for (const id of ["baseline", "goal", "x", "y", "over"]) {
     $(id).addEventListener("change", (event) => {
       if (id === "baseline") notTested = "";
       change({ [id]: event.target.value }, { controls: false });
@@ -462,10 +465,10 @@ function listen() {
   }
   $("scenario").addEventListener("change", (event) => {
     notHere = notTested = "";
-    const { tab, colours, by, sort, find, x, y, over, metrics } = state;
+    const { tab, colours, goal, by, sort, find, x, y, over, metrics } = state;
     const usual = defaults(run.scenarios[event.target.value]);
     const at = tellingLevels(run.scenarios[event.target.value]).map(String).includes(state.at) ? state.at : usual.at;
-    change({ ...usual, tab, colours, at, by, sort, find, x, y, over, metrics });
+    change({ ...usual, tab, colours, goal, at, by, sort, find, x, y, over, metrics });
   });
   $("controls").addEventListener("change", ({ target }) => {
     if (target.type !== "checkbox") return;

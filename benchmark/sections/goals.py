@@ -1,0 +1,154 @@
+"""What the two goals are called: restore the decisions of the clean model, and equalise acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE
+from benchmark.runs.frames import Scenario
+from benchmark.runs.manifest import Manifest
+from benchmark.statistics.answer import Answer, by_level
+from benchmark.statistics.choices import LEAST
+from benchmark.statistics.frames import ScenarioKey
+from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
+
+
+@dataclass(frozen=True)
+class GoalWords:
+    """Words for one goal, as sentences and headings need them.
+
+    Parameters
+    ----------
+    title : str
+        Heading.
+    purpose : str
+        What a technique is chosen for: ``"to restore decisions"``.
+    measure : str
+        What a technique leaves.
+    less : str
+        What a better technique leaves.
+    away : str
+        Stands behind the number that a technique leaves.
+    nearer : str
+        What a better technique is.
+    short : str
+        Heading of a narrow column.
+    least : str
+        What the technique that comes nearest to the goal is called.
+    """
+
+    title: str
+    purpose: str
+    measure: str
+    less: str
+    away: str
+    nearer: str
+    short: str
+    least: str
+
+    @property
+    def column(self) -> str:
+        """The measure as a heading."""
+        return self.measure[0].upper() + self.measure[1:]
+
+
+WORDS: Mapping[str, GoalWords] = {
+    RESTORE: GoalWords(
+        title="Goal: restore the decisions of the model without planted bias",
+        purpose="to restore decisions",
+        measure="distance to the clean model",
+        less="a smaller distance to the clean model",
+        away="from the clean model",
+        nearer="nearer to the clean model",
+        short="dist.",
+        least="nearest to the clean model",
+    ),
+    EQUALISE: GoalWords(
+        title="Goal: equalise acceptance",
+        purpose="to equalise acceptance",
+        measure="discrimination",
+        less="less discrimination",
+        away="from 0",
+        nearer="nearer to 0",
+        short="disc.",
+        least="least discrimination",
+    ),
+}
+
+CLEAN_MODEL = (
+    "The clean model is the baseline trained without planted bias. The distance to it is the mean difference "
+    "of true and false positive rates in both groups."
+)
+"""Explains what decisions are compared with."""
+
+
+WHY_NOT = {
+    NO_REFERENCE: "{title} is no reference: without planted bias it answers nearly everybody the same, or "
+    "is less accurate than a constant answer.",
+    NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias moves it no farther than a refit does, "
+    "or moves its discrimination by less than 0.02.",
+}
+"""Why techniques are not ranked by how near they come to the clean model."""
+
+
+def words_of(rows: Sequence[Answer]) -> GoalWords:
+    """Return the words for the goal of some answers, which all have the same."""
+    return WORDS[rows[0].goal]
+
+
+def by_goal(answers: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each goal that has answers, and these."""
+    for goal in GOALS:
+        if len(own := answers[answers["goal"] == goal]):
+            yield goal, own
+
+
+def unanswered(answers: pd.DataFrame, run: Manifest, scenario: Scenario | None = None) -> str:
+    """Say why there is no answer for the goal to restore, of a run or of a scenario; nothing if there is."""
+    own = answers if scenario is None else scenario.rows(answers)
+    if (own["goal"] == RESTORE).any():
+        return ""
+    if not run.protocol.paired_betas:
+        reason = "this run's levels are not paired"
+    elif scenario is not None and scenario.test != ORIGINAL:
+        reason = "the clean model decides on original test data only"
+    elif run.metric(GOAL_METRICS[RESTORE]) is None:
+        reason = "the distance to the clean model was not measured; run it again"
+    else:
+        reason = "there is no level of planted bias to undo"
+    return f"Restore is not answered: {reason}."
+
+
+Winners = Mapping[tuple[ScenarioKey, float], Mapping[str, Answer | None]]
+"""By scenario and level of bias, and by goal: the technique that comes nearest to it, if one is named."""
+
+
+def winners(answers: pd.DataFrame) -> Winners:
+    """Return which technique is named for each goal that is answered at a level of bias."""
+    found: dict[tuple[ScenarioKey, float], dict[str, Answer | None]] = {}
+    for goal, own in by_goal(answers):
+        for key, beta, rows in by_level(own):
+            named = next((row for row in rows if LEAST in row.choices), None)
+            found.setdefault((key, beta), {})[goal] = named
+    return found
+
+
+def difference(named: Mapping[str, Answer | None], titles: Mapping[str, str]) -> str:
+    """Say which technique is named for which goal where that is not the same one for both."""
+    names = [row.technique if row else "" for row in named.values()]
+    if len(names) < len(GOALS) or len(set(names)) < len(GOALS):
+        return ""
+    return " ".join(f"{_capital(WORDS[goal].purpose)}: {_named(row, titles)}." for goal, row in named.items())
+
+
+def _named(row: Answer | None, titles: Mapping[str, str]) -> str:
+    if row is None:
+        return "no technique"
+    return titles[row.technique] + (" (candidate)" if row.verdict == "candidate" else "")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,233 @@
+"""A made-up world in which the goals have different winners: every surface names each, and no useless one."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from benchmark.columns import EQUALISE, FAILURE_COLUMNS, GOALS, ORIGINAL, RESTORE, RESULT_COLUMNS
+from benchmark.pages.numbers import page_numbers
+from benchmark.render.console import print_section, section_lines
+from benchmark.report.console import print_report
+from benchmark.report.statistics_text import answers_page, statistics_page
+from benchmark.runs.analysis import RunStatistics, run_statistics
+from benchmark.runs.descriptions import (
+    DatasetInExperiment,
+    GroupSizes,
+    MetricDescription,
+    PlantedBias,
+    TechniqueDescription,
+)
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.other_baselines import with_each_baseline
+from benchmark.sections import Surface, sections_of
+from benchmark.sections.use import winner
+from tests.report.made_up_runs import ADULT, SHARES, changed, sample_run
+
+METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
+DISTANCE = "restoration_distance"
+REPETITIONS = 10
+CLEAN = (0.15, 0.84, 0.33, 0.26, 0.41, 0.0)
+WORLD = {  # at beta 0.5: the metrics in this order, and the distance to the clean model
+    "none": ("Nothing", (0.383, 0.80, 0.38, 0.19, 0.573, 0.20)),
+    "undoes": ("Undoes", (0.16, 0.83, 0.33, 0.25, 0.41, 0.02)),
+    "evens": ("Evens", (0.01, 0.78, 0.33, 0.325, 0.335, 0.14)),
+    "refuses": ("Refuses", (0.001, 0.77, 0.02, 0.02, 0.021, 0.10)),
+    "trifle": ("Trifle", (0.382, 0.80, 0.38, 0.19, 0.572, 0.199)),
+    "levels": ("Levels", (0.02, 0.80, 0.15, 0.14, 0.16, 0.11)),
+}
+USELESS = ("Refuses", "Trifle", "Levels")
+FIRST = "To restore decisions: Undoes. To equalise acceptance: Evens."
+
+
+def run_of(**changes: Any) -> RunFrames:
+    """Return the run, its manifest with other fields."""
+    rng = np.random.default_rng(28)
+    rows = []
+    for beta, (name, (_, values)), r in itertools.product((0.0, 0.5), WORLD.items(), range(REPETITIONS)):
+        noisy = np.array(CLEAN if beta == 0 else values) + rng.normal(0, 0.0005, 6)
+        for metric, value in zip((*METRICS, DISTANCE), noisy, strict=True):
+            rows.append(("adult", "label", beta, name, "c45", r, ORIGINAL, metric, abs(value)))
+    dataset = replace(
+        ADULT,
+        entry=DatasetInExperiment(name="adult", baseline="none"),
+        bias=(PlantedBias("label", kind="label", description="labels are turned"),),
+        test_groups=GroupSizes(260, 740, 410, 590),
+    )
+    manifest = changed(
+        sample_run(repetitions=2).description,
+        **{
+            "name": "world",
+            "repetitions": REPETITIONS,
+            "betas": (0.0, 0.5),
+            "techniques": tuple(TechniqueDescription(name, title) for name, (title, _) in WORLD.items()),
+            "datasets": (dataset,),
+            "metrics": (
+                *(MetricDescription(name, name.capitalize(), 0.0) for name in METRICS[:2]),
+                MetricDescription(DISTANCE, "Distance to the clean model", 0.0),
+                *SHARES,
+            ),
+            "headline": (*METRICS[:2], DISTANCE),
+            "paired_betas": True,
+            **changes,
+        },
+    )
+    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    return RunFrames.of(manifest, results, pd.DataFrame(columns=list(FAILURE_COLUMNS)))
+
+
+@pytest.fixture(scope="module")
+def statistics() -> RunStatistics:
+    return run_statistics(run_of())
+
+
+def named(statistics: RunStatistics, goal: str) -> dict[str, str]:
+    """Return the verdict on each technique with planted bias."""
+    rows = statistics.for_goal(goal).answers.query("beta == 0.5")
+    return dict(zip(rows["technique"], rows["verdict"], strict=True))
+
+
+def flat(text: str) -> str:
+    return " ".join(text.replace("\\", "").split())
+
+
+def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
+    assert statistics.answered == GOALS
+    assert named(statistics, RESTORE) == {
+        "none": "baseline",
+        "undoes": "recommended",
+        "evens": "outdone",
+        "refuses": "too_few",
+        "trifle": "no_less",
+        "levels": "too_few",
+    }
+    assert named(statistics, EQUALISE) == {
+        "none": "baseline",
+        "undoes": "recommended",
+        "evens": "recommended",
+        "refuses": "too_few",
+        "trifle": "no_less",
+        "levels": "too_few",
+    }
+    least = {goal: statistics.for_goal(goal).answers.query("choice.str.contains('least')") for goal in GOALS}
+    assert least[RESTORE]["technique"].tolist() == ["undoes"]
+    assert least[EQUALISE].query("beta == 0.5")["technique"].tolist() == ["evens"]
+
+
+def test_markdown_says_first_that_the_winners_differ(statistics: RunStatistics) -> None:
+    for page in map(flat, (statistics_page(statistics, []), answers_page(statistics))):
+        restore, equalise = (page.index(f"### Adult. {words}") for words in TITLES.values())
+        assert page.index(FIRST) < restore < equalise
+        assert "To restore decisions, Undoes is recommended." in page
+        assert "To equalise acceptance, Evens is recommended." in page
+        assert not any(f"{name} is recommended" in page for name in USELESS)
+        assert page.count("### Ranks. Goal") in (0, 2)
+
+
+TITLES = {
+    RESTORE: "Goal: restore the decisions of the model without planted bias",
+    EQUALISE: "Goal: equalise acceptance",
+}
+
+
+def test_the_terminal_says_it_as_well(statistics: RunStatistics) -> None:
+    for show in (
+        lambda console: [print_section(console, own) for own in sections_of(statistics, Surface.CONSOLE)],
+        lambda console: print_report(console, run_of()),
+    ):
+        file = io.StringIO()
+        show(Console(file=file, width=80, emoji=False))
+        text = flat(file.getvalue())
+        _, chosen = text.split("The winner depends on the goal")
+        restore, equalise = (chosen.index(words) for words in TITLES.values())
+        assert chosen.index(FIRST) < restore < equalise
+        assert "both" in chosen[restore:equalise]
+        assert not any(name in chosen for name in USELESS)
+
+
+def test_quick_says_it_first(statistics: RunStatistics) -> None:
+    lines = [line for own in sections_of(statistics, Surface.QUICK) for line in section_lines(own)]
+    assert lines[0] == f"The winner depends on the goal. At β = 0.5. {FIRST}"
+    text = " ".join(lines)
+    assert all(words in text for words in TITLES.values())
+    assert "Undoes is recommended to restore decisions." in text
+    assert "Evens is recommended to equalise acceptance." in text
+    assert not any(f"{name} is recommended" in text for name in USELESS)
+
+
+def test_the_page_carries_both_goals(statistics: RunStatistics) -> None:
+    numbers = page_numbers(with_each_baseline(statistics, ["evens"]))
+    assert {goal: own["title"] for goal, own in numbers["goals"].items()} == {
+        goal: words.removeprefix("Goal: ") for goal, words in TITLES.items()
+    }
+    (scenario,) = numbers["scenarios"]
+    shown = scenario["against"]["none"]
+    assert shown["told"] == ""
+    for goal, best in ((RESTORE, "Undoes"), (EQUALISE, "Evens")):
+        at_0, at_half = shown["goals"][goal]["levels"]
+        assert at_half["told"][0] == FIRST
+        assert at_half["choices"][1].startswith(best)
+        recommended = {line["cells"][0] for line in at_half["rows"] if line.get("recommended")}
+        assert best in recommended
+        assert not recommended & set(USELESS)
+        assert bool(at_0["rows"]) == (goal == EQUALISE)
+    assert shown["goals"][RESTORE]["levels"][0]["told"] == [
+        "At β = 0 nothing is planted, and there is nothing to undo."
+    ]
+
+
+def test_ranks_to_restore_are_of_planted_bias_alone(statistics: RunStatistics) -> None:
+    ranks = statistics.ranks[statistics.ranks["metric"] == DISTANCE]
+    assert set(ranks["beta"].dropna()) == {0.5}
+    assert ranks["mean_rank"].notna().all()
+    of_comparisons = statistics.comparisons.query("metric == @DISTANCE")
+    assert set(of_comparisons["beta"]) == {0.0, 0.5}, "comparisons are complete"
+    fronts = statistics.pareto[statistics.pareto["first"] == DISTANCE]
+    assert not fronts.loc[fronts["beta"] == 0, "on_front"].any()
+
+
+def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
+    run = run_of()
+    still = run.results["metric"].eq("discrimination") & run.results["technique"].eq("none")
+    values = run.results["value"].mask(still & (run.results["beta"] > 0), CLEAN[0] + 0.01)
+    found = run_statistics(RunFrames.of(run.manifest, run.results.assign(value=values), run.failures))
+    assert set(named(found, RESTORE).values()) == {"baseline", "nothing_to_undo"}
+    assert not (found.ranks["metric"] == DISTANCE).any()
+    text = flat(statistics_page(found, []))
+    assert "There is nothing to undo for Nothing." in text
+    assert "recommended to restore" not in text.replace("no technique is recommended to restore", "")
+    places, _ = winner(found)
+    assert places[0] == "Adult at β = 0.5: no technique is recommended to restore decisions."
+
+
+@pytest.mark.parametrize(
+    ("changes", "without", "reason"),
+    [
+        ({"paired_betas": False}, (), "this run's levels are not paired"),
+        ({}, (DISTANCE,), "the distance to the clean model was not measured; run it again"),
+    ],
+)
+def test_a_run_that_cannot_restore_says_why(
+    changes: dict[str, Any], without: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
+    run = run_of(**changes)
+    kept = ~run.results["metric"].isin(without)
+    manifest = run.manifest.with_metrics([name for name in (*METRICS, DISTANCE) if name not in without])
+    run = RunFrames.of(manifest, run.results[kept], run.failures)
+    found = run_statistics(run)
+    assert found.answered == (EQUALISE,)
+    said = f"Restore is not answered: {reason}."
+    sections = [*sections_of(found, Surface.QUICK), *sections_of(found, Surface.CONSOLE)]
+    assert sum(said in " ".join(note for b in own.blocks for note in b.notes) for own in sections) == 2
+    assert said in statistics_page(found, [])
+    (scenario,) = page_numbers([found])["scenarios"]
+    assert scenario["against"]["none"]["told"] == said
+    assert list(scenario["against"]["none"]["goals"]) == [EQUALISE]
