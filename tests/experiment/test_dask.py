@@ -46,8 +46,9 @@ title = "Twelve samples"
 seed = 11
 repetitions = 6
 betas = [0.0, 0.5]
+paired_betas = true
 train_rows = 2000
-metrics = ["paper", "auc_gap"]
+metrics = ["paper", "auc_gap", "restoration"]
 [[datasets]]
 card = "compas"
 baseline = "none"
@@ -152,13 +153,13 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(
     words += ["--output", str(tmp_path / "out"), "--scheduler", client.scheduler.address]
     assert main(words) == 0
     told = capsys.readouterr().out
-    assert "36 cells, 36 of them computed now" in told
+    assert "60 cells, 60 of them computed now" in told
     assert f"on Dask at {client.scheduler.address}" in told
-    assert {"results.csv", "summary.csv", "failures.csv"} <= local.keys()
+    assert {"results.csv", "summary.csv", "failures.csv", "decisions.csv"} <= local.keys()
     assert {name: (tmp_path / "out" / name).read_bytes() for name in local} == local
     assert plugins(client) == [], "nothing stays behind"
     assert main(words) == 0
-    assert "36 cells, 0 of them computed now" in capsys.readouterr().out
+    assert "60 cells, 0 of them computed now" in capsys.readouterr().out
 
 
 def test_a_worker_that_is_killed_costs_nothing(
@@ -175,7 +176,7 @@ def test_a_worker_that_is_killed_costs_nothing(
 
     with Store(tmp_path / "s.sqlite") as store:
         outcome = compute(world, store, engine=DaskEngine(client), progress=kill)
-        assert len(store) == outcome.computed == 36
+        assert len(store) == outcome.computed == 60
     assert killed
     assert files(tmp_path, world, outcome) == local
 
