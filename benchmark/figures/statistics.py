@@ -14,12 +14,12 @@ from benchmark.text.words import file_name
 
 
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
-    """Yield name and drawing function: heat maps, recoveries, gaps, regret, forest plots, fronts, ranks.
+    """Yield name and drawing function: heat maps, what is given back, recoveries, and so on.
 
-    The names are ``heat_<metric>``, ``recovery_<metric>``, ``groups_<metric>``, ``regret``,
-    ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias, classifier and test
-    are part of the name where a run has several, and the test of heat maps' names, which have a figure for
-    each.
+    The names are ``heat_<metric>``, ``restoration_<dataset>``, ``recovery_<metric>``, ``groups_<metric>``,
+    ``regret``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias,
+    classifier and test are part of the name where a run has several, and the test of heat maps' names, which
+    have a figure for each.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.gaps import gap_figures
@@ -27,11 +27,13 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     from benchmark.figures.pareto import draw_pareto
     from benchmark.figures.ranks import draw_ranks
     from benchmark.figures.recovery import draw_recovery, recovery_panels
+    from benchmark.figures.restoration import restoration_figures
 
     compared = statistics.compared_metrics
     for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
         name = f"heat_{statistics.file_name(metric, test)}"
         yield name, functools.partial(draw_heat, statistics, metric, test)
+    yield from restoration_figures(statistics)
     for name, shown, metric in recovery_panels(statistics):
         yield f"recovery_{name}", functools.partial(draw_recovery, statistics, shown, metric)
     yield from gap_figures(statistics)

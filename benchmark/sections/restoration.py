@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from benchmark.metrics.restoration import SHARES
+from benchmark.metrics.restoration import RESTORATION, SHARES
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.goals import WHY_NOT
@@ -19,33 +19,50 @@ from benchmark.text.words import number, share
 
 _AMONG = {name: among for name, (_, among) in SHARES.items()}
 
+GOAL = (
+    "Goal: restore decisions, so that people are answered as the same learner answers them without the bias."
+)
+
 READING = (
-    "The clean model is the technique's baseline, trained on the same rows without planted bias. The biased "
-    "baseline is the same learner with it. All three decide about the same test people.",
-    f"Given back: of the people {_AMONG['given_back']}, the share that the technique accepts. Paid: of those "
-    f"{_AMONG['paid']}, the share that it refuses. In their place: of those {_AMONG['in_their_place']}, the "
-    "share that it accepts.",
-    "A refit is the untreated learner on a random draw of the same rows, with replacement. It mitigates "
-    "nothing. What it gives back is chance: only what goes beyond it counts.",
+    "Clean model: the technique's baseline, trained without planted bias. Biased baseline: the same learner, "
+    "trained with it. Both decide about the same test people as the technique.",
+    f"Given back: of the people {_AMONG['given_back']}, the share that the technique accepts.",
+    f"Paid: of the people {_AMONG['paid']}, the share that the technique refuses.",
+    f"In their place: of the people {_AMONG['in_their_place']}, the share that the technique accepts.",
+    "Refit: the untreated learner on a random draw of the same rows, with replacement. It mitigates nothing. "
+    "What it gives back is chance; only what exceeds it counts.",
+    "Brackets: intervals of 95 %. Those of decisions are cut at 0 and 100 %.",
 )
 OF_NETWORK = "Training rows with and without bias are samples of a network with the same random numbers."
+OF_DIFFERENCES = (
+    "Planted: what the bias added to the difference for the biased baseline. Original: what was there "
+    "before. Above 100 %, a technique removes more than there is."
+)
 
+_NONE_SHOWN = (
+    "No useful technique is both nearer to the clean model than the biased baseline and shown to give back "
+    "more than a refit."
+)
+_NAMED = (
+    "Named: of the useful techniques shown to give back more than a refit, the one nearest to the clean "
+    "model. It must be nearer than the biased baseline."
+)
+_ELSEWHERE = "restoration.csv has every technique at every level of bias."
+_MOST_OPEN = 4  # scenarios whose tables stand open
 _PEOPLE = {
-    "restoration_distance": "Distance to clean model",
-    "agreement": "Same decision",
-    "given_back": "Given back",
-    "given_back_deprived": "deprived",
-    "given_back_favored": "favored",
-    "paid": "Paid",
-    "paid_deprived": "deprived",
-    "paid_favored": "favored",
-    "in_their_place": "In their place",
+    "Distance to clean model": ("restoration_distance",),
+    "Same decision": ("agreement",),
+    "Given back": ("given_back",),
+    "to deprived / favored": ("given_back_deprived", "given_back_favored"),
+    "Paid": ("paid",),
+    "by deprived / favored": ("paid_deprived", "paid_favored"),
+    "In their place": ("in_their_place",),
 }
 _DIFFERENCES = {
-    "planted_removed": "Planted, removed",
-    "original_removed": "Original, removed",
-    "planted_share": "Share of planted",
-    "original_share": "Share of original",
+    "Planted, removed": ("planted_removed",),
+    "Original, removed": ("original_removed",),
+    "Share of planted": ("planted_share",),
+    "Share of original": ("original_share",),
 }
 _POINTS = ("planted_removed", "original_removed")
 
@@ -62,16 +79,21 @@ class Told(NamedTuple):
     reason: str
 
 
+Metrics = Mapping[str, Told]
+"""What is told of a technique, by metric."""
+
+
 def section(statistics: RunStatistics) -> Section | None:
     """Return what each technique gives back at each level of bias; None where no decisions are compared."""
     if statistics.restoration.empty:
         return None
-    notes = [*READING, *([] if statistics.run.protocol.overlaps else [OF_NETWORK])]
+    words = [*READING, *([] if statistics.run.protocol.overlaps else [OF_NETWORK])]
+    answer, *details = _blocks(statistics)
     return Section(
         "restoration",
         "Who gets back what the bias took, and who pays",
-        notes,
-        list(_blocks(statistics)),
+        [GOAL],
+        [answer, Block("What the words mean", words), *details],
         files={
             "restoration": "what each technique gives back, to whom, and what it removes of the planted and "
             "of the original difference, beside two refits of its learner"
@@ -81,102 +103,194 @@ def section(statistics: RunStatistics) -> Section | None:
 
 
 def _blocks(statistics: RunStatistics) -> Iterator[Block]:
-    for scenario in statistics.scenarios:
-        rows = scenario.rows(statistics.restoration)
-        betas = sorted(map(float, rows["beta"].unique()), reverse=True)
+    levels = {
+        scenario: sorted(set(map(float, rows["beta"])), reverse=True)
+        for scenario in statistics.scenarios
+        if len(rows := scenario.rows(statistics.restoration))
+    }
+    if len(levels) > 1:
+        table = _overview(statistics, {scenario: betas[0] for scenario, betas in levels.items()})
+        notes = [_NAMED, *([_ELSEWHERE] if len(levels) > _MOST_OPEN else [])]
+        yield Block("At the highest level of bias", notes, table=table)
+    for scenario, betas in levels.items():
         for i, beta in enumerate(betas):
-            told = told_at(rows, beta)
+            told = told_at(scenario.rows(statistics.restoration), beta)
             fold = f"{scenario.heading}: lower levels of bias" if i else ""
+            if len(levels) > _MOST_OPEN:
+                fold = f"{scenario.heading}: every technique at every level of bias"
             heading = f"{scenario.heading}, β = {beta:g}"
-            said = list(sentences(statistics, scenario, beta))
-            yield Block(heading, remarks=said, fold=fold)
-            yield Block(table=_table(told, statistics, _PEOPLE), fold=fold)
+            yield Block(heading, remarks=list(sentences(statistics, scenario, beta)), fold=fold)
+            yield Block("Decisions about people", table=_table(told, statistics, _PEOPLE), fold=fold)
             yield Block(
                 "Difference in acceptance between the groups, in percentage points",
+                [OF_DIFFERENCES],
                 table=_table(told, statistics, _DIFFERENCES),
                 fold=fold,
             )
 
 
+def _overview(statistics: RunStatistics, levels: Mapping[Scenario, float]) -> TextTable:
+    """Return a row for each scenario, at one level of bias: what restores decisions, and who pays."""
+    headings = [
+        *("Where", "Nearest to clean model", "Distance (baseline)", "Given back (refit)", "Paid (refit)"),
+        "In their place (baseline)",
+    ]
+    rows = []
+    for scenario, beta in levels.items():
+        where = f"{scenario.heading}, β = {beta:g}"
+        if not (restoring := _restoring(statistics, scenario, beta)):
+            reasons = set(_undo_at(statistics, scenario, beta).values())
+            why = "none shown" if "" in reasons else ", ".join(sorted(reasons)).replace("_", " ")
+            rows.append([where, f"– ({why})", "–", "–", "–", "–"])
+            continue
+        name, metrics, baseline = restoring[0]
+        given, paid, there = (metrics[share] for share in SHARES)
+        distances = (number(values["restoration_distance"].value) for values in (metrics, baseline))
+        pairs = (
+            (given.value, given.refit_biased),
+            (paid.value, paid.refit_biased),
+            (there.value, baseline["in_their_place"].value),
+        )
+        cells = [
+            "{} ({})".format(*distances),
+            *(f"{share(value)} ({share(other)})" for value, other in pairs),
+        ]
+        rows.append([where, statistics.run.titles[name], *cells])
+    return TextTable(headings, rows)
+
+
 def told_at(rows: pd.DataFrame, beta: float) -> dict[str, dict[str, dict[str, Told]]]:
     """Return what is told at one level of bias of a scenario: by baseline, technique and metric."""
-    found: dict[str, dict[str, dict[str, Told]]] = {}
+    told: dict[str, dict[str, dict[str, Told]]] = {}
     for row in rows[rows["beta"] == beta].to_dict("records"):
         values = Told(**{name: row[name] for name in Told._fields})
-        of = found.setdefault(row["baseline"], {}).setdefault(row["technique"], {})
-        of[row["metric"]] = values
-    return found
+        techniques = told.setdefault(row["baseline"], {})
+        techniques.setdefault(row["technique"], {})[row["metric"]] = values
+    return told
+
+
+def nearest_first(rows: pd.DataFrame) -> list[str]:
+    """Return the techniques of one level of bias of a scenario, the nearest to the clean model first."""
+    distances = rows[rows["metric"] == RESTORATION[0]].sort_values("value", kind="stable")
+    return list(dict.fromkeys([*distances["technique"], *rows["technique"]]))
+
+
+def _undo_at(statistics: RunStatistics, scenario: Scenario, beta: float) -> dict[str, str]:
+    """Return by baseline why there is nothing to restore at one level of bias; empty where there is."""
+    rows = scenario.rows(statistics.restoration)
+    baselines = rows[rows["beta"] == beta].drop_duplicates("baseline")
+    return dict(zip(baselines["baseline"], undo_of(baselines, statistics.undo), strict=True))
+
+
+def why_not(statistics: RunStatistics, scenario: Scenario, beta: float) -> Iterator[str]:
+    """Say for which learners there is no reference, or nothing to undo, at one level of bias."""
+    for name, reason in _undo_at(statistics, scenario, beta).items():
+        if reason:
+            learner = statistics.run.titles[name] if scenario.own else f"classifier {scenario.classifier}"
+            words = WHY_NOT[reason].format(title=learner)
+            yield words[0].upper() + words[1:]
+
+
+def _restoring(
+    statistics: RunStatistics, scenario: Scenario, beta: float
+) -> list[tuple[str, Metrics, Metrics]]:
+    """Return techniques that restore decisions, the nearest to the clean model first, with their baselines.
+
+    They are of use, nearer to the clean model than the biased baseline, and surely give back more than a
+    refit of the biased rows.
+    """
+    undo = _undo_at(statistics, scenario, beta)
+    standing = of_use(scenario.rows(statistics.standing))
+    useful = set(standing.loc[standing["of_use"] & (standing["beta"] == beta), "technique"])
+    restoring = [
+        (name, metrics, techniques[baseline])
+        for baseline, techniques in told_at(scenario.rows(statistics.restoration), beta).items()
+        if not undo.get(baseline) and baseline in techniques
+        for name, metrics in techniques.items()
+        if name in useful
+        and metrics["given_back"].beyond_refit_low > 0
+        and _distance(metrics) < _distance(techniques[baseline])
+    ]
+    return sorted(restoring, key=lambda one: _distance(one[1]))
 
 
 def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Iterator[str]:
-    """Say who gives most back at one level of bias, and who pays; or why nobody can say."""
+    """Say what restores decisions at one level of bias, and who pays; or why nobody can say."""
     titles = statistics.run.titles
-    rows = scenario.rows(statistics.restoration)
-    there = rows[rows["beta"] == beta].drop_duplicates("baseline")
-    undo = dict(zip(there["baseline"], undo_of(there, statistics.undo), strict=True))
-    standing = of_use(scenario.rows(statistics.standing))
-    useful = set(standing.loc[standing["of_use"] & (standing["beta"] == beta), "technique"])
-    for baseline, techniques in told_at(rows, beta).items():
-        if why := WHY_NOT.get(str(undo.get(baseline, ""))):
-            yield why.format(title=titles[baseline])
-            continue
-        shown = {
-            name: metrics
-            for name, metrics in techniques.items()
-            if name != baseline and name in useful and metrics["given_back"].beyond_refit_low > 0
-        }
-        if not shown:
+    if restoring := _restoring(statistics, scenario, beta):
+        name, metrics, baseline = restoring[0]
+        given, paid, there = (metrics[share] for share in SHARES)
+        yield (
+            f"Of the techniques shown to give back more than a refit, {titles[name]} comes nearest to the "
+            f"clean model. It gives back {share(given.value)} of those whom the bias cost acceptance. "
+            f"A refit of the biased rows gives back {share(given.refit_biased)}."
+        )
+        groups = [metrics[f"given_back_{group}"].value for group in ("deprived", "favored")]
+        if not any(map(math.isnan, groups)):
+            deprived, favored = map(share, groups)
+            yield f"To the deprived group it gives back {deprived}, to the favored group {favored}."
+        yield (
+            f"Who pays: it refuses {share(paid.value)} of those {_AMONG['paid']}. A refit of the biased rows "
+            f"refuses {share(paid.refit_biased)}."
+        )
+        yield (
+            f"Of those {_AMONG['in_their_place']} it accepts {share(there.value)}. The biased baseline "
+            f"accepts {share(baseline['in_their_place'].value)}."
+        )
+        most, of_most, _ = max(restoring, key=lambda one: round(one[1]["given_back"].value, 6))
+        if most != name:
             yield (
-                f"No useful technique on {titles[baseline]} is shown to give back more than a refit of the "
-                "biased rows."
+                f"{titles[most]} gives back more, {share(of_most['given_back'].value)}. It refuses "
+                f"{share(of_most['paid'].value)} of those {_AMONG['paid']}, and accepts "
+                f"{share(of_most['in_their_place'].value)} of those {_AMONG['in_their_place']}."
             )
-            continue
-        best = max(shown, key=lambda name: (round(shown[name]["given_back"].value, 6), name))
-        given, paid, place = (shown[best][name] for name in ("given_back", "paid", "in_their_place"))
-        before = techniques[baseline]["in_their_place"].value
-        yield (
-            f"{titles[best]} gives most back: {share(given.value)} of those whom the bias cost acceptance. A "
-            f"refit of the biased rows gives back {share(given.refit_biased)}."
-        )
-        yield (
-            f"It refuses {share(paid.value)} of those whom both models accept (refit: "
-            f"{share(paid.refit_biased)}). Of those whom the clean model refuses it accepts "
-            f"{share(place.value)} ({titles[baseline]}: {share(before)})."
-        )
+    elif "" in _undo_at(statistics, scenario, beta).values():
+        yield _NONE_SHOWN
+    yield from why_not(statistics, scenario, beta)
 
 
 def _table(
-    told: Mapping[str, Mapping[str, Mapping[str, Told]]],
+    told: Mapping[str, Mapping[str, Metrics]],
     statistics: RunStatistics,
-    columns: Mapping[str, str],
+    columns: Mapping[str, Sequence[str]],
 ) -> TextTable:
     """Return a row for each technique, the nearest to the clean model first, and for the refits."""
     rows: list[list[str]] = []
+    titles = statistics.run.titles
     for baseline, techniques in told.items():
-        title = statistics.run.titles[baseline]
+        learner = f" of {titles[baseline]}" if len(told) > 1 else ""
         order = sorted(techniques, key=lambda name: (name != baseline, _distance(techniques[name])))
         for name in order:
-            label = f"{title}, biased baseline" if name == baseline else statistics.run.titles[name]
-            rows.append([label, *(_text(metric, techniques[name].get(metric)) for metric in columns)])
-        own = techniques.get(baseline, {})
-        for kind, words in (("refit_clean", "clean"), ("refit_biased", "biased")):
-            values = [getattr(own.get(metric), kind, math.nan) for metric in columns]
-            rows.append([f"{title}, refit on {words} rows", *map(_number, columns, values)])
-    return TextTable(["Technique", *columns.values()], rows)
+            label = f"Biased baseline{learner}" if name == baseline else titles[name]
+            rows.append([label, *(_text(metrics, techniques[name]) for metrics in columns.values())])
+        untreated = techniques.get(baseline, {})
+        for rows_of in ("clean", "biased"):
+            values = {metric: getattr(one, f"refit_{rows_of}") for metric, one in untreated.items()}
+            cells = [
+                " / ".join(_number(metric, values.get(metric)) for metric in metrics)
+                for metrics in columns.values()
+            ]
+            rows.append([f"Refit{learner} on {rows_of} rows", *cells])
+    return TextTable(["Technique", *columns], rows)
 
 
-def _distance(metrics: Mapping[str, Told]) -> tuple[bool, float]:
+def _distance(metrics: Metrics) -> tuple[bool, float]:
     told = metrics.get("restoration_distance")
     return (True, 0.0) if told is None or math.isnan(told.value) else (False, told.value)
 
 
-def _text(metric: str, told: Told | None) -> str:
-    if told is None:
-        return "–"
-    text = _number(metric, told.value)
-    ends = [_number(metric, end) for end in (told.value_low, told.value_high)]
-    if "–" not in ends and told.value_low < told.value_high:
-        text += f" [{', '.join(ends)}]"
+def _text(metrics: Sequence[str], values: Metrics) -> str:
+    """Return a cell: one metric with its interval, or several without."""
+    text = " / ".join(_number(m, values[m].value if m in values else None) for m in metrics)
+    if len(metrics) > 1 or metrics[0] not in values:
+        return text
+    (metric,) = metrics
+    told = values[metric]
+    low, high = told.value_low, told.value_high
+    if metric in RESTORATION:
+        low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
+    if low < high:
+        text += f" [{', '.join(_number(metric, end).removesuffix(' %') for end in (low, high))}]"
     return f"{text} ({REVERSED})" if told.reason == REVERSED else text
 
 

@@ -1,0 +1,159 @@
+"""Who gets back what the planted bias took, and who pays: three shares of people for each technique."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from benchmark.figures import Drawing, style
+from benchmark.figures.style import BLUE, GREY, LINE, ORANGE, Look, Page, RowLabels
+from benchmark.metrics.restoration import SHARES
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.frames import Scenario
+from benchmark.sections.data import data_notes
+from benchmark.sections.restoration import nearest_first, why_not
+from benchmark.sections.signs import mark, mark_notes
+from benchmark.statistics.answers import of_use
+from benchmark.statistics.decisions import LEAST_PEOPLE
+
+_TITLES = {
+    "given_back": "Given back: % accepted of those whom the bias cost acceptance. More is better",
+    "paid": "Paid: % refused of those whom clean model and biased baseline accept. Less is better",
+    "in_their_place": "In their place: % accepted of those whom the clean model refuses. Less is better",
+}
+assert tuple(_TITLES) == tuple(SHARES)
+_MORE_IS_BETTER = "given_back"
+_NAME_WIDTH, _PANEL_WIDTH, _ROW = 2.2, 1.95, 0.2
+_CLEAN: Look = {"color": "black", "lw": 1.1, "ls": "solid"}
+_BIASED: Look = {"color": "#882255", "lw": 1.2, "ls": (0, (3, 1.5))}
+_UNTREATED: Look = {"color": "#6E9A00", "lw": 1.3, "ls": (0, (1, 1.2))}
+_REFERENCES = {
+    "refit_clean": (_CLEAN, "untreated, refit on clean rows"),
+    "refit_biased": (_BIASED, "untreated, refit on biased rows"),
+    "biased_baseline": (_UNTREATED, "biased baseline (0 % in the other panels)"),
+}
+_LOOKS = {
+    "better": ("o", BLUE, "better than the refit on biased rows, shown"),
+    "worse": ("s", ORANGE, "worse than it, shown"),
+    "neither": ("D", GREY, "not shown to differ"),
+}
+_SHOWN = ["value", "value_low", "value_high", "beyond_refit_low", "beyond_refit_high"]
+
+
+def restoration_figures(statistics: RunStatistics) -> Iterator[Drawing]:
+    """Yield name and drawing function, ``restoration_<scenario>``, where techniques were compared."""
+    for scenario in statistics.scenarios:
+        if len(_of_techniques(scenario.rows(statistics.restoration))):
+            drawing = functools.partial(draw_restoration, statistics, scenario)
+            yield f"restoration_{scenario.file_name}", drawing
+
+
+def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
+    """Draw what techniques give back at a scenario's highest level of bias, and what that costs.
+
+    A panel for each share of people, a row for each technique, the nearest to the clean model first. Marks
+    have intervals, both cut at 0 and 100 %; a hollow mark is a technique of no use. Lines are the refits of
+    a technique's learner and, where it accepts others, the biased baseline.
+    """
+    rows = scenario.rows(statistics.restoration)
+    beta = float(rows["beta"].max())
+    rows = rows[rows["beta"] == beta]
+    names = nearest_first(_of_techniques(rows))
+    standing = of_use(scenario.rows(statistics.standing))
+    standing = standing[(standing["beta"] == beta) & standing["technique"].isin(names)]
+    useful = set(standing.loc[standing["of_use"], "technique"])
+    signs = {row.technique: mark(row) for row in standing.itertuples(index=False)}
+    titles = [f"{statistics.run.titles[name]} {signs.get(name, '')}".strip() for name in names]
+    labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles])
+    height = max(0.8, max(_ROW, 0.05 + labels.tallest * LINE) * len(names))
+    doubts = list(why_not(statistics, scenario, beta))
+    with style.styled():
+        page = Page(
+            len(_TITLES),
+            len(_TITLES),
+            panel=(_PANEL_WIDTH, height),
+            title="Goal: restore decisions. Who gets back what the bias took: "
+            f"{scenario.heading}, β = {beta:g}",
+            subtitle=" ".join(
+                [
+                    *doubts,
+                    "The nearest to the clean model stands first.",
+                    f"Shares of people in {statistics.run.repetitions_text}, with 95 % intervals.",
+                ]
+            ),
+            notes=[
+                "Clean model: the technique's baseline, trained without planted bias. Refit: the untreated "
+                "learner on a random draw of the same rows. What a refit gives back is chance.",
+                "Shown: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
+                "Hollow: of no use, see the sign beside the name.",
+                f"No mark: fewer than {LEAST_PEOPLE} people to be counted among.",
+                *mark_notes(standing.itertuples(index=False)),
+                *data_notes([scenario.dataset], statistics.run),
+            ],
+            left=0.3 + labels.width,
+            gap=(0.3, 0.0),
+            below=1.1,
+            panel_titles=list(_TITLES.values()),
+            titles_stay=True,
+        )
+        for i, (metric, axes) in enumerate(zip(_TITLES, page.axes, strict=True)):
+            _draw_share(axes, rows[rows["metric"] == metric], names, useful)
+            labels.write(axes, named=page.first_in_row(i))
+            axes.grid(visible=False, axis="y")
+            style.set_ticks(axes, x=4)
+        _add_legend(page)
+    return page.figure
+
+
+def _of_techniques(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are of no baseline."""
+    return rows[rows["technique"] != rows["baseline"]]
+
+
+def _draw_share(axes: Axes, rows: pd.DataFrame, names: Sequence[str], useful: set[str]) -> None:
+    metric = rows["metric"].iloc[0]
+    by_name = rows.set_index("technique")
+    own = by_name.loc[list(names)]
+    percents = 100 * own[_SHOWN[:3]].to_numpy(dtype=float).clip(0, 1)
+    places = np.arange(len(names))
+    lines = {name: 100 * own[name].to_numpy(dtype=float) for name in ("refit_clean", "refit_biased")}
+    if metric == "in_their_place":
+        untreated = by_name["value"].reindex(own["baseline"])
+        lines["biased_baseline"] = 100 * untreated.to_numpy(dtype=float)
+    # The lines of one learner meet, those of several do not.
+    half = 0.5 if own["baseline"].nunique() == 1 else 0.36
+    for name, values in lines.items():
+        look, _ = _REFERENCES[name]
+        axes.vlines(values, places - half, places + half, zorder=1.5, gid=name, **look)
+    axes.hlines(places, 0, 1, color="#EFEFEF", lw=0.6, zorder=0.4, transform=axes.get_yaxis_transform())
+    beyond = own[_SHOWN[3:]].to_numpy(dtype=float)
+    for y, (name, (value, low, high), ends) in enumerate(zip(names, percents, beyond, strict=True)):
+        marker, color, _ = _LOOKS[_beside_refit(metric, *ends)]
+        axes.hlines(y, low, high, color=color, lw=1.3, zorder=2, capstyle="projecting")
+        face = color if name in useful else "white"
+        axes.plot(value, y, marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="share")
+    highest = max(np.nanmax([*percents.ravel(), *np.concatenate(list(lines.values())), 0.0]), 1.0)
+    axes.set_xlim(-0.04 * highest, 1.04 * highest)
+
+
+def _beside_refit(metric: str, low: float, high: float) -> str:
+    """Return the key of the look of a technique whose share exceeds that of the refit by an interval."""
+    more, less = low > 0, high < 0
+    better, worse = (more, less) if metric == _MORE_IS_BETTER else (less, more)
+    return "better" if better else "worse" if worse else "neither"
+
+
+def _add_legend(page: Page) -> None:
+    handles = [
+        Line2D([], [], ls="none", marker=marker, mec=color, mfc=color, ms=4.6, label=label)
+        for marker, color, label in _LOOKS.values()
+    ]
+    handles += [Line2D([], [], label=label, **look) for look, label in _REFERENCES.values()]
+    look: Look = {"borderpad": 0, "ncol": 2, "columnspacing": 1.6, "handletextpad": 0.5, "handlelength": 2.0}
+    page.legend(Page.edge, page.grid_bottom - 0.4, handles, **look)
