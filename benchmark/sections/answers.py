@@ -33,9 +33,9 @@ from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
     CLEAN_MODEL,
     WORDS,
-    Winners,
     by_goal,
     difference,
+    differences,
     unanswered,
     winners,
     words_of,
@@ -90,6 +90,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
         return Section("answers", TITLE, (note,), files=files, figures=figures)
     goals = dict(by_goal(table))
     notes = [
+        *differences(statistics.scenarios, table, run.titles),
         *([note] if (note := unanswered(table, run)) else []),
         "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
         *([CLEAN_MODEL] if RESTORE in goals else []),
@@ -99,7 +100,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
         *sign_notes(answer_records(table)),
     ]
     named = winners(table)
-    blocks = [_winners_block(statistics, named)] if len(goals) > 1 else []
+    blocks: list[Block] = []
     cut = False
     for goal, answers in goals.items():
         overview, details = [], []
@@ -112,11 +113,15 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
             overview.append(_overview(statistics, scenario, goal, there))
             for beta, rows in there.items():
                 lines = answer_lines(rows, run.titles, most)
+                first = difference(named.get((scenario.key, beta), {}), run.titles)
                 cut |= len(lines) < len(answer_lines(rows, run.titles))
                 details.append(
                     Block(
                         f"{scenario.heading} at β = {beta:g}. {WORDS[goal].title}",
-                        answer_sentences(rows, run.titles, criteria=statistics.criteria),
+                        [
+                            *([first] if first else []),
+                            *answer_sentences(rows, run.titles, criteria=statistics.criteria),
+                        ],
                         table=TextTable(headings(goal), [line.cells for line in lines]),
                     )
                 )
@@ -124,19 +129,6 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     if cut:
         notes.append(f"Long tables are cut here; {ANSWERS_PAGE} has all techniques.")
     return Section("answers", TITLE, notes, blocks, files, figures)
-
-
-def _winners_block(statistics: RunStatistics, named: Winners) -> Block:
-    """Say where the goals have different winners."""
-    said = [
-        f"{scenario.heading} at β = {beta:g}. {words}"
-        for scenario in statistics.scenarios
-        for beta in statistics.run.betas
-        if (words := difference(named.get((scenario.key, beta), {}), statistics.run.titles))
-    ]
-    if not said:
-        return Block("Which goal, which technique", ["Both goals have the same winner everywhere."])
-    return Block("The winner depends on the goal", said)
 
 
 def headings_of(statistics: RunStatistics) -> list[str]:
@@ -391,9 +383,10 @@ def in_short(
             levels.setdefault(key, {})[beta] = rows
         there = [scenario for scenario in scenarios if scenario.key in levels]
         if there:
-            named = winners(answers) if not everything else {}
-            blocks += _goal_blocks(goal, there, levels, run, criteria, named)
+            blocks += _goal_blocks(goal, there, levels, run, criteria)
             everything.append(levels)
+    if said := differences(scenarios, answers, run.titles):
+        blocks.insert(0, Block("The winner depends on the goal", said))
     if everything:
         notes = [note for note in (unanswered(answers, run),) if note]
         notes += _short_reading(everything, run, criteria=criteria, marked=marked)
@@ -410,12 +403,8 @@ def _goal_blocks(
     levels: _Levels,
     run: Manifest,
     criteria: Criteria,
-    named: Winners,
 ) -> Iterator[Block]:
-    """Yield the blocks of one goal; many scenarios in which it has the same choices are one block.
-
-    Where the goals have different winners, ``named``, that is said first.
-    """
+    """Yield the blocks of one goal; many scenarios in which it has the same choices are one block."""
     groups: dict[object, list[Scenario]] = {}
     for scenario in scenarios:
         choices = tuple(
@@ -426,14 +415,6 @@ def _goal_blocks(
         )
         alike = (*scenario.key[:2], choices) if len(scenarios) > _MOST_IN_FULL else scenario.key
         groups.setdefault(alike, []).append(scenario)
-    said = [
-        f"{scenario.heading} at β = {beta:g}. {words}"
-        for scenario in scenarios
-        for beta in levels[scenario.key]
-        if (words := difference(named.get((scenario.key, beta), {}), run.titles))
-    ]
-    if said:
-        yield Block("The winner depends on the goal", said)
     yield Block(WORDS[goal].title)
     for group in groups.values():
         if len(group) == 1:

@@ -91,7 +91,7 @@ def choice_sentence(name: str, row: Answer, titles: Mapping[str, str], margin: f
     purpose = words_of([row]).purpose
     return (
         f"{purpose[0].upper()}{purpose[1:]}{cost}, {titles[row.technique]} is {kind}. "
-        f"It leaves {gain_and_cost(row)}."
+        f"It leaves {gain_and_cost(row)}. {whom_it_accepts(row)}."
     )
 
 
@@ -103,7 +103,7 @@ def whom_it_accepts(row: Answer) -> str:
         own = share(row.baseline_accepted_deprived)
         name = baseline_name(row)
         before = f" (no more than {name})" if own == deprived else f" ({name}: {own})"
-    return f"it accepts {deprived} of the deprived group{before} and {favored} of the favored"
+    return f"It accepts {deprived} of the deprived group{before} and {favored} of the favored"
 
 
 def falls(row: Answer) -> bool:
@@ -301,12 +301,12 @@ def recommended_rule(rows: Sequence[Answer], criteria: Criteria) -> list[str]:
 
 
 def gain_and_cost(row: Answer) -> str:
-    """Say how much a technique leaves, at what cost, and whom it accepts."""
+    """Say how much a technique leaves, and at what cost."""
     hidden = f"of either sign, on average {number(row.distance)} from 0; " if changes_sign(row) else ""
     gain, cost = changes(row)
     return (
         f"a {words_of([row]).measure} of {number(row.value)} ({hidden}change {gain}) at accuracy "
-        f"{number(row.accuracy)} (change {cost}); {whom_it_accepts(row)}"
+        f"{number(row.accuracy)} (change {cost})"
     )
 
 

@@ -55,6 +55,8 @@ class GoalWords:
         return self.measure[0].upper() + self.measure[1:]
 
 
+_MOST_SAID = 8
+
 WORDS: Mapping[str, GoalWords] = {
     RESTORE: GoalWords(
         title="Goal: restore the decisions of the model without planted bias",
@@ -79,8 +81,8 @@ WORDS: Mapping[str, GoalWords] = {
 }
 
 CLEAN_MODEL = (
-    "The clean model is the baseline trained without planted bias. The distance to it is the mean difference "
-    "of true and false positive rates in both groups."
+    "The clean model is the baseline trained without planted bias. The distance to it is the mean absolute "
+    "difference of true and false positive rates in both groups."
 )
 """Explains what decisions are compared with."""
 
@@ -123,17 +125,31 @@ def unanswered(answers: pd.DataFrame, run: Manifest, scenario: Scenario | None =
 
 
 Winners = Mapping[tuple[ScenarioKey, float], Mapping[str, Answer | None]]
-"""By scenario and level of bias, and by goal: the technique that comes nearest to it, if one is named."""
+"""By scenario and level of bias, and by goal that can be reached: the technique that comes nearest."""
 
 
 def winners(answers: pd.DataFrame) -> Winners:
-    """Return which technique is named for each goal that is answered at a level of bias."""
+    """Return which technique is named for each goal that can be reached at a level of bias."""
     found: dict[tuple[ScenarioKey, float], dict[str, Answer | None]] = {}
     for goal, own in by_goal(answers):
         for key, beta, rows in by_level(own):
-            named = next((row for row in rows if LEAST in row.choices), None)
-            found.setdefault((key, beta), {})[goal] = named
+            if any(row.verdict not in WHY_NOT for row in rows if not row.is_compared_with):
+                named = next((row for row in rows if LEAST in row.choices), None)
+                found.setdefault((key, beta), {})[goal] = named
     return found
+
+
+def differences(scenarios: Sequence[Scenario], answers: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+    """Say where the goals have different winners: the highest levels of bias first, at most some of them."""
+    named = winners(answers)
+    said = [
+        f"{scenario.heading} at β = {beta:g}. {words}"
+        for scenario in scenarios
+        for (key, beta), of_goals in reversed(list(named.items()))
+        if key == scenario.key and (words := difference(of_goals, titles))
+    ]
+    more = len(said) - _MOST_SAID
+    return [*said[:_MOST_SAID], *([f"Winners differ in {more} more cases."] if more > 0 else [])]
 
 
 def difference(named: Mapping[str, Answer | None], titles: Mapping[str, str]) -> str:

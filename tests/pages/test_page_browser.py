@@ -20,7 +20,7 @@ import pytest
 
 from benchmark.pages.index import refresh_index
 from benchmark.pages.run import write_page
-from benchmark.runs.analysis import folder_statistics
+from benchmark.runs.analysis import folder_statistics, run_statistics
 from benchmark.runs.descriptions import GroupSizes
 from tests.report.made_up_folder import (
     REASON,
@@ -31,6 +31,7 @@ from tests.report.made_up_folder import (
     write_made_up_page,
 )
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
+from tests.report.test_two_goals import run_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -84,6 +85,12 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of a run with one classifier of each sort that is of no use."""
     folder = write_planted_folder(tmp_path_factory.mktemp("browser") / "run")
     return write_made_up_page(folder, ["nearly", "by_group", "constant", "poor"])
+
+
+@pytest.fixture(scope="module")
+def two_goals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page of a run in which the goals have different winners."""
+    return write_page(tmp_path_factory.mktemp("two_goals"), run_statistics(run_of()))
 
 
 @pytest.fixture(scope="module")
@@ -500,17 +507,45 @@ def test_the_table_of_answers(visit: Visits, planted: Path) -> None:
     assert table(again, "answers") == table(page, "answers")
 
 
+def test_the_reader_chooses_the_goal(visit: Visits, two_goals: Path) -> None:
+    page = visit(two_goals)
+    assert page.locator("#goal option").all_text_contents() == [
+        "restore the decisions of the model without planted bias",
+        "equalise acceptance",
+    ]
+    first = "To restore decisions: Undoes. To equalise acceptance: Evens."
+    for goal, best, heading in (
+        ("restore", "Undoes", "Distance to the clean model left"),
+        ("equalise", "Evens", "Discrimination left"),
+    ):
+        page.select_option("#goal", goal)
+        assert page.locator("#answers-told li").first.text_content() == first
+        assert table(page, "overview")[1][2].startswith(best)
+        assert page.locator("#answers thead th").nth(1).text_content() == heading
+        assert page.locator("#answers tbody tr").first.locator("th").text_content() == best
+        # To restore is the default, which a link need not say.
+        assert ("goal=equalise" in page.url) == (goal == "equalise")
+    again = visit.open(two_goals, page.url.partition("#")[2])
+    assert again.locator("#goal").input_value() == "equalise"
+    nothing = visit(two_goals, "goal=restore&at=0")
+    assert nothing.locator("#answers-told li").all_text_contents() == [
+        "At β = 0 nothing is planted, and there is nothing to undo."
+    ]
+    assert nothing.locator("#overview").is_visible()
+    assert not nothing.locator("#answers-shown").is_visible()
+
+
 def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, planted: Path) -> None:
     page = visit(planted, "at=1&dataset=dutch%3Aembedded&bias=cpt&classifier=c45")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download this table").click()
-    assert waiting.value.suggested_filename == "planted_dutch_embedded_beta_1.csv"
+    assert waiting.value.suggested_filename == "planted_dutch_embedded_equalise_beta_1.csv"
     found = pd.read_csv(waiting.value.path(), keep_default_na=False, na_values=[""]).set_index("technique")
     answers = folder_statistics(planted.parent).answers
     own = answers[(answers["dataset"] == "dutch:embedded") & (answers["beta"] == 1)].set_index("technique")
     assert set(found.columns) == set(own.columns)
     expected = own.loc[found.index, list(found.columns)]
-    texts = ["degenerate", "outdone_by", "choice", "tied"]
+    texts = ["degenerate", "too_few", "outdone_by", "choice", "tied"]
     expected[texts] = expected[texts].astype(object).replace("", np.nan)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-5, atol=1e-6)
     assert found["baseline_degenerate"].all()

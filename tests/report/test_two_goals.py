@@ -77,9 +77,12 @@ def run_of(**changes: Any) -> RunFrames:
             ),
             "headline": (*METRICS[:2], DISTANCE),
             "paired_betas": True,
+            "durations_in_seconds": {"this_run": 1.0, "all_cells": 2.0},
+            "platform": {"system": "Linux", "cores": 2},
             **changes,
         },
     )
+    manifest.experiment.settings = {}  # those of the sample are of other datasets
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     return RunFrames.of(manifest, results, pd.DataFrame(columns=list(FAILURE_COLUMNS)))
 

@@ -35,11 +35,11 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
         "2 of 2 techniques are recommended: they leave less discrimination than the baseline by more than "
         "0.01. Intervals that hold for all techniques together show it.",
         "To equalise acceptance, Alpha is recommended. It leaves a discrimination of 0.100 (change -0.300 "
-        "[-0.300, -0.300]) at accuracy 0.750 (change -0.050 [-0.050, -0.050]); it accepts 25 % of the "
+        "[-0.300, -0.300]) at accuracy 0.750 (change -0.050 [-0.050, -0.050]). It accepts 25 % of the "
         "deprived group and 35 % of the favored.",
         "To equalise acceptance at a cost of at most 0.01 of accuracy (cheap), Beta is recommended. It "
         "leaves a discrimination of 0.200 (change -0.200 [-0.200, -0.200]) at accuracy 0.820 (change +0.020 "
-        "[+0.020, +0.020]); it accepts 30 % of the deprived group and 50 % of the favored.",
+        "[+0.020, +0.020]). It accepts 30 % of the deprived group and 50 % of the favored.",
     }
     assert answer_counts(level_of(found)) == "2 of 2 techniques recommended"
 
@@ -186,7 +186,7 @@ def test_one_repetition_has_no_interval() -> None:
     ) in text
     assert (
         "To equalise acceptance, Alpha is a candidate (one sample, no interval). It leaves a discrimination "
-        "of 0.100 (change -0.300) at accuracy 0.750 (change -0.050); it accepts"
+        "of 0.100 (change -0.300) at accuracy 0.750 (change -0.050). It accepts"
     ) in text
     assert answer_counts(level_of(found)) == (
         "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 not shown to leave less"
@@ -244,7 +244,7 @@ def test_who_helps_nobody_is_marked() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.25, 0.2, 0.3)})
     assert cells_of(found, TITLES)[0][0] == "Alpha ↓"
     assert choice_row(0.5, level_of(found), TITLES)[2].startswith("Alpha ↓: 0.100")
-    assert "it accepts 20 % of the deprived group (no more than doing nothing) and 30 % of the" in said(found)
+    assert "It accepts 20 % of the deprived group (no more than doing nothing) and 30 % of the" in said(found)
     assert row_of(found, "a").endswith(
         "accepts no more of the deprived group than doing nothing (20 %), and fewer of the favored"
     )

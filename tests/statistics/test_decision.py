@@ -625,7 +625,7 @@ def test_any_fall_of_the_deprived_group_is_said_with_both_shares() -> None:
     }
     found = answers_at({0.5: cells}, goal=RESTORE)
     assert not found["levels_down"].any(), "the favored group has gained"
-    assert "it accepts 43 % of the deprived group (doing nothing: 50 %) and 41 % of the favored." in said(
+    assert "It accepts 43 % of the deprived group (doing nothing: 50 %) and 41 % of the favored." in said(
         found
     )
     rows = level_of(found)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from benchmark.columns import FOLD_COLUMNS
+from benchmark.columns import FOLD_COLUMNS, RESULT_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons, recoveries, slopes_and_areas
 from benchmark.statistics.answers import judged
 from benchmark.statistics.frames import Resampling, to_cells
@@ -150,6 +150,40 @@ def test_the_corrected_test_holds_its_level_where_the_uncorrected_does_not(
     # Three standard errors of 300 experiments are 0.038.
     assert (corrected <= 0.05).mean() <= 0.05 + 0.038
     assert (uncorrected <= 0.05).mean() > 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repeats", [5, 10, 30])
+def test_the_intervals_of_a_level_hold_together_where_splits_overlap(repeats: int) -> None:
+    """Nine classifiers are equally good, each by a feature of its own: no improvement is true."""
+    rng = np.random.default_rng(28)
+    n_rows, n_experiments, n_candidates, share = 80, 300, 8, 0.3
+    names = ["none", *(f"t{i}" for i in range(n_candidates))]
+    rows = []
+    for experiment in range(n_experiments):
+        y = rng.random(n_rows) < 0.5
+        features = rng.normal(size=(len(names), n_rows)) + 0.8 * y
+        for repetition in range(repeats):
+            order = rng.permutation(n_rows)
+            test, train = order[: int(share * n_rows)], order[int(share * n_rows) :]
+            means = [features[:, train][:, y[train] == label].mean(axis=1) for label in (True, False)]
+            right = ((features[:, test] > sum(means)[:, None] / 2) == y[test]).mean(axis=1)
+            place = (f"e{experiment}", "cpt", 0.5)
+            rows += [
+                (*place, name, "c45", repetition, "original", "accuracy", value)
+                for name, value in zip(names, right, strict=True)
+            ]
+    table = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    overlaps = {f"e{experiment}": share / (1 - share) for experiment in range(n_experiments)}
+    goals = {"accuracy": GOALS["accuracy"]}
+    missed = {}
+    for name, resampling in (("corrected", Resampling(overlaps)), ("not", None)):
+        found = judged(paired_comparisons(to_cells(table, resampling), "none", goals))
+        outside = (found["simultaneous_low"] > 0) | (found["simultaneous_high"] < 0)
+        missed[name] = outside.groupby(found["dataset"]).any().mean()
+    # Three standard errors of 300 experiments are 0.038.
+    assert missed["corrected"] <= 0.05 + 0.038
+    assert repeats == 5 or missed["not"] > 0.2
 
 
 def test_improvements_over_folds_their_interval_and_test_are_of_one_quantity() -> None:

@@ -102,7 +102,7 @@ function drawAnswers(view) {
   const nothingToUndo = level?.rows.length === 0;
   $("answers-shown").hidden = none;
   $("overview").hidden = none && !nothingToUndo;
-  const needed = "This table needs the goal's metric and accuracy among the metrics, and a technique that is shown.";
+  const needed = `This table needs ${inSentence(goal.column)} and accuracy among the metrics, and a technique that is shown.`;
   const told = none && !nothingToUndo ? [needed] : level.told;
   $("answers-told").replaceChildren(...told.map((text) => make("li", {}, text)));
   if (none) return;
