@@ -1,259 +1,481 @@
-"""What the run ``suite`` says of techniques over fifteen datasets: its tables and figure.
+"""What the run ``suite`` says of techniques over datasets, for both goals: its numbers and figure.
 
-``python -m tools.suite`` writes ``results/suite/RANKS.md``, the table of ``FINDINGS.md`` and the figure anew
-from the committed values; ``tests/tools/test_suite.py`` holds them.
+``python -m tools.suite`` writes ``results/suite/NUMBERS.md``, the computed parts of ``FINDINGS.md`` and the
+figure anew from the committed values; ``tests/tools/test_suite.py`` holds them.
 
-Each dataset counts once, at one level of bias. The program's own ranks leave a technique out that is
-degenerate in any sample of any dataset. Over fifteen datasets few techniques would remain, so here it takes
-the last place on a dataset where it is degenerate in more than half of the samples.
+The unit is the dataset: each counts once, by its value over all splits. Degenerate models count as measured.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import t as student
 
+from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
-from benchmark.figures.style import BETA_LOOK, Page, RowLabels
-from benchmark.metrics import list_metrics
-from benchmark.runs.finished import read_frames, read_run
-from benchmark.statistics.across import (
-    Rankings,
-    average_ranks,
-    bayesian_comparisons,
-    friedman_tests,
-    pairwise_tests,
-    rank_groups,
-    rankings,
-)
-from benchmark.statistics.frames import LEAST, row_means, to_cells
-from benchmark.statistics.intervals import student_intervals
+from benchmark.figures.style import Page, RowLabels
+from benchmark.runs.baselines import baselines_of
+from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO, restoration_table, undo_table
 from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
-from tools.pages import with_part
-
-__all__ = ["DEPENDENT", "against_none", "distances", "draw", "over_datasets", "page", "with_table"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "suite"
-FINDINGS, RANKS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "RANKS.md", FOLDER / "figures" / "ranks.png"
-METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
-DEPENDENT = ("compas_violent", "student_mat")
-"""A part of compas, and pupils of student_por: left out where datasets have to be independent."""
+FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "goals.png"
+DEPENDENT = ("compas_violent", "student_mat", "attrition", "ricci")
+"""A part of compas, pupils of student_por, a file made up by its publisher, a formula on 118 rows."""
 
-BASELINE = "none"
-_BEGIN, _END = "<!-- table: python -m tools.suite -->", "<!-- table ends -->"
+LEVEL = 0.4
+POWER = 0.8
+RESAMPLES = 10_000
+REASONS = (NOTHING_TO_UNDO, NO_REFERENCE)
+WORDS = {3: "three", 8: "eight", 10: "ten", 11: "eleven"}
+_PLACE = ["dataset", "beta", "technique"]
 _INTRODUCTION = (
     "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
-    "follows. Each dataset counts once, by the mean over its ten splits. 1 is the best rank. Improvement is "
-    "in mean distance to the metric's ideal. A technique that answers nearly everybody, or each group, the "
-    "same in more than half of a dataset's samples takes the last place there, beside the worst technique; "
-    "two or more share it. In improvements and tests as well it has the greatest distance of any technique, "
-    "which may be its own. P-values are Wilcoxon's, with Holm's correction for all pairs of "
-    f"techniques at one metric and level. Of 13 datasets: without {' and '.join(DEPENDENT)}, which share "
-    "rows with others. Better, same and worse are posterior probabilities of the Bayesian signed-rank test "
-    "with a region of practical equivalence of one point."
+    "the columns are and what follows. Each dataset counts once, by its value over ten splits; degenerate "
+    "models count as measured. Distance, given back and paid are of datasets with something to undo. "
+    "Intervals of differences are Student's over datasets, and hold for eleven techniques at once "
+    "(Bonferroni). Shares removed are ratios of sums over datasets, with 95 % intervals from 10,000 "
+    "resamples of datasets. A negative share adds to the difference. \\*: given back beyond `refit_biased` "
+    "by such an interval. *Degenerate on*: nearly everybody, or each group, is answered alike in more than "
+    "half of the splits."
 )
-_PLACE = ["dataset", "beta", "technique"]
+
+Array = NDArray[np.float64]
 
 
 @cache
-def distances() -> pd.DataFrame:
-    """Return the mean distance to the ideal of each technique by dataset, level and metric.
-
-    ``last`` says where the technique was given the last place, and ``value`` has what it was given.
-    """
-    run = read_frames(FOLDER)
-    results, standing = run.results, run.standing
-    cells = to_cells(results[results["metric"].isin(METRICS)].reset_index(drop=True))
-    found = cells.keys.assign(value=row_means(cells.distances(list_metrics())))
-    mostly = standing[2 * standing["n_degenerate"] > results["repetition"].nunique()]
-    last = pd.MultiIndex.from_frame(found[_PLACE]).isin(pd.MultiIndex.from_frame(mostly[_PLACE]))
-    worst = found.groupby(["dataset", "beta", "metric"], sort=False)["value"].transform("max")
-    return found.assign(value=found["value"].mask(last, worst), last=last)
+def run() -> RunFrames:
+    """Return the committed run."""
+    return read_frames(FOLDER)
 
 
 @cache
-def over_datasets(independent: bool = False) -> Rankings:
-    """Return the distances as blocks of one dataset each, all or those that are independent."""
-    own = distances().assign(repetition=0)
-    if independent:
-        own = own[~own["dataset"].isin(DEPENDENT)]
-    own = own.drop(columns="last").reset_index(drop=True)
-    return rankings(own, dict.fromkeys(METRICS, LEAST))
+def baselines() -> pd.Series:
+    """Return the baseline of each technique that is no reference row; a baseline is its own."""
+    cells = run().of_techniques.results.drop_duplicates("technique")
+    names = baselines_of(run().manifest, run().results, None).column(cells)
+    names.index = cells["technique"]
+    return names.where(names != "", names.index.to_series())
 
 
 @cache
-def compared(independent: bool = False) -> pd.DataFrame:
-    """Return the tests of all pairs of techniques, with Bayesian probabilities."""
-    ranked = over_datasets(independent)
-    bayes = bayesian_comparisons(ranked)
-    return pairwise_tests(ranked).join(bayes[["p_first", "p_rope", "p_second"]])
+def techniques() -> list[str]:
+    """Return the techniques to choose from, in the order of the experiment."""
+    return [name for name, baseline in baselines().items() if name != baseline]
 
 
 @cache
-def against_none(metric: str, beta: float, independent: bool = False) -> pd.DataFrame:
-    """Compare each technique with none: means over datasets with interval, tests and probabilities.
+def restoration() -> pd.DataFrame:
+    """Return the values of the table of restoration, by metric, dataset, level and technique."""
+    frames = run()
+    assert frames.decisions is not None
+    against = baselines_of(frames.manifest, frames.results, None)
+    refits = frames.manifest.refits_of
+    told = restoration_table(frames.decisions, frames.results, against, frames.resampling, refits)
+    return told.set_index(["metric", *_PLACE])
 
-    Columns ``technique``; ``improvement``, ``low`` and ``high`` in points; ``holm``, Wilcoxon's p-value with
-    Holm's correction for all pairs of techniques; ``p_better``, ``p_rope`` and ``p_worse``.
-    """
-    tests = compared(independent)
-    tests = tests[(tests["metric"] == metric) & (tests["beta"] == beta) & (tests["first"] == BASELINE)]
-    own = distances()
-    own = own[(own["metric"] == metric) & (own["beta"] == beta)]
-    wide = own.pivot(index="dataset", columns="technique", values="value")
-    if independent:
-        wide = wide.drop(index=list(DEPENDENT))
-    gains = np.array([wide[BASELINE] - wide[name] for name in tests["second"]])
-    low, high = student_intervals(gains)
-    return pd.DataFrame(
-        {
-            "technique": tests["second"].to_numpy(),
-            "improvement": 100 * gains.mean(axis=1),
-            "low": 100 * low,
-            "high": 100 * high,
-            "holm": tests["p_wilcoxon_holm"].to_numpy(),
-            "p_better": tests["p_second"].to_numpy(),
-            "p_rope": tests["p_rope"].to_numpy(),
-            "p_worse": tests["p_first"].to_numpy(),
-        }
+
+@cache
+def undo() -> pd.Series:
+    """Return why there is nothing to undo, by dataset, level and baseline; empty where there is something."""
+    frames = run()
+    against = baselines_of(frames.manifest, frames.results, None)
+    refits = frames.manifest.refits_of
+    told = undo_table(frames.results, against, frames.standing, frames.resampling, refits)
+    return told.set_index(["dataset", "beta", "baseline"])["undo"]
+
+
+@cache
+def means(metric: str, *, distance: bool = False) -> pd.Series:
+    """Return means over splits, of values or of their distances to 0, by dataset, level and technique."""
+    results = run().results
+    results = results[results["metric"] == metric]
+    values = results["value"].abs() if distance else results["value"]
+    return values.groupby([results[name] for name in _PLACE], sort=False).mean()
+
+
+@cache
+def independent() -> list[str]:
+    """Return the datasets without :data:`DEPENDENT`."""
+    return [name for name in run().results["dataset"].unique() if name not in DEPENDENT]
+
+
+def to_restore(datasets: Sequence[str], beta: float, baseline: str) -> list[str]:
+    """Return the datasets on which the level has done something to a baseline that could be undone."""
+    return [name for name in datasets if undo()[name, beta, baseline] == ""]
+
+
+def ratio_of_sums(upper: Array, lower: Array) -> tuple[float, float, float]:
+    """Return a ratio of sums over datasets with its interval of 95 %, from resampled datasets."""
+    drawn = np.random.default_rng(0).integers(len(upper), size=(RESAMPLES, len(upper)))
+    low, high = np.quantile(upper[drawn].sum(axis=1) / lower[drawn].sum(axis=1), [0.025, 0.975])
+    return float(upper.sum() / lower.sum()), float(low), float(high)
+
+
+def smallest_difference(sd: float, n: int) -> float:
+    """Return the mean difference that n datasets show with 80 % power, by a paired test at 5 %."""
+    return float((student.ppf(0.975, n - 1) + student.ppf(POWER, n - 1)) * sd / np.sqrt(n))
+
+
+def gains(goal: str, technique: str, beta: float, datasets: Sequence[str]) -> Array:
+    """Return by how much a technique is nearer to a goal than its baseline on each dataset."""
+    values = means(GOAL_METRICS[goal], distance=goal == EQUALISE)
+    baseline = baselines()[technique]
+    return np.array([values[name, beta, baseline] - values[name, beta, technique] for name in datasets])
+
+
+def differences(technique: str, beta: float, datasets: Sequence[str]) -> tuple[Array, Array, Array, Array]:
+    """Return planted and original differences of the baseline, and what a technique removes of them."""
+    signed, baseline = means(GOAL_METRICS[EQUALISE]), baselines()[technique]
+    before, after, left, left_after = (
+        np.array([signed[name, level, who] for name in datasets])
+        for who in (baseline, technique)
+        for level in (0.0, beta)
     )
+    planted = after - before
+    return planted, before, planted - (left_after - left), before - left
 
 
-def rank_table(independent: bool = False) -> str:
-    """Return mean ranks by metric and level, the best mean over levels of discrimination first."""
-    ranks = average_ranks(over_datasets(independent))
-    wide = ranks.pivot(index="technique", columns=["metric", "beta"], values="mean_rank")
-    wide = wide.loc[wide["discrimination"].mean(axis=1).sort_values(kind="stable").index]
-    columns = [(metric, beta) for metric in METRICS for beta in sorted(ranks["beta"].unique())]
-    head = ("technique", *(f"{metric}, {beta:g}" for metric, beta in columns))
-    rows = [(name, *(f"{wide.loc[name, column]:.1f}" for column in columns)) for name in wide.index]
+@cache
+def pooled(beta: float = LEVEL, datasets: tuple[str, ...] | None = None) -> pd.DataFrame:
+    """Return what each technique does over datasets, by default over the independent ones.
+
+    Of the goal to restore are only datasets with something to undo, ``n`` of them. Intervals of gains over
+    doing nothing, in the metric's unit, are Student's over datasets and hold for all techniques at once
+    (Bonferroni). Those of shares are of 95 %, by :func:`ratio_of_sums`. ``degenerate`` counts datasets on
+    which a technique answers nearly everybody, or each group, alike in more than half of the splits.
+    """
+    datasets = tuple(independent()) if datasets is None else datasets
+    standing, n_splits = run().standing, run().results["repetition"].nunique()
+    mostly = standing[(standing["beta"] == beta) & (2 * standing["n_degenerate"] > n_splits)]
+    mostly = mostly[mostly["dataset"].isin(datasets)]
+    confidence = 1 - (1 - CONFIDENCE) / len(techniques())
+    rows = {}
+    for technique, baseline in baselines().items():
+        some = to_restore(datasets, beta, baseline)
+        row: dict[str, float] = {"n": len(some), "degenerate": (mostly["technique"] == technique).sum()}
+        for goal, among in zip(GOALS, (some, datasets), strict=True):
+            values = means(GOAL_METRICS[goal], distance=goal == EQUALISE)
+            row[goal] = float(np.mean([values[name, beta, technique] for name in among]))
+            gained = gains(goal, technique, beta, among)
+            ends = student_intervals(gained[None, :], confidence)
+            row[f"{goal}_gain"] = gained.mean()
+            row[f"{goal}_low"], row[f"{goal}_high"] = (float(end[0]) for end in ends)
+        for share in ("given_back", "paid", "in_their_place"):
+            told = restoration().loc[share].loc[[(name, beta, technique) for name in some]]
+            for column in ("value", "refit_clean", "refit_biased"):
+                row[f"{share}_{column}"] = told[column].mean()
+        told = restoration().loc["restoration_distance"].loc[[(name, beta, technique) for name in some]]
+        row["refit_clean"], row["refit_biased"] = told["refit_clean"].mean(), told["refit_biased"].mean()
+        told = restoration().loc["given_back"].loc[[(name, beta, technique) for name in some]]
+        beyond = (told["value"] - told["refit_biased"]).to_numpy()
+        low, high = student_intervals(beyond[None, :], confidence)
+        row |= {"beyond_low": low[0], "beyond_high": high[0]}
+        planted, original, planted_gone, original_gone = differences(technique, beta, datasets)
+        parts = {"planted": (planted_gone, planted), "original": (original_gone, original)}
+        if technique != baseline:
+            parts["per_point"] = original_gone, planted_gone
+        for name, sums in parts.items():
+            row[name], row[f"{name}_low"], row[f"{name}_high"] = ratio_of_sums(*sums)
+        rows[technique] = row
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+@cache
+def rates() -> pd.DataFrame:
+    """Return true positive rates of each group by dataset, level and technique, means over splits.
+
+    Columns ``deprived`` and ``favored`` of the technique, ``clean_deprived`` and ``clean_favored``.
+    """
+    decisions = run().decisions
+    assert decisions is not None
+    columns = {}
+    for group in ("deprived", "favored"):
+        qualified = decisions.filter(regex=f"^{group}_1...$")
+        everybody = qualified.sum(axis=1)
+        columns[group] = qualified.filter(regex="1$").sum(axis=1) / everybody
+        columns[f"clean_{group}"] = qualified.filter(regex="_11..$").sum(axis=1) / everybody
+    return pd.DataFrame(columns).groupby([decisions[name] for name in _PLACE], sort=False).mean()
+
+
+def pairs(datasets: Sequence[str], beta: float = LEVEL, *, own_baseline: bool = True) -> pd.DataFrame:
+    """Return what each technique brings back on each dataset of what the bias changed, as measured.
+
+    Columns ``dataset``, ``technique``; ``gap`` and ``accuracy``, shares of the changes of the baseline's
+    signed discrimination and accuracy; ``distance``, that to the clean model, and ``nothing``, the
+    baseline's; ``deprived`` and ``favored``, how far the true positive rate is below the clean model's. The
+    baseline is that of the technique, or no technique with C4.5.
+    """
+    metrics = GOAL_METRICS[EQUALISE], "accuracy", GOAL_METRICS[RESTORE]
+    signed, accuracy, distances = (means(metric) for metric in metrics)
+    rows = []
+    for dataset in datasets:
+        for technique in techniques():
+            baseline = baselines()[technique] if own_baseline else "none"
+            here, before, after = (
+                (dataset, beta, technique),
+                (dataset, 0.0, baseline),
+                (dataset, beta, baseline),
+            )
+            shares = [(of[after] - of[here]) / (of[after] - of[before]) for of in (signed, accuracy)]
+            rate = rates().loc[here]
+            below = [rate[f"clean_{group}"] - rate[group] for group in ("deprived", "favored")]
+            rows.append((dataset, technique, *shares, distances[here], distances[after], *below))
+    names = ("dataset", "technique", "gap", "accuracy", "distance", "nothing", "deprived", "favored")
+    return pd.DataFrame(rows, columns=names)
+
+
+def closed(table_of_pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs that close .8 to 1.2 of the gap that the bias has opened."""
+    return table_of_pairs[table_of_pairs["gap"].between(0.8, 1.2)]
+
+
+def three(value: float) -> str:
+    """Return a number below 1 without the 0 before the point."""
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def two(value: float) -> str:
+    """Return a share with two digits."""
+    return f"{value:.2f}".replace("0.", ".", 1)
+
+
+def with_ends(row: pd.Series, name: str, prefix: str, write: Callable[[float], str]) -> str:
+    """Return a number of a row with its interval."""
+    return f"{write(row[name])} [{write(row[f'{prefix}_low'])}, {write(row[f'{prefix}_high'])}]"
+
+
+def row_of(technique: str, row: pd.Series, n: int, *, long: bool) -> list[str]:
+    """Return a technique's row of the table of both goals."""
+    means_of = [three(row[goal]) for goal in GOALS]
+    people = [two(row[f"{share}_value"]) for share in ("given_back", "paid")]
+    if technique not in techniques():
+        name = "doing nothing" if technique == "none" else "doing nothing, prejudice remover's learner"
+        return [name, means_of[0], "", "", "", means_of[1], *[""] * (4 if long else 3)]
+    gain = [with_ends(row, f"{goal}_gain", goal, three) for goal in GOALS]
+    gone = [with_ends(row, name, name, two) for name in ("planted", "original")]
+    people[0] += " \\*" if row["beyond_low"] > 0 else ""
+    degenerate = f"{row['degenerate']:.0f} of {n}"
+    cells = [f"`{technique}`", means_of[0], gain[0], *people, means_of[1]]
+    return [*cells, *gain[1 : 1 + long], *gone, degenerate]
+
+
+def goals_table(beta: float, datasets: tuple[str, ...] | None = None, *, long: bool = False) -> str:
+    """Return the table of both goals, what comes nearest to the clean model first."""
+    told, nothing = pooled(beta, datasets), pooled(beta, datasets).loc["none"]
+    head = ["", "distance", "nearer than doing nothing", "given back", "paid", "mean abs. discrimination"]
+    head += ["less than doing nothing"] if long else []
+    head += ["planted part removed", "original part removed", "degenerate on"]
+    empty = [""] * (5 if long else 4)
+    refits = []
+    for kind in ("refit_clean", "refit_biased"):
+        shares = [two(nothing[f"{share}_{kind}"]) for share in ("given_back", "paid")]
+        refits.append([f"`{kind}`", three(nothing[kind]), "", *shares, *empty])
+    order = [*(name for name in told.index if name not in techniques()), *nearest_first(told)]
+    n = len(independent() if datasets is None else datasets)
+    return table(head, [*refits, *(row_of(name, told.loc[name], n, long=long) for name in order)])
+
+
+def nearest_first(told: pd.DataFrame) -> list[str]:
+    """Return the techniques by their mean distance to the clean model."""
+    return list(told.loc[techniques(), RESTORE].sort_values(kind="stable").index)
+
+
+def undo_rows() -> str:
+    """Return of each dataset and level whether there is something to undo, and the distances that say so."""
+    head = ["dataset", "β", "baseline", "to undo", "doing nothing", "`refit_clean`", "`refit_biased`"]
+    head += ["discrimination at 0", "planted", "given back by `refit_clean`", "by `refit_biased`"]
+    signed, rows = means(GOAL_METRICS[EQUALISE]), []
+    for (dataset, beta, baseline), reason in undo().items():
+        told, people = (
+            restoration().loc[(m, dataset, beta, baseline)] for m in (GOAL_METRICS[RESTORE], "given_back")
+        )
+        before = signed[dataset, 0.0, baseline]
+        distances = [three(told[name]) for name in ("value", "refit_clean", "refit_biased")]
+        moved = [three(before), three(signed[dataset, beta, baseline] - before)]
+        shares = [two(people[name]) for name in ("refit_clean", "refit_biased")]
+        words = reason.replace("_", " ") or "yes"
+        rows.append([dataset, f"{beta:g}", f"`{baseline}`", words, *distances, *moved, *shares])
     return table(head, rows)
 
 
-def friedman_table() -> str:
-    """Return Friedman's tests, over all datasets and over the independent ones."""
-    both = [friedman_tests(over_datasets(independent)) for independent in (False, True)]
-    pairs = [compared(independent) for independent in (False, True)]
-    rows = []
-    for i, own in both[0].iterrows():
-        at = {name: own[name] for name in ("metric", "beta")}
-        row = [f"{at['metric']}, {at['beta']:g}"]
-        for tests, tried in zip(both, pairs, strict=True):
-            test = tests.loc[i]
-            of_pairs = tried[(tried["metric"] == at["metric"]) & (tried["beta"] == at["beta"])]
-            row += [f"{test['f']:.1f}", p_text(test["p_f"])]
-            row.append(f"{int((of_pairs['p_wilcoxon_holm'] <= 0.05).sum())} of {len(of_pairs)}")
-        rows.append(row)
-    sizes = [f"{own['n_datasets'].iloc[0]} datasets" for own in both]
-    head = ["metric, β", *(f"{what} ({size})" for size in sizes for what in ("F", "p", "pairs that differ"))]
-    return table(head, rows)
+def named(names: Sequence[str]) -> str:
+    """Return names as code, with commas and an "and"."""
+    told = [f"`{name}`" for name in names]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
-def none_table(metric: str, beta: float, *, short: bool = False) -> str:
-    """Return the comparisons with no technique, the greatest improvement first."""
-    every, free = (against_none(metric, beta, independent) for independent in (False, True))
-    order = every["improvement"].sort_values(ascending=False, kind="stable").index
-    rows = []
-    for i in order:
-        a, b = every.loc[i], free.loc[i]
-        row = [a["technique"], f"{a['improvement']:+.1f} [{a['low']:+.1f}, {a['high']:+.1f}]"]
-        row += [p_text(a["holm"]), p_text(b["holm"])]
-        chances = [f"{p:.2f}" for p in (a["p_better"], a["p_rope"], a["p_worse"])]
-        rows.append([*row, " / ".join(chances)] if short else [*row, *chances])
-    head = ["technique", "improvement in points, 95 %", "p, 15", "p, 13"]
-    return table([*head, "better / same / worse"] if short else [*head, "better", "same", "worse"], rows)
-
-
-def p_text(p: float) -> str:
-    """Return a p-value with two digits, or that it is smaller than any that matters."""
-    return "< 0.0001" if p < 0.0001 else f"{p:.2g}"
-
-
-def page() -> str:
-    """Return all tables as a page."""
-    own = distances()
-    betas = sorted(own["beta"].unique())
-    last = own[own["last"] & (own["metric"] == "accuracy")]
-    counts = last.groupby(["technique", "beta"], sort=False)["dataset"].agg(" ".join).reset_index()
-    blocks = [
-        "# Ranks over fifteen datasets",
-        _INTRODUCTION,
-        "## Mean ranks, 15 datasets",
-        rank_table(),
-        "## Mean ranks, 13 independent datasets",
-        rank_table(independent=True),
-        "## Friedman's test",
-        friedman_table(),
-        "## Last places",
-        table(
-            ("technique", "β", "degenerate on"),
-            [(r["technique"], f"{r['beta']:g}", r["dataset"]) for _, r in counts.iterrows()],
-        ),
+def findings() -> str:
+    """Return the page of findings; ``tests/tools/test_suite.py`` holds what its words say."""
+    told, datasets = pooled(), independent()
+    some = to_restore(datasets, LEVEL, "none")
+    order = nearest_first(told)
+    nothing = told.loc["none"]
+    alone = {sign: [name for name in order if sign * shown_alone(name) > 0] for sign in (1, -1)}
+    sd = [median_sd(among) for among in (some, datasets)]
+    least = [
+        three(smallest_difference(own, len(among))) for own, among in zip(sd, (some, datasets), strict=True)
     ]
-    for metric in METRICS:
-        for beta in betas:
-            blocks += [
-                f"## {metric.capitalize()} against no technique, β = {beta:g}",
-                none_table(metric, beta),
-            ]
+    planted, before, _, _ = differences("drop_sensitive", LEVEL, datasets)
+    every = pairs(some)
+    near = closed(every)
+    compas = near.set_index(["dataset", "technique"]).loc[("compas", "reweighing")]
+    less = told.loc[order, "equalise_gain"][told.loc[order, "equalise_low"] > 0]
+    absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
+    early = to_restore(datasets, 0.2, "none")
+    some_rows = told.loc[["drop_sensitive", "threshold_optimizer"]]
+    point = [with_ends(row, "per_point", "per_point", two) for _, row in some_rows.iterrows()]
+    introduction = (
+        f"**At β = {LEVEL:g} {WORDS[len(less)]} of eleven techniques are shown to make acceptance more "
+        "equal. None is shown to decide more as the clean model does.** `experiments/suite.toml`: label "
+        "bias in real training rows, C4.5, ten splits, original labels; six of 7,650 cells have "
+        f"no value. Each of {WORDS[len(datasets)]} independent datasets counts once (all fifteen: "
+        "[NUMBERS.md](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: mean "
+        "difference to its true and false positive rates in both groups. *Given back*: of those whom the "
+        "bias cost acceptance, the share accepted. *Paid*: of those accepted either way, the share "
+        "refused. Refits train on resampled clean or biased rows. These four columns are of "
+        f"{WORDS[len(some)]} datasets: on {named(absent[NOTHING_TO_UNDO])} there is nothing to undo, on "
+        f"{named(absent[NO_REFERENCE])} the clean model is less accurate than a constant. "
+        f"At β = 0.2 {WORDS[len(early)]} are left."
+    )
+    bullets = [
+        "**Restore.** Intervals of differences allow for eleven comparisons, and all hold 0. Uncorrected, "
+        f"{named(alone[1])} are nearer, {named(alone[-1])} is farther.",
+        f"**Not shown is not none.** At 80 % power {WORDS[len(some)]} datasets show {least[0]}, eleven "
+        f"{least[1]}: (t.975 + t.8) SD / √n, SD {three(sd[0])} and {three(sd[1])}.",
+        "**Given back.** \\*: more than by `refit_biased`, corrected too. The reject option accepts "
+        f"{100 * told.loc['reject_option', 'in_their_place_value']:.0f} % of those whom the clean model "
+        f"refuses; doing nothing accepts {100 * nothing['in_their_place_value']:.0f} %.",
+        f"**Equalise.** {WORDS[len(less)].capitalize()} lower discrimination by {three(less.min())} to "
+        f"{three(less.max())}. *Degenerate*: nearly everybody, or each group, answered alike.",
+        f"**What goes as well.** The bias adds {100 * planted.mean():.1f} points to "
+        f"{100 * before.mean():.1f}. Per planted point removed {point[0]} original ones go with "
+        f"`drop_sensitive`, {point[1]} with thresholds (ratios of sums, bootstrap over datasets).",
+        f"**A closed gap is not a restored decision.** {len(near)} of {len(every)} pairs close .8 to 1.2 of "
+        f"the planted gap, and bring back {two(near['accuracy'].min())} to {two(near['accuracy'].max())} "
+        f"of the lost accuracy. Reweighing closes {two(compas['gap'])} on COMPAS; true positive rates "
+        f"are {100 * compas['deprived']:.0f} (deprived) and {100 * compas['favored']:.0f} points (favored) "
+        "low.",
+        "**What would change our mind**: an interval of the distance above 0, with more datasets, learners "
+        "or kinds.",
+    ]
+    listed = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in bullets)
+    title = "# Decisions restored, or acceptance evened out? Eleven techniques on fifteen datasets"
+    picture = "![Gains over doing nothing, dataset by dataset](figures/goals.png)"
+    return f"{title}\n\n{fill(introduction, 125)}\n\n{goals_table(LEVEL)}\n\n{listed}\n  {picture}\n"
+
+
+def median_sd(datasets: Sequence[str]) -> float:
+    """Return the standard deviation over datasets of gains in distance, the median over techniques."""
+    return float(np.median([gains(RESTORE, name, LEVEL, datasets).std(ddof=1) for name in techniques()]))
+
+
+def shown_alone(technique: str) -> int:
+    """Return 1 or -1 where the uncorrected interval of the distance says nearer or farther, else 0."""
+    some = to_restore(independent(), LEVEL, baselines()[technique])
+    low, high = student_intervals(gains(RESTORE, technique, LEVEL, some)[None, :])
+    return int(low[0] > 0) - int(high[0] < 0)
+
+
+def numbers() -> str:
+    """Return all tables as a page."""
+    everything = tuple(run().results["dataset"].unique())
+    every = closed(pairs(moved(), own_baseline=False))
+    brought = every["accuracy"].quantile([0.25, 0.5, 0.75])
+    blocks = ["# Both goals over fifteen datasets", fill(_INTRODUCTION, 125)]
+    for datasets in (None, everything):
+        for beta in (0.2, LEVEL):
+            n = len(independent() if datasets is None else datasets)
+            told = pooled(beta, datasets)
+            some, other = (told.loc[name, "n"] for name in ("none", "prejudice_remover"))
+            blocks.append(f"## β = {beta:g}, {n} datasets")
+            blocks.append(
+                f"Distance, given back and paid: of {some:.0f} datasets, and of {other:.0f} for the "
+                "prejudice remover."
+            )
+            blocks.append(goals_table(beta, datasets, long=True))
+    blocks += [
+        "## Is there something to undo?",
+        undo_rows(),
+        f"## Distance to the clean model, β = {LEVEL:g}",
+    ]
+    distances = means(GOAL_METRICS[RESTORE]).xs(LEVEL, level="beta").unstack("technique")
+    names = [*techniques(), *(name for name in baselines().index if name not in techniques())]
+    rows = [[dataset, *(three(row[name]) for name in names)] for dataset, row in distances.iterrows()]
+    blocks += [table(["dataset", *names], rows), "## Closed gaps and lost accuracy"]
+    blocks.append(
+        fill(
+            f"At β = {LEVEL:g} label bias moves the discrimination of C4.5 by more than .1 on "
+            f"{len(moved())} datasets, besides two that share rows with others. With ten techniques (repair "
+            f"closes no gap) there are {10 * len(moved())} pairs. {len(every)} of them close .8 to 1.2 of "
+            "the planted gap. Of the accuracy that the bias took they bring back "
+            f"{two(every['accuracy'].min())} to {two(every['accuracy'].max())}, with the quartiles "
+            f"{', '.join(two(quartile) for quartile in brought)}. The true positive rate of the deprived "
+            f"group is up to {100 * every['deprived'].max():.0f} points below the clean model's. Here all "
+            "techniques are compared with C4.5 without one.",
+            125,
+        )
+    )
     return "\n\n".join(blocks) + "\n"
 
 
-def with_table(text: str) -> str:
-    """Return the findings with their table made anew; all else stays as it is."""
-    return with_part(text, _BEGIN, f"\n\n{none_table('discrimination', 0.4, short=True)}\n\n", _END)
+def moved() -> list[str]:
+    """Return the datasets moved by more than .1 in discrimination, without two that share rows."""
+    signed = means(GOAL_METRICS[EQUALISE])
+    names = [name for name in run().results["dataset"].unique() if name not in DEPENDENT[:2]]
+    return [name for name in names if signed[name, LEVEL, "none"] - signed[name, 0.0, "none"] > 0.1]
 
 
 def draw() -> bytes:
-    """Draw mean ranks over the datasets, a panel for each metric and level, with bars along equals."""
-    ranked = over_datasets()
-    ranks, groups = average_ranks(ranked), rank_groups(ranked)
-    betas = sorted(ranks["beta"].unique())
-    titles = {t.name: t.title for t in read_run(FOLDER).manifest.techniques}
-    places = [(metric, beta) for metric in METRICS[:2] for beta in betas]
-    tables = [ranks[(ranks["metric"] == m) & (ranks["beta"] == b)].reset_index(drop=True) for m, b in places]
-    labels = [RowLabels([[titles[name]] for name in own["technique"]]) for own in tables]
-    room = max(own.width for own in labels) + 0.2
+    """Draw what each technique gains over doing nothing for both goals, a dot for each dataset."""
+    told, datasets = pooled(), independent()
+    order = nearest_first(told)
+    titles = {t.name: t.title for t in run().manifest.techniques}
+    labels = RowLabels([[titles[name]] for name in order])
     with style.styled():
         page = Page(
-            len(places),
-            len(betas),
-            panel=(1.5, 0.17 * len(titles)),
-            title="Mean ranks of twelve techniques over fifteen datasets",
-            subtitle="1 is best. Each dataset counts once, at one level of label bias. Bars at the right "
-            "join techniques that are not shown to differ (Wilcoxon over datasets, Holm).",
+            2,
+            2,
+            panel=(2.4, 0.19 * len(order)),
+            title="Decisions restored, or acceptance evened out?",
+            subtitle=f"Gain over doing nothing at β = {LEVEL:g}, a dot for each dataset. Bars: means with "
+            "95 % intervals over datasets that hold for all eleven techniques.",
             notes=[
-                "A technique that answers nearly everybody the same on a dataset has the last place there."
+                "Left: datasets with something to undo. Right: eleven independent datasets, degenerate too."
             ],
-            left=room,
-            right=0.6,
-            gap=(room + 0.5, 0.42),
-            panel_titles=[f"{metric}, β = {beta:g}" for metric, beta in places],
+            left=labels.width + 0.3,
+            below=0.36,
+            panel_titles=["nearer to the clean model's rates", "less mean absolute discrimination"],
         )
-        for axes, own, names, (metric, beta) in zip(page.axes, tables, labels, places, strict=True):
-            look = {"s": 22, "lw": 0.6, "ec": "black", **BETA_LOOK}
-            axes.scatter(own["mean_rank"], range(len(own)), c=[beta] * len(own), **look)
-            names.write(axes)
-            axes.set_xlim(0.5, len(own) + 0.5)
-            joined = groups[(groups["metric"] == metric) & (groups["beta"] == beta)]
-            for lane, (_, group) in enumerate(joined.groupby("group", sort=False)):
-                rows = [list(own["technique"]).index(name) for name in group["technique"]]
-                x = 1.04 + 0.045 * lane
-                ends = [min(rows) - 0.32, max(rows) + 0.32]
-                line = {"color": "black", "lw": 2.0, "clip_on": False}
-                axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **line)
+        for axes, goal in zip(page.axes, GOALS, strict=True):
+            axes.axvline(0, **style.RULE)
+            for row, name in enumerate(order):
+                some = datasets if goal == EQUALISE else to_restore(datasets, LEVEL, baselines()[name])
+                gained = gains(goal, name, LEVEL, some)
+                axes.scatter(gained, [row] * len(gained), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
+                ends = [told.loc[name, f"{goal}_{end}"] for end in ("low", "high")]
+                axes.plot(ends, [row, row], color="black", lw=1.2, zorder=3)
+                axes.scatter(
+                    [told.loc[name, f"{goal}_gain"]], [row], s=26, color="black", marker="|", zorder=4
+                )
+            labels.write(axes, named=goal == RESTORE)
     return style.render(page.figure, "png")
 
 
 def main() -> None:
-    """Write the page of ranks, the table of the findings and the figure."""
-    write_atomically(RANKS, page().encode())
-    if FINDINGS.exists():
-        write_atomically(FINDINGS, with_table(FINDINGS.read_text(encoding="utf-8")).encode())
+    """Write both pages and the figure."""
+    write_atomically(NUMBERS, numbers().encode())
+    write_atomically(FINDINGS, findings().encode())
     FIGURE.parent.mkdir(exist_ok=True)
     write_atomically(FIGURE, draw())
 
