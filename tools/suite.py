@@ -260,7 +260,8 @@ def row_of(technique: str, row: pd.Series, n: int, *, long: bool) -> list[str]:
     means_of = [three(row[goal]) for goal in GOALS]
     people = [two(row[f"{share}_value"]) for share in ("given_back", "paid")]
     if technique not in techniques():
-        name = "doing nothing" if technique == "none" else "doing nothing, prejudice remover's learner"
+        learner = f", prejudice remover's learner (its own {row['n']:.0f} datasets)"
+        name = "doing nothing" + (learner if technique != "none" else "")
         return [name, means_of[0], "", "", "", means_of[1], *[""] * (4 if long else 3)]
     gain = [with_ends(row, f"{goal}_gain", goal, three) for goal in GOALS]
     gone = [with_ends(row, name, name, two) for name in ("planted", "original")]
@@ -320,7 +321,7 @@ def findings() -> str:
     told, datasets = pooled(), independent()
     some = to_restore(datasets, LEVEL, "none")
     order = nearest_first(told)
-    nothing = told.loc["none"]
+    nothing, reweighing = told.loc["none"], told.loc["reweighing"]
     alone = {sign: [name for name in order if sign * shown_alone(name) > 0] for sign in (1, -1)}
     sd = [median_sd(among) for among in (some, datasets)]
     least = [
@@ -349,18 +350,19 @@ def findings() -> str:
         f"At β = 0.2 {WORDS[len(early)]} are left."
     )
     bullets = [
-        "**Restore.** Intervals of differences allow for eleven comparisons, and all hold 0. Uncorrected, "
+        "**Restore.** The intervals allow for eleven comparisons, and all hold 0. Uncorrected, "
         f"{named(alone[1])} are nearer, {named(alone[-1])} is farther.",
-        f"**Not shown is not none.** At 80 % power {WORDS[len(some)]} datasets show {least[0]}, eleven "
-        f"{least[1]}: (t.975 + t.8) SD / √n, SD {three(sd[0])} and {three(sd[1])}.",
+        f"**Not shown is not none.** 80 % power needs a gain of {least[0]} ({len(some)} datasets) or "
+        f"{least[1]} ({len(datasets)}): (t.975 + t.8) SD / √n, SD {three(sd[0])}, {three(sd[1])}.",
         "**Given back.** \\*: more than by `refit_biased`, corrected too. The reject option accepts "
         f"{100 * told.loc['reject_option', 'in_their_place_value']:.0f} % of those whom the clean model "
-        f"refuses; doing nothing accepts {100 * nothing['in_their_place_value']:.0f} %.",
+        f"refuses; doing nothing accepts {100 * nothing['in_their_place_value']:.0f} %. Reweighing gives "
+        f"back {two(reweighing['given_back_value'])}, and {two(reweighing['paid_value'])} pay.",
         f"**Equalise.** {WORDS[len(less)].capitalize()} lower discrimination by {three(less.min())} to "
         f"{three(less.max())}. *Degenerate*: nearly everybody, or each group, answered alike.",
         f"**What goes as well.** The bias adds {100 * planted.mean():.1f} points to "
-        f"{100 * before.mean():.1f}. Per planted point removed {point[0]} original ones go with "
-        f"`drop_sensitive`, {point[1]} with thresholds (ratios of sums, bootstrap over datasets).",
+        f"{100 * before.mean():.1f} that were there. Per planted point removed {point[0]} original ones go "
+        f"with `drop_sensitive`, {point[1]} with thresholds (ratios of sums, bootstrap over datasets).",
         f"**A closed gap is not a restored decision.** {len(near)} of {len(every)} pairs close .8 to 1.2 of "
         f"the planted gap, and bring back {two(near['accuracy'].min())} to {two(near['accuracy'].max())} "
         f"of the lost accuracy. Reweighing closes {two(compas['gap'])} on COMPAS; true positive rates "
