@@ -17,13 +17,13 @@ from benchmark.metrics.restoration import SHARES
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.data import data_notes
-from benchmark.sections.restoration import nearest_first, why_not
+from benchmark.sections.restoration import OF_CLEAN_MODEL, nearest_first, why_not
 from benchmark.sections.signs import mark, mark_notes
 from benchmark.statistics.answers import of_use
 from benchmark.statistics.decisions import LEAST_PEOPLE
 
 _TITLES = {
-    "given_back": "Given back: % accepted of those whom the bias cost acceptance. More is better",
+    "given_back": "Given back: % accepted of those who lost acceptance by the bias. More is better",
     "paid": "Paid: % refused of those whom clean model and biased baseline accept. Less is better",
     "in_their_place": "In their place: % accepted of those whom the clean model refuses. Less is better",
 }
@@ -88,8 +88,8 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
                 ]
             ),
             notes=[
-                "Clean model: the technique's baseline, trained without planted bias. Refit: the untreated "
-                "learner on a random draw of the same rows. What a refit gives back is chance.",
+                f"{OF_CLEAN_MODEL} Refit: the same learner, untreated, on a random draw of the rows. What it "
+                "gives back is chance.",
                 "Shown: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
                 "Hollow: of no use, see the sign beside the name.",
                 f"No mark: fewer than {LEAST_PEOPLE} people to be counted among.",

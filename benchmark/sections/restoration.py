@@ -23,9 +23,10 @@ GOAL = (
     "Goal: restore decisions, so that people are answered as the same learner answers them without the bias."
 )
 
+OF_CLEAN_MODEL = "Clean model: the technique's baseline, trained without planted bias."
 READING = (
-    "Clean model: the technique's baseline, trained without planted bias. Biased baseline: the same learner, "
-    "trained with it. Both decide about the same test people as the technique.",
+    f"{OF_CLEAN_MODEL} Biased baseline: the same learner, trained with it. Both decide about the same test "
+    "people as the technique.",
     f"Given back: of the people {_AMONG['given_back']}, the share that the technique accepts.",
     f"Paid: of the people {_AMONG['paid']}, the share that the technique refuses.",
     f"In their place: of the people {_AMONG['in_their_place']}, the share that the technique accepts.",
@@ -45,7 +46,7 @@ _NONE_SHOWN = (
 )
 _NAMED = (
     "Named: of the useful techniques shown to give back more than a refit, the one nearest to the clean "
-    "model. It must be nearer than the biased baseline."
+    "model. It must be nearer than the biased baseline. Whether it is recommended is said with the results."
 )
 _ELSEWHERE = "restoration.csv has every technique at every level of bias."
 _MOST_OPEN = 4  # scenarios whose tables stand open
