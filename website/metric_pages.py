@@ -59,6 +59,7 @@ _NEEDS = {
     "strata": "a column to stratify by",
     "features": "features",
     "alternated": "the model",
+    "decisions": "decisions of the model without planted bias",
 }
 _RELATIONS = {"same": "=", "negated": "= -"}
 _SOURCES = ("Clarify", "Aequitas", "AUC gap", "Alelyani", "fairlearn", "AIF360")
