@@ -161,8 +161,7 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
 
 def _no_restoration(reason: str) -> ExperimentError:
     return ExperimentError(
-        "The experiment asks whether techniques restore the decisions of the model without planted bias, and "
-        "it has no such model",
+        "The experiment asks for metrics of restoration, and no model of it is trained without planted bias",
         expected="paired_betas = true, 0 among several betas, and a baseline without mitigation",
         got=reason,
         remedy="correct the experiment, or leave the metrics of the family 'restoration' out",

@@ -32,6 +32,7 @@ from benchmark.sections.choices import (
 from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
     CLEAN_MODEL,
+    TWO_WINNERS,
     WORDS,
     by_goal,
     difference,
@@ -386,7 +387,7 @@ def in_short(
             blocks += _goal_blocks(goal, there, levels, run, criteria)
             everything.append(levels)
     if said := differences(scenarios, answers, run.titles):
-        blocks.insert(0, Block("The winner depends on the goal", said))
+        blocks.insert(0, Block(TWO_WINNERS, said))
     if everything:
         notes = [note for note in (unanswered(answers, run),) if note]
         notes += _short_reading(everything, run, criteria=criteria, marked=marked)

@@ -11,7 +11,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Protocol
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
-from benchmark.sections.goals import WORDS, by_goal, difference, unanswered, winners
+from benchmark.sections.goals import TWO_WINNERS, WORDS, by_goal, difference, unanswered, winners
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.answers import DISCRIMINATION
@@ -47,7 +47,7 @@ def section(statistics: RunStatistics) -> Section | None:
         for (_, beta), named in winners(statistics.answers).items()
         if beta == highest and (words := difference(named, run.titles))
     ]
-    blocks = [Block("The winner depends on the goal", said)] if said else []
+    blocks = [Block(TWO_WINNERS, said)] if said else []
     for classifier, of_goals in levels.items():
         blocks.append(_what_bias_does(statistics, dataset, classifier, of_goals[EQUALISE]))
         blocks += [_what_techniques_change(statistics, goal, of_goal) for goal, of_goal in of_goals.items()]

@@ -57,6 +57,9 @@ class GoalWords:
 
 _MOST_SAID = 8
 
+TWO_WINNERS = "The winner depends on the goal"
+"""Heading of the sentences that name a winner for each goal."""
+
 WORDS: Mapping[str, GoalWords] = {
     RESTORE: GoalWords(
         title="Goal: restore the decisions of the model without planted bias",

@@ -44,7 +44,7 @@ def section(statistics: RunStatistics) -> Section:
         else ""
     )
     notes = [
-        f"Techniques that are better than the baseline by more than {statistics.rope:g} and of use, by the "
+        f"Techniques of use that beat the baseline by more than {statistics.rope:g}, by the "
         "greatest β at which that is shown. In brackets: smaller β at which it is not shown. Shown is what "
         "intervals say that hold for all techniques at a β together.",
         traded,
