@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
     """Return the manifest of a run; without what computing gave, it says nothing of cells."""
     experiment = world.experiment
     computed: dict[str, Any] = {}
+    refits = {entry.name for entry in experiment.techniques if entry.refit}
     if outcome is not None:
         computed = {
             "cells": {
@@ -43,6 +44,7 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
             "durations_in_seconds": {
                 "this_run": round(outcome.seconds, 3),
                 "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
+                **({"refits": _seconds(outcome, refits)} if refits else {}),
             },
             "plan": outcome.plan,
             "engine": outcome.engine,
@@ -76,6 +78,11 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         **computed,
     )
+
+
+def _seconds(outcome: Outcome, techniques: Collection[str]) -> float:
+    """Return what the cells of some techniques took one after the other."""
+    return round(sum(cell.seconds for cell in outcome.cells if cell.technique in techniques), 3)
 
 
 def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> DatasetDescription:

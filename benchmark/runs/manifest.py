@@ -177,8 +177,9 @@ class Manifest(BaseModel):
     those that tables and figures show; all if empty. ``own_baselines``, written only where a dataset's
     baseline is ``"own"``, says which entry each technique with a learner of its own is compared with.
     ``cells`` counts those ``planned`` and ``computed_in_this_run``, and by status those without a result;
-    ``durations_in_seconds`` are that of ``this_run``, and of ``all_cells`` one after the other. ``plan`` is
-    the digest of the cells' keys, ``engine`` what computed them, ``shard`` which part of them they are.
+    ``durations_in_seconds`` are that of ``this_run``, and of ``all_cells`` and the ``refits`` among them one
+    after the other. ``plan`` is the digest of the cells' keys, ``engine`` what computed them, ``shard`` which
+    part of them they are.
     ``files`` are all others that the run wrote to its folder.
 
     Names that repeat are a ReportError, and so are those of datasets and techniques that are so alike that
