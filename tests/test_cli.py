@@ -182,6 +182,12 @@ def test_bias_is_planted_in_real_rows(
     assert "network" not in facts
     assert main([*words, "--bias", "malicious_selection", "--rows", "400"]) == 0
     assert json.loads((tmp_path / "a.csv.json").read_text())["rows"] == len(pd.read_csv(out)) < 400
+    assert main([*words, "--bias", "borderline"]) == 0
+    facts = json.loads((tmp_path / "a.csv.json").read_text())
+    assert facts["sample_discrimination"] == pytest.approx(facts["expected"]["discrimination"], abs=0.1)
+    near = facts["sample_digest"]
+    assert main([*words, "--bias", "borderline"]) == 0
+    assert json.loads((tmp_path / "a.csv.json").read_text())["sample_digest"] == near
     assert main([*words, "--edit", "school=MS"]) == 0
     assert json.loads((tmp_path / "a.csv.json").read_text())["planted"].startswith("labels turned")
     capsys.readouterr()
@@ -193,6 +199,7 @@ def test_bias_is_planted_in_real_rows(
     ("words", "message"),
     [
         (["--dataset", "student_por", "--bias", "score"], "name its column with [score]"),
+        (["--dataset", "adult", "--bias", "borderline", "--beta", "0.5"], "--train data of"),
         (["--dataset", "adlut"], "did you mean 'adult'"),
         (["--dataset", "adult", "--beta", "1.5"], "from 0"),
         (["--dataset", "adult", "--rows", "-5"], "positive integer"),

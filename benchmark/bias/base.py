@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -41,17 +41,21 @@ class Rows:
         Which of those the rows are.
     score : Score, optional
         The number behind the label, where there is one.
+    boundary : ndarray of float, shape (n_rows,), optional
+        How near the rows are to the decision boundary, from 0 to 1, where a kind needs it:
+        :func:`benchmark.bias.borderline.nearness_to_boundary`.
     """
 
     table: Table
     before: Table
     kept: NDArray[np.intp]
     score: Score | None = None
+    boundary: Array | None = None
 
     @classmethod
-    def of(cls, table: Table, score: Score | None = None) -> Rows:
+    def of(cls, table: Table, score: Score | None = None, boundary: Array | None = None) -> Rows:
         """Return rows in which all that is recorded is true."""
-        return cls(table, table, np.arange(len(table)), score)
+        return cls(table, table, np.arange(len(table)), score, boundary)
 
     @cached_property
     def deprived(self) -> NDArray[np.bool_]:
@@ -73,7 +77,13 @@ class Rows:
     def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Rows:
         """Return the rows of a mask, or of positions (repeats allowed)."""
         score = None if self.score is None else self.score.take(kept)
-        return Rows(self.table.take(kept), self.before, self.kept[kept], score)
+        boundary = None if self.boundary is None else self.boundary[kept]
+        return Rows(self.table.take(kept), self.before, self.kept[kept], score, boundary)
+
+    def apart(self, kept: NDArray[np.integer[Any]]) -> Rows:
+        """Return the rows of positions as they are now, as if there had been no others."""
+        rows = self.take(kept)
+        return replace(rows, before=rows.table, kept=np.arange(len(rows.table)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +131,8 @@ class BiasKind(BaseModel, ABC):
         Whether it adds columns, which it does at beta = 0 as well: they carry nothing then.
     acts_beyond_group : bool
         Whether it acts on others than the members of its ``group``, too.
+    needs_boundary : bool
+        Whether it asks how near rows are to the decision boundary, which is known of real rows alone.
     monotone : bool
         Whether, with its default levels, a greater beta turns and leaves out as many rows or more.
     """
@@ -134,6 +146,7 @@ class BiasKind(BaseModel, ABC):
     edits_network: ClassVar[bool] = False
     widens: ClassVar[bool] = False
     acts_beyond_group: ClassVar[bool] = False
+    needs_boundary: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
 
     @classmethod
@@ -245,4 +258,15 @@ def no_score(kind: str) -> BiasError:
         got="rows without one, as those drawn from a network are",
         remedy="name its column with [score] in the dataset card and train on real rows, train = 'data' in "
         "the experiment file, or use another kind",
+    )
+
+
+def no_boundary(kind: str) -> BiasError:
+    """Return the error that nobody knows how near rows are to the decision boundary."""
+    return BiasError(
+        f"The bias kind {kind!r} needs the rows' nearness to the decision boundary",
+        expected="real rows: train = 'data' in an experiment file, --train data of 'betabench sample'",
+        got="rows without it, as those drawn from a network are",
+        remedy="train on real rows, or use another kind; in Python, "
+        "Rows.of(table, boundary=nearness_to_boundary(table, rng))",
     )

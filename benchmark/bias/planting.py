@@ -124,6 +124,11 @@ class Bias:
         return any(step.edits_network for step in self.steps)
 
     @property
+    def needs_boundary(self) -> bool:
+        """Whether a step asks how near rows are to the decision boundary."""
+        return any(step.needs_boundary for step in self.steps)
+
+    @property
     def records_anew(self) -> bool:
         """Whether a step acts on what is known of people, of those that techniques are tested on as well."""
         return any(overrides(step, "recorded") for step in self.steps)

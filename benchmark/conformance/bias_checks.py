@@ -39,7 +39,8 @@ def _rows() -> Rows:
     table = example_table(_ROWS)
     skill = table.codes[:, table.schema.index("skill")].astype(np.float64)
     score = np.where(table.y, 10.0, 0.0) + skill  # favorable is what reaches 10
-    return Rows.of(table, Score(score, threshold=10.0, half_range=8.0))
+    boundary = np.abs(skill - skill.mean()) < 2  # any numbers from 0 to 1 will do
+    return Rows.of(table, Score(score, threshold=10.0, half_range=8.0), boundary.astype(np.float64))
 
 
 @functools.cache
@@ -150,6 +151,8 @@ def _expected_in_rows(bias: Bias) -> None:
 
 
 def _expected_in_samples(bias: Bias) -> None:
+    if bias.needs_boundary:
+        raise NotApplicableError("it acts on real rows alone")
     try:
         bias.check(_network().schema)
     except BetabenchError as error:

@@ -64,11 +64,10 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
     if not experiment.splits:
         whole = scene.planted(block.bias, beta)[0]
         train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))
-        content, fill = Rows.of(scene.test), numbering(scene, experiment, own, None)
-        tests = _tests(content, bias, beta, whole, experiment, own, fill, content.kept)
+        fill = numbering(scene, experiment, own, None)
+        tests = _tests(scene.rows, bias, beta, whole, experiment, own, fill, scene.rows.kept)
         yield Fold(own, fill(train, None, "train"), tests)
         return
-    rows = Rows.of(scene.test, scene.score)
     for number, (train_rows, test_rows) in enumerate(split(scene, experiment, own)):
         fold = own if scene.folds is None else {**own, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
@@ -77,14 +76,12 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
         if experiment.train == "data":
             if scene.n_train < len(train_rows):
                 train_rows = np.sort(rng.choice(train_rows, scene.n_train, replace=False))
-            biased = bias.plant_in_rows(rows.take(train_rows), beta, rng)
+            biased = bias.plant_in_rows(scene.rows.take(train_rows), beta, rng)
             train, kept = biased.table, biased.kept
         else:
             planted = bias.plant_unchecked(scene.network_of(train_rows), beta)
             train = planted.draw(scene.n_train, rng)
-        held_out = Rows.of(
-            scene.test.take(test_rows), None if rows.score is None else rows.score.take(test_rows)
-        )
+        held_out = scene.rows.apart(test_rows)
         fill = numbering(scene, experiment, fold, train_rows)
         tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows)
         yield Fold(fold, fill(train, kept, "train"), tests, train_rows, kept)

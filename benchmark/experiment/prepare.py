@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Expected, Planted, Rows, Score
+from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
@@ -73,6 +74,7 @@ class Scene:
     learning: Learning
     train: Train = "network"  # what training samples are drawn from
     score: Score | None = None  # the number behind the label, where the card names one
+    boundary: NDArray[np.float64] | None = None  # how near rows are to it, where a bias asks
     numbers: Numbers | None = (
         None  # those that the test rows' bins were cut from, where a classifier takes them
     )
@@ -114,13 +116,17 @@ class Scene:
             self._planted[bias, beta] = planted, network_digest(planted.network)
         return self._planted[bias, beta]
 
+    @cached_property
+    def rows(self) -> Rows:
+        """All rows before bias, with what is known of them beside their table."""
+        return Rows.of(self.test, self.score, self.boundary)
+
     def expected(self, bias: str, beta: float) -> Expected:
         """Return what is expected of training samples, where all rows are trained on or learned from."""
         if self.train == "network":
             return self.planted(bias, beta)[0].expected
         if (bias, beta) not in self._expected:
-            rows = Rows.of(self.test, self.score)
-            self._expected[bias, beta] = self.biases[bias].expected_in_rows(rows, beta)
+            self._expected[bias, beta] = self.biases[bias].expected_in_rows(self.rows, beta)
         return self._expected[bias, beta]
 
     def description(self, bias: str) -> str:
@@ -138,7 +144,7 @@ class Scene:
         return self._learned[key]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_learned": {}}
+        return {**{name: value for name, value in vars(self).items() if name != "rows"}, "_learned": {}}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -282,6 +288,11 @@ def _build_scene(
     n_train = _train_rows(experiment, entry, len(test))
     if any(technique.tuned for technique in experiment.techniques):
         _require_validation_rows(experiment, entry, n_train)
+    biases = {bias.name: bias.to_bias() for bias in entry.bias}
+    boundary = None
+    if experiment.train == "data" and any(bias.needs_boundary for bias in biases.values()):
+        lots = generator(experiment.seed, purpose="borderline", dataset=entry.name)
+        boundary = nearness_to_boundary(test, lots)
     scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         entry=entry,
@@ -290,10 +301,11 @@ def _build_scene(
         network=network,
         test=test,
         n_train=n_train,
-        biases={bias.name: bias.to_bias() for bias in entry.bias},
+        biases=biases,
         learning=learning,
         train=experiment.train,
         score=found.score if experiment.train == "data" else None,
+        boundary=boundary,
         numbers=found.numbers,
         folds=entry.folds or experiment.folds,
         strata=entry.strata,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.bias import Bias, Expected, Rows
+from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
@@ -86,6 +87,9 @@ def draw_sample(
             got=f"{wanted:,}",
             remedy="ask for fewer with --rows, or draw from the network",
         )
+    if bias.needs_boundary:
+        lots = generator(seed, purpose="borderline", dataset=card.name)
+        content = replace(content, boundary=nearness_to_boundary(content.table, lots))
     expected = bias.expected_in_rows(content, beta)
     some = np.sort(rng.choice(origin.n_rows, wanted, replace=False))
     facts = {"planted": bias.description(None), "real_rows": origin.source}

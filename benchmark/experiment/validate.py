@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError, model_validator
 
+from benchmark.bias.base import no_boundary
 from benchmark.bias.edits import check_edits
 from benchmark.classifiers import make_classifier
 from benchmark.columns import OWN, UNTREATED
@@ -186,6 +187,9 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         if schema is not None and not unknown:
             made = bias.to_bias()
             wrong = [p for edit in made.edits for p in _tried(planted, check_edits, schema, [edit])]
+            if experiment.train == "network":
+                of_rows = (step.name for step in made.steps if step.needs_boundary)
+                wrong += [_Problem(planted, no_boundary(name)) for name in of_rows]
             checked = functools.partial(made.check, schema, experiment.betas, has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:

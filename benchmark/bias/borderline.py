@@ -1,0 +1,108 @@
+"""Borderline bias: labels near the boundary between accepting and refusing are wrong."""
+
+import numpy as np
+
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, by_label, no_boundary
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+from benchmark.data.table import Schema, Table
+from benchmark.errors import BiasError
+
+_FOLDS = 5
+_WIDTH = 0.25  # of ranks, as a fraction of all rows, within which rows are near the boundary
+
+
+@register
+class BorderlineBias(BiasKind):
+    """Turn favorable labels of a group the more probably, the nearer rows are to the decision boundary.
+
+    A label is turned with the probability rate × nearness; :func:`nearness_to_boundary` says how near a row
+    is, from 0 to 1. It is computed once for all rows before anything is planted, so that rows keep it in
+    every training sample and in the biased test. It needs real rows.
+
+    Parameters
+    ----------
+    rate : Rate, default "beta"
+        Probability at the boundary that a favorable label becomes unfavorable.
+    group : Group, default "deprived"
+        Whose labels are turned.
+    """
+
+    name = "borderline"
+    summary = (
+        "favorable labels of the deprived group turned with probability β at the decision boundary of a "
+        "logistic regression, and less far from it"
+    )
+    reference = (
+        "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
+        "discrimination: the people whom massaging takes to be wronged"
+    )
+    version = "1"
+    needs_boundary = True
+
+    rate: Rate = Rate("beta")
+    group: Group = DEPRIVED
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return the rate times the nearness for the group's favorable labels."""
+        if rows.boundary is None:
+            raise no_boundary(self.name)
+        chance = self.rate.at(beta) * rows.boundary  # at most 1, as either is
+        return Chances(turned=by_label(self.group.members(rows.table), favorable=1.0) * chance[:, None])
+
+    def looks_at(self, schema: Schema) -> None:
+        """Return None: it is the boundary that counts."""
+        return
+
+
+def nearness_to_boundary(table: Table, rng: np.random.Generator) -> Array:
+    """Return how near each row is to the boundary between both labels, from 0 to 1, shape (n_rows,).
+
+    A logistic regression on all features and the groups, each state a column of 0 and 1, gives each row the
+    probability of the favorable label; the model of a row is fitted to the four other fifths of the rows.
+    Probabilities are ranked as a fraction from 0 to 1, ties averaged. The boundary is their quantile at 1 -
+    base rate: as many rows are above it as have the favorable label. There a row has nearness 1, which falls
+    in a straight line to 0 at a distance of .25 in ranks.
+
+    Parameters
+    ----------
+    table : Table
+        All rows, before anything is planted.
+    rng : numpy.random.Generator
+        Parts the rows in fifths.
+
+    Raises
+    ------
+    BiasError
+        If four fifths of the rows have one label only.
+    """
+    from scipy.stats import rankdata
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import OneHotEncoder
+
+    schema, y = table.schema, table.y
+    columns = [i for i in range(len(schema.columns)) if i != schema.label_index]
+    states = [np.arange(schema.columns[i].cardinality) for i in columns]
+    # Sparse products are summed row by row: equal rows of a fifth tie, whatever the processor.
+    features = OneHotEncoder(categories=states).fit_transform(table.codes[:, columns])
+    log_odds = np.empty(len(table))  # which rank as probabilities do, without their rounding near 0 and 1
+    fifth = np.empty(len(table), dtype=np.intp)
+    fifth[rng.permutation(len(table))] = np.arange(len(table)) % _FOLDS
+    for number in range(_FOLDS):
+        others = fifth != number
+        if others.all():
+            continue  # there are fewer rows than parts
+        if y[others].all() or not y[others].any():
+            raise BiasError(
+                "The bias kind 'borderline' cannot tell where the decision boundary is",
+                expected="rows of both labels in any four fifths of all rows, to fit a model to",
+                got=f"{np.count_nonzero(y)} favorable labels among {len(y):,} rows",
+                remedy="use another kind on this dataset",
+            )
+        model = LogisticRegression(tol=1e-6, max_iter=1000).fit(features[others], y[others])
+        log_odds[~others] = model.decision_function(features[~others])
+    ranks = (rankdata(log_odds) - 1) / (len(table) - 1)
+    # Ranks rise as probabilities do: their quantile is the rank of the probabilities' quantile.
+    distance = np.abs(ranks - np.quantile(ranks, 1 - y.mean()))
+    return np.asarray(np.maximum(0.0, 1 - distance / _WIDTH))
