@@ -18,11 +18,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, RESTORE
+from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.statistics.decisions import AGREEMENT, SHARES, share_counts
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO, restoration_table, undo_table
 from benchmark.text.files import write_atomically
@@ -37,7 +38,7 @@ LEVEL = 0.4
 POWER = 0.8
 RESAMPLES = 10_000
 REASONS = (NOTHING_TO_UNDO, NO_REFERENCE)
-WORDS = {3: "three", 8: "eight", 10: "ten", 11: "eleven"}
+WORDS = {3: "three", 6: "six", 8: "eight", 9: "nine", 10: "ten", 11: "eleven"}
 _PLACE = ["dataset", "beta", "technique"]
 _INTRODUCTION = (
     "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
@@ -46,7 +47,8 @@ _INTRODUCTION = (
     "Intervals of differences are Student's over datasets, and hold for eleven techniques at once "
     "(Bonferroni). Shares removed are ratios of sums over datasets, with 95 % intervals from 10,000 "
     "resamples of datasets. A negative share adds to the difference. \\*: given back beyond `refit_biased` "
-    "by such an interval. *Degenerate on*: nearly everybody, or each group, is answered alike in more than "
+    "by such an interval. In brackets: of the deprived / of the favored group, over the datasets with at "
+    "least 10 such people. *Degenerate on*: nearly everybody, or each group, is answered alike in more than "
     "half of the splits."
 )
 
@@ -122,9 +124,10 @@ def ratio_of_sums(upper: Array, lower: Array) -> tuple[float, float, float]:
     return float(upper.sum() / lower.sum()), float(low), float(high)
 
 
-def smallest_difference(sd: float, n: int) -> float:
-    """Return the mean difference that n datasets show with 80 % power, by a paired test at 5 %."""
-    return float((student.ppf(0.975, n - 1) + student.ppf(POWER, n - 1)) * sd / np.sqrt(n))
+def smallest_difference(sd: float, n: int, comparisons: int = 1) -> float:
+    """Return the mean difference that n datasets show with 80 % power, by paired tests at 5 % together."""
+    quantile = student.ppf(1 - 0.025 / comparisons, n - 1)
+    return float((quantile + student.ppf(POWER, n - 1)) * sd / np.sqrt(n))
 
 
 def gains(goal: str, technique: str, beta: float, datasets: Sequence[str]) -> Array:
@@ -171,16 +174,13 @@ def pooled(beta: float = LEVEL, datasets: tuple[str, ...] | None = None) -> pd.D
             ends = student_intervals(gained[None, :], confidence)
             row[f"{goal}_gain"] = gained.mean()
             row[f"{goal}_low"], row[f"{goal}_high"] = (float(end[0]) for end in ends)
-        for share in ("given_back", "paid", "in_their_place"):
-            told = restoration().loc[share].loc[[(name, beta, technique) for name in some]]
+        for metric in (GOAL_METRICS[RESTORE], *SHARES):
+            told = restoration().loc[metric].loc[[(name, beta, technique) for name in some]]
             for column in ("value", "refit_clean", "refit_biased"):
-                row[f"{share}_{column}"] = told[column].mean()
-        told = restoration().loc["restoration_distance"].loc[[(name, beta, technique) for name in some]]
-        row["refit_clean"], row["refit_biased"] = told["refit_clean"].mean(), told["refit_biased"].mean()
-        told = restoration().loc["given_back"].loc[[(name, beta, technique) for name in some]]
-        beyond = (told["value"] - told["refit_biased"]).to_numpy()
-        low, high = student_intervals(beyond[None, :], confidence)
-        row |= {"beyond_low": low[0], "beyond_high": high[0]}
+                row[f"{metric}_{column}"] = told[column].mean()
+            beyond = (told["value"] - told["refit_biased"]).to_numpy()
+            low, _ = student_intervals(beyond[None, :], confidence)
+            row[f"{metric}_beyond_low"] = low[0]
         planted, original, planted_gone, original_gone = differences(technique, beta, datasets)
         parts = {"planted": (planted_gone, planted), "original": (original_gone, original)}
         if technique != baseline:
@@ -189,6 +189,26 @@ def pooled(beta: float = LEVEL, datasets: tuple[str, ...] | None = None) -> pd.D
             row[name], row[f"{name}_low"], row[f"{name}_high"] = ratio_of_sums(*sums)
         rows[technique] = row
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def more_agreement(technique: str) -> tuple[float, float]:
+    """Return the interval of the gain in agreement with the clean model, for all techniques at once."""
+    values, baseline = means(AGREEMENT), baselines()[technique]
+    some = to_restore(independent(), LEVEL, baseline)
+    gained = np.array([values[name, LEVEL, technique] - values[name, LEVEL, baseline] for name in some])
+    low, high = student_intervals(gained[None, :], 1 - (1 - CONFIDENCE) / len(techniques()))
+    return float(low[0]), float(high[0])
+
+
+def deprived_among_losers() -> pd.Series:
+    """Return which share the deprived group has of those whom the bias cost acceptance, by dataset."""
+    decisions = run().decisions
+    assert decisions is not None
+    some = to_restore(independent(), LEVEL, "none")
+    here = (decisions["beta"] == LEVEL) & (decisions["technique"] == "none") & decisions["dataset"].isin(some)
+    people = decisions[here].groupby("dataset", sort=False)[list(DECISION_COUNTS)].sum()
+    counts = share_counts(people.to_numpy())
+    return pd.Series(counts["given_back_deprived"][1] / counts["given_back"][1], index=people.index)
 
 
 @cache
@@ -250,6 +270,13 @@ def two(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1)
 
 
+def of_groups(row: pd.Series, share: str, kind: str = "value", star: str = "") -> str:
+    """Return a share of everybody, of the deprived and of the favored group."""
+    groups = (row[f"{share}_{group}_{kind}"] for group in ("deprived", "favored"))
+    told = " / ".join("–" if np.isnan(value) else two(value) for value in groups)
+    return f"{two(row[f'{share}_{kind}'])}{star} ({told})"
+
+
 def with_ends(row: pd.Series, name: str, prefix: str, write: Callable[[float], str]) -> str:
     """Return a number of a row with its interval."""
     return f"{write(row[name])} [{write(row[f'{prefix}_low'])}, {write(row[f'{prefix}_high'])}]"
@@ -258,14 +285,14 @@ def with_ends(row: pd.Series, name: str, prefix: str, write: Callable[[float], s
 def row_of(technique: str, row: pd.Series, n: int, *, long: bool) -> list[str]:
     """Return a technique's row of the table of both goals."""
     means_of = [three(row[goal]) for goal in GOALS]
-    people = [two(row[f"{share}_value"]) for share in ("given_back", "paid")]
     if technique not in techniques():
         learner = f", prejudice remover's learner (its own {row['n']:.0f} datasets)"
         name = "doing nothing" + (learner if technique != "none" else "")
         return [name, means_of[0], "", "", "", means_of[1], *[""] * (4 if long else 3)]
     gain = [with_ends(row, f"{goal}_gain", goal, three) for goal in GOALS]
     gone = [with_ends(row, name, name, two) for name in ("planted", "original")]
-    people[0] += " \\*" if row["beyond_low"] > 0 else ""
+    star = " \\*" if row["given_back_beyond_low"] > 0 else ""
+    people = [of_groups(row, "given_back", star=star), of_groups(row, "paid")]
     degenerate = f"{row['degenerate']:.0f} of {n}"
     cells = [f"`{technique}`", means_of[0], gain[0], *people, means_of[1]]
     return [*cells, *gain[1 : 1 + long], *gone, degenerate]
@@ -280,8 +307,8 @@ def goals_table(beta: float, datasets: tuple[str, ...] | None = None, *, long: b
     empty = [""] * (5 if long else 4)
     refits = []
     for kind in ("refit_clean", "refit_biased"):
-        shares = [two(nothing[f"{share}_{kind}"]) for share in ("given_back", "paid")]
-        refits.append([f"`{kind}`", three(nothing[kind]), "", *shares, *empty])
+        shares = [of_groups(nothing, share, kind) for share in ("given_back", "paid")]
+        refits.append([f"`{kind}`", three(nothing[f"{GOAL_METRICS[RESTORE]}_{kind}"]), "", *shares, *empty])
     order = [*(name for name in told.index if name not in techniques()), *nearest_first(told)]
     n = len(independent() if datasets is None else datasets)
     return table(head, [*refits, *(row_of(name, told.loc[name], n, long=long) for name in order)])
@@ -321,72 +348,74 @@ def findings() -> str:
     told, datasets = pooled(), independent()
     some = to_restore(datasets, LEVEL, "none")
     order = nearest_first(told)
-    nothing, reweighing = told.loc["none"], told.loc["reweighing"]
-    alone = {sign: [name for name in order if sign * shown_alone(name) > 0] for sign in (1, -1)}
     sd = [median_sd(among) for among in (some, datasets)]
     least = [
-        three(smallest_difference(own, len(among))) for own, among in zip(sd, (some, datasets), strict=True)
+        three(smallest_difference(spread, len(among), len(order)))
+        for spread, among in zip(sd, (some, datasets), strict=True)
     ]
     planted, before, _, _ = differences("drop_sensitive", LEVEL, datasets)
     every = pairs(some)
     near = closed(every)
-    compas = near.set_index(["dataset", "technique"]).loc[("compas", "reweighing")]
     less = told.loc[order, "equalise_gain"][told.loc[order, "equalise_low"] > 0]
     absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
-    early = to_restore(datasets, 0.2, "none")
     some_rows = told.loc[["drop_sensitive", "threshold_optimizer"]]
     point = [with_ends(row, "per_point", "per_point", two) for _, row in some_rows.iterrows()]
+    given = [name for name in order if told.loc[name, "given_back_beyond_low"] > 0]
+    costly = [name for name in order if told.loc[name, "paid_favored_beyond_low"] > 0]
+    losers = deprived_among_losers()
+
+    def percent(technique: str, name: str) -> str:
+        return f"{100 * told.loc[technique, name]:.0f} %"
+
     introduction = (
-        f"**At β = {LEVEL:g} {WORDS[len(less)]} of eleven techniques are shown to make acceptance more "
-        "equal. None is shown to decide more as the clean model does.** `experiments/suite.toml`: label "
-        "bias in real training rows, C4.5, ten splits, original labels; six of 7,650 cells have "
-        f"no value. Each of {WORDS[len(datasets)]} independent datasets counts once (all fifteen: "
-        "[NUMBERS.md](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: mean "
-        "difference to its true and false positive rates in both groups. *Given back*: of those whom the "
-        "bias cost acceptance, the share accepted. *Paid*: of those accepted either way, the share "
-        "refused. Refits train on resampled clean or biased rows. These four columns are of "
-        f"{WORDS[len(some)]} datasets: on {named(absent[NOTHING_TO_UNDO])} there is nothing to undo, on "
-        f"{named(absent[NO_REFERENCE])} the clean model is less accurate than a constant. "
-        f"At β = 0.2 {WORDS[len(early)]} are left."
+        f"**At β = {LEVEL:g}, {WORDS[len(given)]} of eleven techniques are shown to give back more of what "
+        "the bias took than chance does. None is shown to decide more as the clean model does, in rates or "
+        f"person by person. {WORDS[len(less)].capitalize()} are shown to make acceptance more equal.**"
     )
-    bullets = [
-        "**Restore.** The intervals allow for eleven comparisons, and all hold 0. Uncorrected, "
-        f"{named(alone[1])} are nearer, {named(alone[-1])} is farther.",
-        f"**Not shown is not none.** 80 % power needs a gain of {least[0]} ({len(some)} datasets) or "
-        f"{least[1]} ({len(datasets)}): (t.975 + t.8) SD / √n, SD {three(sd[0])}, {three(sd[1])}.",
-        "**Given back.** \\*: more than by `refit_biased`, corrected too. The reject option accepts "
-        f"{100 * told.loc['reject_option', 'in_their_place_value']:.0f} % of those whom the clean model "
-        f"refuses; doing nothing accepts {100 * nothing['in_their_place_value']:.0f} %. Reweighing gives "
-        f"back {two(reweighing['given_back_value'])}, and {two(reweighing['paid_value'])} pay.",
-        f"**Equalise.** {WORDS[len(less)].capitalize()} lower discrimination by {three(less.min())} to "
-        f"{three(less.max())}. *Degenerate*: nearly everybody, or each group, answered alike.",
-        f"**What goes as well.** The bias adds {100 * planted.mean():.1f} points to "
-        f"{100 * before.mean():.1f} that were there. Per planted point removed {point[0]} original ones go "
-        f"with `drop_sensitive`, {point[1]} with thresholds (ratios of sums, bootstrap over datasets).",
-        f"**A closed gap is not a restored decision.** {len(near)} of {len(every)} pairs close .8 to 1.2 of "
-        f"the planted gap, and bring back {two(near['accuracy'].min())} to {two(near['accuracy'].max())} "
-        f"of the lost accuracy. Reweighing closes {two(compas['gap'])} on COMPAS; true positive rates "
-        f"are {100 * compas['deprived']:.0f} (deprived) and {100 * compas['favored']:.0f} points (favored) "
-        "low.",
-        "**What would change our mind**: an interval of the distance above 0, with more datasets, learners "
-        "or kinds.",
+    people = [
+        f"**Who gets it back?** {100 * losers.mean():.0f} % of those whom the bias cost acceptance are "
+        f"deprived (on `adult` {100 * losers['adult']:.0f} %). Of these deprived people reweighing accepts "
+        f"{percent('reweighing', 'given_back_deprived_value')}. Training again on resampled biased rows, "
+        f"`refit_biased`, accepts {percent('none', 'given_back_deprived_refit_biased')} by chance.",
+        "**Who pays?** Mostly the favored. Of their people accepted with and without bias, reweighing "
+        f"refuses {percent('reweighing', 'paid_favored_value')}, that refit "
+        f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more than it.",
+        "**Who else?** Of those whom the clean model refuses doing nothing accepts "
+        f"{percent('none', 'in_their_place_value')}, reject option "
+        f"{percent('reject_option', 'in_their_place_value')}, equalized odds "
+        f"{percent('equalized_odds', 'in_their_place_value')}.",
     ]
-    listed = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in bullets)
-    title = "# Decisions restored, or acceptance evened out? Eleven techniques on fifteen datasets"
+    reading = [
+        f"**How to read it.** Label bias in real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "
+        "datasets ([all](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: "
+        "mean absolute difference to its true and false positive rates. *Given back*: accepted of those whom "
+        "the bias cost acceptance; \\*: shown to exceed its learner's `refit_biased`. *Paid*: refused of "
+        "those accepted with and without bias. Brackets: deprived / favored. These columns leave out "
+        f"{named(absent[NOTHING_TO_UNDO])} (nothing to undo) and {named(absent[NO_REFERENCE])} (no "
+        f"useful clean model). *Planted part*: of the {100 * planted.mean():.1f} points that bias adds to "
+        f"the difference; *original*: of {100 * before.mean():.1f} before. Minus: added. *Degenerate*: "
+        "nearly all, or each group, answered alike.",
+        "**Not shown is not none.** To be shown with 80 % power, a gain in distance must be "
+        f"{least[0]} ({len(some)} datasets) or {least[1]} ({len(datasets)}).",
+        f"**What else goes.** Original points per planted one: `drop_sensitive` {point[0]}, "
+        f"`threshold_optimizer` {point[1]}.",
+        f"**A closed gap is not a restored decision.** {len(near)} of {len(every)} pairs of dataset and "
+        "technique close .8 to 1.2 of the planted gap. They bring back "
+        f"{two(near['accuracy'].min())} (a loss) to {two(near['accuracy'].max())} of the lost accuracy.",
+    ]
+    above, below = (
+        "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in lines)
+        for lines in (people, reading)
+    )
+    title = "# Who gets back what a bias took, and who pays? Eleven techniques on fifteen datasets"
     picture = "![Gains over doing nothing, dataset by dataset](figures/goals.png)"
-    return f"{title}\n\n{fill(introduction, 125)}\n\n{goals_table(LEVEL)}\n\n{listed}\n  {picture}\n"
+    blocks = [title, fill(introduction, 125), above, goals_table(LEVEL), f"{below}\n  {picture}"]
+    return "\n\n".join(blocks) + "\n"
 
 
 def median_sd(datasets: Sequence[str]) -> float:
     """Return the standard deviation over datasets of gains in distance, the median over techniques."""
     return float(np.median([gains(RESTORE, name, LEVEL, datasets).std(ddof=1) for name in techniques()]))
-
-
-def shown_alone(technique: str) -> int:
-    """Return 1 or -1 where the uncorrected interval of the distance says nearer or farther, else 0."""
-    some = to_restore(independent(), LEVEL, baselines()[technique])
-    low, high = student_intervals(gains(RESTORE, technique, LEVEL, some)[None, :])
-    return int(low[0] > 0) - int(high[0] < 0)
 
 
 def numbers() -> str:
