@@ -140,6 +140,9 @@ def _roles(card: Card) -> Iterator[tuple[str, ...]]:
     if card.score is not None:
         behind = f"{card.score.threshold:g} and more are favorable; no feature"
         yield "number behind the label", code(card.score.column), behind
+    if card.judged is not None:
+        yield "label as people judged it", code(card.judged.label.source or ""), "no feature"
+        yield "who judged, who was judged", ", ".join(map(code, card.judged.sources[1:])), "no features"
 
 
 def _columns(card: Card) -> Iterator[tuple[str, ...]]:
@@ -159,7 +162,7 @@ def _kind_and_states(column: CategoricalColumn | NumericColumn) -> tuple[str, st
 
 
 def _source(card: Card) -> Iterator[str]:
-    for file in card.source.files:
+    for file in card.source.all_files:
         rows = [("file", code(file.name or file.path))]
         if file.url:
             rows.append(("address", f"<{file.url}>"))

@@ -33,6 +33,7 @@ from benchmark.data.card_parts import (
     DeprivedGroup,
     Dropped,
     Edges,
+    JudgedLabel,
     Line,
     Missing,
     MissingEntry,
@@ -58,6 +59,9 @@ from benchmark.declarations import (
     read_declaration,
 )
 from benchmark.errors import CardError, UnknownNameError
+
+JUDGED = "judged"
+"""What the judged label is called where columns are named: in messages, and in changes of columns."""
 
 
 class Card(CardTable):
@@ -101,6 +105,8 @@ class Card(CardTable):
         Sensitive columns by whose groups, and by whose intersections, ``groups.csv`` tells all results apart.
     score : ScoreColumn, optional
         The number behind the label.
+    judged : JudgedLabel, optional
+        The label as people judged it, with judges and persons.
     required_edges, forbidden_edges : list of pairs of str, default []
         Edges (parent, child) that the network must or must not have.
     network : NetworkSettings, optional
@@ -130,6 +136,7 @@ class Card(CardTable):
     deprived_group: DeprivedGroup
     sensitive: Annotated[tuple[Text, ...], Field(strict=False), AfterValidator(require_distinct)] = ()
     score: ScoreColumn | None = None
+    judged: JudgedLabel | None = None
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
     network: NetworkSettings = NetworkSettings()
@@ -176,6 +183,17 @@ class Card(CardTable):
         return tuple(dict.fromkeys((*self.sensitive, *crossed)))
 
     @property
+    def behind(self) -> tuple[str, ...]:
+        """Columns of the file that are read and are never features: the score, and what people judged."""
+        score = () if self.score is None else (self.score.column,)
+        return (*score, *(() if self.judged is None else self.judged.sources))
+
+    @property
+    def coded(self) -> dict[str, CategoricalColumn | NumericColumn]:
+        """The columns, and the judged label as :data:`JUDGED`: all that is read as states."""
+        return self.columns if self.judged is None else {**self.columns, JUDGED: self.judged.label}
+
+    @property
     def numbered(self) -> dict[str, NumericColumn]:
         """The features whose numbers are kept, by name."""
         roles = {self.label, self.sensitive_feature, *(name for name, _ in self._members)}
@@ -192,16 +210,17 @@ class Card(CardTable):
         """Return the card with columns read in another way.
 
         For a column of the card, ``changes`` are the fields that replace its own: ``{"age": {"bins": [...],
-        "states": [...]}}``. An UnknownNameError says that the card has no such column, a CardError that the
-        changed card breaks rules.
+        "states": [...]}}``; ``"judged"`` is the judged label. An UnknownNameError says that the card has no
+        such column, a CardError that the changed card breaks rules.
         """
         if not changes:
             return self
         content = self.model_dump()
         for name, fields in changes.items():
-            if name not in self.columns:
-                raise UnknownNameError("column", name, self.columns)
-            content["columns"][name] |= fields
+            if name not in self.coded:
+                raise UnknownNameError("column", name, self.coded)
+            changed = content["columns"][name] if name in self.columns else content["judged"]["label"]
+            changed |= fields
         return self._changed(content)
 
     def with_groups(
@@ -277,6 +296,10 @@ class Card(CardTable):
             facts["decimal"] = self.source.decimal
         if self.score is not None:
             facts["score"] = self.score.model_dump()
+        if self.judged is not None:
+            facts["judged"] = [*self.judged.sources, _facts(self.judged.label, {"source", "description"})]
+        if (join := self.source.join) is not None:
+            facts["join"] = [join.column, join.key, join.file.sha256, join.file.skip_lines]
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
         # As a list, because the order of columns can change a number and that of JSON's keys cannot.
         facts["columns"] = [
@@ -410,6 +433,27 @@ class Card(CardTable):
         if any(score.column in group.columns for group in info.data.get("dropped", ())):
             raise ValueError(f"reads {score.column!r}, which is also dropped")
         return score
+
+    @field_validator("judged")
+    @classmethod
+    def _judged_is_no_feature(cls, judged: JudgedLabel | None, info: ValidationInfo) -> JudgedLabel | None:
+        columns, label = info.data.get("columns"), info.data.get("label")
+        if judged is None or columns is None:
+            return judged
+        require_in_file(judged.sources, info)
+        if JUDGED in columns:
+            raise ValueError(f"cannot stand beside a column of the name {JUDGED!r}")
+        if label is not None and {*judged.label.states} != {*columns[label].states}:
+            raise ValueError("its label must have the states of the label " + repr(columns[label].states))
+        score = info.data.get("score")
+        others = [
+            *(spec.source or name for name, spec in columns.items()),
+            *(name for group in info.data.get("dropped", ()) for name in group.columns),
+            *(() if score is None else [score.column]),
+        ]
+        if both := [name for name in judged.sources if name in others]:
+            raise ValueError("names columns that are also kept, dropped or the score: " + repr(both)[1:-1])
+        return judged
 
     @field_validator("required_edges", "forbidden_edges")
     @classmethod

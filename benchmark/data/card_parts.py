@@ -139,6 +139,27 @@ class SourceFile(CardTable):
         return self
 
 
+class Join(CardTable):
+    """A file whose columns are added to the rows of the others.
+
+    A row gets the columns of the row that has the same key; a row whose key the file does not have is left
+    out. Where both have a column of a name, that of the joined file is called ``a.1``.
+
+    Parameters
+    ----------
+    file : SourceFile
+        The file, read as the others are.
+    column : str
+        The column of the others that has the key.
+    key : str
+        That of the file, in which no value repeats.
+    """
+
+    file: SourceFile
+    column: Text
+    key: Text
+
+
 class Source(CardTable):
     """Where the rows are and how to read them; surrounding blanks never belong to a value.
 
@@ -146,8 +167,8 @@ class Source(CardTable):
     ----------
     files : list of SourceFile
         Read one after the other.
-    format : {"csv", "arff"}
-        Format of all files.
+    format : {"csv", "arff", "xlsx"}
+        Format of all files. Of a workbook the first sheet is read.
     folder : str, optional
         Sub-folder of data directories and of the cache; the card's name unless given. Cards that read the
         same files share it.
@@ -162,10 +183,12 @@ class Source(CardTable):
         Text encoding; the default is UTF-8 with or without a byte order mark.
     instructions : str, default ""
         How to get the files by hand, where no URL may be given.
+    join : Join, optional
+        A file whose columns are added to the rows.
     """
 
     files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]
-    format: Literal["csv", "arff"]
+    format: Literal["csv", "arff", "xlsx"]
     folder: Slug | None = None
     column_names: States | None = None
     # A tab or a blank separates as well.
@@ -173,6 +196,12 @@ class Source(CardTable):
     decimal: Literal[".", ","] = "."
     encoding: Text = "utf-8-sig"
     instructions: str = ""
+    join: Join | None = None
+
+    @property
+    def all_files(self) -> tuple[SourceFile, ...]:
+        """The files of rows, then the one that is joined to them."""
+        return (*self.files, *(() if self.join is None else (self.join.file,)))
 
     @field_validator("column_names")
     @classmethod
@@ -374,6 +403,37 @@ class ScoreColumn(CardTable):
         low, high = self.minimum, self.maximum
         if (low is not None and self.threshold <= low) or (high is not None and self.threshold > high):
             raise ValueError("its threshold must be above its minimum, and not above its maximum")
+        return self
+
+
+class JudgedLabel(CardTable):
+    """The label as people judged it, which no technique sees unless the bias ``judged`` plants it.
+
+    No column of the card may be read from the columns that it names.
+
+    Parameters
+    ----------
+    label : CategoricalColumn or NumericColumn
+        How the judged label is read from its ``source``: with the states of the label.
+    judge, person : str
+        The columns of the file that tell who judged, and who was judged.
+    """
+
+    label: ColumnCard
+    judge: Text
+    person: Text
+
+    @property
+    def sources(self) -> tuple[str, str, str]:
+        """The columns of the file that it reads."""
+        assert self.label.source is not None  # by the rule below
+        return self.label.source, self.judge, self.person
+
+    @model_validator(mode="after")
+    def _columns_are_distinct(self) -> Self:
+        if self.label.source is None:
+            raise ValueError("its label needs the 'source' that it is read from")
+        require_distinct(self.sources)
         return self
 
 

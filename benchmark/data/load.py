@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card import Card, load_card
+from benchmark.data.card import JUDGED, Card, load_card
 from benchmark.data.card_parts import MISSING_VALUES, CategoricalColumn, NumericColumn
+from benchmark.data.judged import Judged, judged_of, read_names
 from benchmark.data.number_form import MARKS, PLAIN, NumberForm
 from benchmark.data.numbers import Numbers
-from benchmark.data.raw import Records, read_records
+from benchmark.data.raw import Records, read_files
 from benchmark.data.score import Score, contrary_labels, read_numbers, score_of
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
@@ -51,6 +52,8 @@ class Dataset:
     numbers : Numbers, optional
         The numbers of the features beside whose bins the card keeps them, where they were asked for:
         ``replace(table, numbers=numbers)`` is a table with them.
+    judged : Judged, optional
+        What people judged of the rows, where the card names it.
     """
 
     card: Card
@@ -59,6 +62,7 @@ class Dataset:
     unused: tuple[str, ...] = ()
     score: Score | None = None
     numbers: Numbers | None = None
+    judged: Judged | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -116,25 +120,27 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
     if not isinstance(card, Card):
         card = load_card(card)
     files = read_sources(card, sources)
-    codes, unknown, unused, scores, kept = [], [], [], [], []
+    coded, unknown, unused, scores, names, kept = [], [], [], [], [], []
     columns = card.numbered if numbers else {}
-    for file, source in zip(card.source.files, files, strict=True):
-        records = read_records(card, file, source)
-        coded, strange = _code(card, records, source.location)
-        codes.append(coded)
+    for records, source in zip(read_files(card, files), files, strict=False):  # what is joined has no rows
+        states, strange = _code(card, records, source.location)
+        coded.append(states)
         unknown += strange
+        names += read_names(card, records, source.location)
         unused += records.unused
         scores += read_numbers(card, records, source.location)
         kept.append(_numbers(columns, card.source.decimal, records))
     if unknown:
         raise _unknown_values(card, unknown)
-    table = Table(card.schema(), np.concatenate(codes))
+    codes = np.concatenate(coded)
+    table = Table(card.schema(), codes[:, : len(card.columns)])  # without the judged label
     _check_rows(card, table)
     groups = itertools.groupby(files, key=lambda file: file.kind)
     places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
     score = score_of(card, table, scores)
     found = Numbers(tuple(columns), np.asfortranarray(np.vstack(kept))) if columns else None
-    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, found)
+    judged = judged_of(card, codes[:, -1], names)
+    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, found, judged)
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -188,9 +194,9 @@ def _check_rows(card: Card, table: Table) -> None:
 
 
 def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16], list[_Unknown]]:
-    codes = np.empty((len(records.lines), len(card.columns)), dtype=CODE_DTYPE, order="F")
+    codes = np.empty((len(records.lines), len(card.coded)), dtype=CODE_DTYPE, order="F")
     unknown = []
-    for i, (name, spec) in enumerate(card.columns.items()):
+    for i, (name, spec) in enumerate(card.coded.items()):
         coder = Coder(spec, card.source.decimal)
         values = records.columns[spec.source or name]
         codes[:, i] = np.fromiter(map(coder.__getitem__, values), dtype=CODE_DTYPE, count=len(values))
@@ -263,7 +269,7 @@ class _Unknown:
 
 
 def _known(card: Card, name: str) -> list[str]:
-    spec = card.columns[name]
+    spec = card.coded[name]
     known = list(map(repr, spec.states))
     if isinstance(spec, NumericColumn):
         known = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
@@ -272,7 +278,7 @@ def _known(card: Card, name: str) -> list[str]:
 
 def _named(card: Card, name: str) -> list[str]:
     """Return the values for which a column's own entry names a state."""
-    values = card.columns[name].values
+    values = card.coded[name].values
     return [value for value in values if card.missing is None or value not in card.missing.values]
 
 
@@ -296,17 +302,22 @@ def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
         expected="one of " + ", ".join(_known(card, first.column)),
         got=first.shown,
         remedy=_hints(card, unknown)
-        + f"correct the file, or declare the values in the card (columns.{first.column})",
+        + f"correct the file, or declare the values in the card ({_field(first.column)})",
     )
+
+
+def _field(name: str) -> str:
+    """Return where a card says how a column is read."""
+    return "judged.label" if name == JUDGED else f"columns.{name}"
 
 
 def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
     """Return which settings of the card may be what is missing, each followed by a semicolon."""
     hints = []
-    headed = [own for own in unknown if (card.columns[own.column].source or own.column) in own.counts]
+    headed = [own for own in unknown if (card.coded[own.column].source or own.column) in own.counts]
     if headed and card.source.column_names:
         hints.append("the file seems to have a header, so leave 'column_names' out")
-    numeric = [own for own in unknown if isinstance(card.columns[own.column], NumericColumn)]
+    numeric = [own for own in unknown if isinstance(card.coded[own.column], NumericColumn)]
     other = "," if card.source.decimal == "." else "."
     if any(re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", value) for own in numeric for value in own.counts):
         mark = MARKS[other]
@@ -329,7 +340,7 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
 def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
     """Yield, of each column with numbers for states, how values that are the same numbers become known."""
     for name in dict.fromkeys(own.column for own in unknown):
-        spec, named = card.columns[name], _named(card, name)
+        spec, named = card.coded[name], _named(card, name)
         if isinstance(spec, NumericColumn):
             continue
         numbers = {as_number(known): known for known in (*named, *spec.states)}
@@ -349,5 +360,5 @@ def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
         write = f"add {shown} to its 'values'" if named else f"write values = {{ {shown} }}"
         yield (
             f"in column {name!r} the file has {file} and the card says {meant} (whole numbers are often "
-            f"saved so where some are missing): {write} under [columns.{toml_key(name)}]"
+            f"saved so where some are missing): {write} under [{_field(toml_key(name))}]"
         )

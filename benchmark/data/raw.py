@@ -7,12 +7,13 @@ import io
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.data.card import Card
 from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.source import SourceBytes
+from benchmark.data.xlsx import first_sheet
 from benchmark.errors import DataError
 from benchmark.text.words import as_number
 
@@ -28,27 +29,42 @@ class Records:
     unused: list[str]  # columns of the file that the card does not mention
 
 
-def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
+@dataclass(frozen=True)
+class _Joined:
+    """The rows of a file that is joined to others, by key."""
+
+    header: Sequence[str]
+    rows: Mapping[str, list[str]]
+
+
+def read_files(card: Card, sources: Sequence[SourceBytes]) -> Iterator[Records]:
+    """Yield what a card wants of each of its files; ``sources`` are the contents of all of them, in order.
+
+    Errors are those of :func:`read_records`.
+    """
+    joined = None if card.source.join is None else _read_joined(card, sources[-1])
+    for file, source in zip(card.source.files, sources, strict=False):
+        yield read_records(card, file, source, joined)
+
+
+def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joined | None = None) -> Records:
     """Read one source file; cells of other columns or rows do not outlive their line.
 
     ``file`` is the card's entry for this file, ``source`` its content. A DataError says that it is not text
     or not of its format, lacks columns, or that a line does not fit the header.
     """
-    try:
-        text = source.content.decode(card.source.encoding)
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"The source file {source.location} is not text in the encoding of its card",
-            expected=card.source.encoding,
-            got=str(error),
-            remedy="correct source.encoding in the card",
-        ) from error
-    read_rows = {"csv": read_csv, "arff": _read_arff}[card.source.format]
-    behind = () if card.score is None else (card.score.column,)
-    used = list(dict.fromkeys((*(spec.source or name for name, spec in card.columns.items()), *behind)))
+    text = _text_of(card.source, source)
+    used = [*(spec.source or name for name, spec in card.columns.items()), *card.behind]
+    used = list(dict.fromkeys(used))
     advice = _Advice(card, file, text)
     try:
-        header, rows = read_rows(text, card.source, file, source.location)
+        header, rows = _READERS[card.source.format](text, card.source, file, source.location)
+        if joined is not None:
+            assert card.source.join is not None
+            column = card.source.join.column
+            key = _positions([column], header, source.location, advice)[column]
+            rows = _with_joined(rows, key, len(header), joined)
+            header = [*header, *_renamed(joined.header, header)]
         where = _positions([*used, *card.filter, *card.exclude], header, source.location, advice)
         wanted = [(where[name], frozenset(values)) for name, values in card.filter.items()]
         unwanted = [(where[name], frozenset(values)) for name, values in card.exclude.items()]
@@ -84,6 +100,56 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
     }
     unused = [name for name in header if name not in mentioned]
     return Records(dict(zip(used, columns, strict=True)), lines, unused)
+
+
+def _text_of(settings: Source, source: SourceBytes) -> str:
+    if settings.format == "xlsx":
+        return first_sheet(source.content, source.location, settings.delimiter)
+    try:
+        return source.content.decode(settings.encoding)
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"The source file {source.location} is not text in the encoding of its card",
+            expected=settings.encoding,
+            got=str(error),
+            remedy="correct source.encoding in the card",
+        ) from error
+
+
+def _read_joined(card: Card, source: SourceBytes) -> _Joined:
+    """Read the file that is joined to the others; a DataError also says that a key repeats."""
+    join, text = card.source.join, _text_of(card.source, source)
+    assert join is not None
+    header, rows = _READERS[card.source.format](text, card.source, join.file, source.location)
+    advice = _Advice(card, join.file, text)
+    position = _positions([join.key], header, source.location, advice)[join.key]
+    found: dict[str, list[str]] = {}
+    for line, row in rows:
+        key = row[position].strip() if len(row) == len(header) else None
+        if key is None or key in found:
+            raise DataError(
+                f"Line {line} of {source.location} cannot be joined to other rows",
+                expected=f"{len(header)} values, and another value of {join.key!r} than in all other lines",
+                got=f"{len(row)} values" if key is None else f"{key!r} for the second time",
+                remedy="correct the file, or 'key' under [source.join] in the card",
+            )
+        found[key] = row
+    return _Joined(header, found)
+
+
+def _renamed(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
+    """Yield names that differ from all others: ``a`` becomes ``a.1``."""
+    for name in names:
+        numbered = (f"{name}.{number}" for number in itertools.count(1))
+        yield name if name not in others else next(own for own in numbered if own not in {*others, *names})
+
+
+def _with_joined(rows: _Rows, key: int, width: int, joined: _Joined) -> _Rows:
+    for line, row in rows:
+        if len(row) != width:
+            yield line, row  # the caller says what is wrong with it
+        elif (partner := joined.rows.get(row[key].strip())) is not None:
+            yield line, [*row, *partner]
 
 
 DELIMITERS = (",", ";", "\t", "|", " ")
@@ -134,13 +200,20 @@ def _positions(names: Sequence[str], header: Sequence[str], location: str, advic
     missing = [name for name in names if name not in header]
     if missing:
         close = difflib.get_close_matches(missing[0], header, n=1)
-        score = advice.card.score
-        field = "'column' under [score]" if score and missing == [score.column] else "'source' of the columns"
+        card = advice.card
+        field, header_hint = "'source' of the columns", advice.of_header(header, names)
+        if card.score and missing == [card.score.column]:
+            field = "'column' under [score]"
+        elif card.judged and {*missing} <= {*card.judged.sources}:
+            field = "'judge', 'person' and 'source' under [judged]"
+        elif card.source.join and missing[0] in (card.source.join.column, card.source.join.key):
+            field = "'column' and 'key' under [source.join]"
+            header_hint = ""
         raise DataError(
             f"The source file {location} lacks columns",
             expected=", ".join(map(repr, missing)),
             got="only " + ", ".join(map(repr, header)),
-            remedy=advice.of_header(header, names)
+            remedy=header_hint
             or (f"did you mean {close[0]!r}? " if close else "") + f"set {field} in the card",
         )
     return {name: i for i, name in enumerate(header)}
@@ -182,6 +255,9 @@ def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> 
         got="none",
         remedy="the file may be truncated; get it again",
     )
+
+
+_READERS = {"csv": read_csv, "xlsx": read_csv, "arff": _read_arff}
 
 
 def _attribute_name(line: str) -> str:

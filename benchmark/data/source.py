@@ -107,7 +107,7 @@ def cache_dir() -> Path:
 
 
 def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, ...]:
-    """Return the content of every source file of a card, in the card's order.
+    """Return the content of every source file of a card, in the card's order; one that is joined comes last.
 
     Each file is looked for in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not; then
     in the cache, as ``<folder>/<name>``; then at its URL. What was downloaded goes to the cache.
@@ -117,7 +117,7 @@ def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, 
     cannot be read, or that a folder cannot be used.
     """
     finder = _Finder(card, _data_directory(sources.data_dir), sources)
-    return tuple(finder.find(file) for file in card.source.files)
+    return tuple(finder.find(file) for file in card.source.all_files)
 
 
 def _data_directory(given: str | Path | None) -> Path | None:

@@ -98,7 +98,12 @@ def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
     members = dict(card.schema().deprived_states).get(sensitive, (card.roles["deprived_group"],))
     favorable, deprived = _values(card, label, [card.favorable_label]), _values(card, sensitive, members)
     file, *more = source.files
-    plain = source.format == "csv" and source.decimal == "." and source.column_names is None
+    plain = (
+        source.format == "csv"
+        and source.join is None
+        and source.decimal == "."
+        and source.column_names is None
+    )
     plain = plain and all(_is_plain(column, spec) for column, spec in card.columns.items())
     if file.path is None or file.skip_lines or more or not (plain and favorable and deprived):
         columns: dict[str, Any] = {"label": label, "sensitive": sensitive}
@@ -117,7 +122,7 @@ def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
         deprived=deprived,
         reading=reading,
         only=card.filter,
-        without=[column for group in card.dropped for column in group.columns],
+        without=[*card.behind, *(column for group in card.dropped for column in group.columns)],
         **settings,
     )
 

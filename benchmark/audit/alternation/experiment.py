@@ -18,7 +18,7 @@ from benchmark.audit.alternation.exchange import (
     summarise_alternation,
 )
 from benchmark.data.card import load_card
-from benchmark.data.raw import read_records
+from benchmark.data.raw import read_files
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources, read_sources
 from benchmark.declarations import load_experiment_file
 from benchmark.errors import DataError, UnknownNameError
@@ -176,10 +176,7 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
             got=error.got,
             remedy=error.remedy,
         ) from error
-    frames = [
-        pd.DataFrame(read_records(card, file, content).columns)
-        for file, content in zip(card.source.files, files, strict=True)
-    ]
+    frames = [pd.DataFrame(records.columns) for records in read_files(card, files)]
     names = {spec.source or name: name for name, spec in card.columns.items()}
     raw = pd.concat(frames, ignore_index=True).rename(columns=names)
     raw = raw[list(dict.fromkeys([*used, *experiment.keep]))].apply(lambda column: column.str.strip())

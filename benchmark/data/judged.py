@@ -1,0 +1,102 @@
+"""A second label, as people judged it: what they judged, who judged, and whom."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import DataError
+
+if TYPE_CHECKING:
+    from benchmark.data.card import Card
+    from benchmark.data.raw import Records
+    from benchmark.data.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What people judged of each row, which no technique sees unless the bias ``judged`` makes it the label.
+
+    Judges and persons are numbered in the order of the rows, so that nothing is known of them but who is the
+    same.
+
+    Parameters
+    ----------
+    favorable : ndarray of bool, shape (n_rows,)
+        Whether the judged label is the favorable one.
+    judges : ndarray of int, shape (n_rows,)
+        Who judged.
+    persons : ndarray of int, shape (n_rows,)
+        Who was judged.
+    """
+
+    favorable: NDArray[np.bool_]
+    judges: NDArray[np.intp]
+    persons: NDArray[np.intp]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of judged labels, judges and persons, as 64 hexadecimal digits."""
+        h = hashlib.sha256(self.favorable.astype("<i8").tobytes())
+        for numbers in (self.judges, self.persons):
+            h.update(numbers.astype("<i8").tobytes())
+        return h.hexdigest()
+
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Judged:
+        """Return what was judged of a mask, or of positions, of rows."""
+        return Judged(self.favorable[kept], self.judges[kept], self.persons[kept])
+
+    def gap(self, table: Table) -> float:
+        """Return the discrimination of the judged label: P(judged y+ | favored) - P(judged y+ | deprived)."""
+        return _gap(self.favorable, table.deprived)
+
+    def dose(self, table: Table) -> float:
+        """Return by how much the judged label widens the label gap between the groups, with its sign.
+
+        It is the gap of the judged label minus that of the true one, on the rows of ``table``: negative where
+        people judge the groups more alike than they are.
+        """
+        return self.gap(table) - _gap(table.y, table.deprived)
+
+
+def _gap(favorable: NDArray[np.bool_], deprived: NDArray[np.bool_]) -> float:
+    return float(favorable[~deprived].mean() - favorable[deprived].mean())
+
+
+def read_names(card: Card, records: Records, location: str) -> list[tuple[str, str]]:
+    """Return the judge and the person of each row of a file, as written; none if the card names none.
+
+    A DataError says that a row has none.
+    """
+    if card.judged is None:
+        return []
+    columns = (card.judged.judge, card.judged.person)
+    judges, persons = ([raw.strip() for raw in records.columns[column]] for column in columns)
+    for column, names in zip(columns, (judges, persons), strict=True):
+        if "" in names:
+            raise DataError(
+                f"Nobody is named in line {records.lines[names.index('')]} of {location}, column {column!r}",
+                expected="who judged, and who was judged, in each row",
+                got="''",
+                remedy="leave such rows out by [exclude], or correct 'judge' and 'person' under [judged]",
+            )
+    return list(zip(judges, persons, strict=True))
+
+
+def judged_of(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, str]]) -> Judged | None:
+    """Return what people judged of all rows, by the codes of the judged label; None if the card has none."""
+    if card.judged is None:
+        return None
+    judges, persons = (_numbered([pair[i] for pair in names]) for i in range(2))
+    return Judged(codes == card.judged.label.states.index(card.favorable_label), judges, persons)
+
+
+def _numbered(names: Sequence[str]) -> NDArray[np.intp]:
+    """Return a number for each name, shape (n_rows,): 0 for the first one, and for all that are the same."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([numbers[name] for name in names], dtype=np.intp)

@@ -1,0 +1,99 @@
+"""The first sheet of an Excel workbook, as CSV text.
+
+Cards compare values as they are written, so no reader is needed that makes dates and numbers of them.
+"""
+
+import csv
+import io
+import itertools
+import posixpath
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from benchmark.data.source import LARGEST
+from benchmark.errors import DataError
+
+_RELATIONS = "xl/_rels/workbook.xml.rels"
+
+
+def first_sheet(content: bytes, location: str, delimiter: str = ",") -> str:
+    """Return the first sheet of a workbook (.xlsx) as CSV text, a line for each of its rows.
+
+    Values are as the file stores them: a date is its serial number, a truth value TRUE or FALSE, a formula
+    what it last gave. A DataError says that the file is no workbook, or larger than it may be.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            sheet, shared = _parsed(book, _sheet_path(book)), []
+            if "xl/sharedStrings.xml" in book.namelist():
+                shared = [_text(own) for own in _parsed(book, "xl/sharedStrings.xml").iterfind("{*}si")]
+            rows = list(_rows(sheet, shared))
+    except (zipfile.BadZipFile, zlib.error, ElementTree.ParseError, LookupError, ValueError) as error:
+        raise DataError(
+            f"The source file {location} is not a valid Excel workbook",
+            expected="a file .xlsx with a sheet",
+            got=str(error.args[0] if error.args else error),
+            remedy="get it again, or save the sheet as CSV and correct 'format' under [source]",
+        ) from error
+    width = len(rows[0]) if rows else 0
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    for row in rows:  # a blank row stays a blank line
+        writer.writerow([*row, *[""] * (width - len(row))] if any(row) else [])
+    return text.getvalue()
+
+
+def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
+    if book.getinfo(name).file_size > LARGEST:
+        raise ValueError(f"{name} has more than {LARGEST:,} bytes")
+    xml = book.read(name)
+    if b"<!DOCTYPE" in xml:  # entities could make a small file a huge one, and workbooks have none
+        raise ValueError(f"{name} declares a document type")
+    return ElementTree.fromstring(xml)
+
+
+def _sheet_path(book: zipfile.ZipFile) -> str:
+    (first, *_) = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
+    identifier = next(value for name, value in first.items() if name.endswith("}id"))
+    targets = {own.get("Id"): own.get("Target") or "" for own in _parsed(book, _RELATIONS)}
+    return posixpath.join("/xl", targets[identifier]).removeprefix("/")
+
+
+def _rows(sheet: ElementTree.Element, shared: list[str]) -> Iterator[list[str]]:
+    """Yield the cells of each row, blank rows between others among them."""
+    numbers = itertools.count(1)
+    for row in sheet.iterfind("{*}sheetData/{*}row"):
+        while next(numbers) < int(row.get("r", 0)):
+            yield []
+        cells: list[str] = []
+        for cell in row.iterfind("{*}c"):
+            if place := re.match("[A-Z]+", cell.get("r", "")):
+                cells += [""] * (_column(place[0]) - len(cells))
+            cells.append(_value(cell, shared))
+        yield cells
+
+
+def _column(letters: str) -> int:
+    """Return the position of a column: 0 for A, 26 for AA."""
+    position = 0
+    for letter in letters:
+        position = 26 * position + ord(letter) - ord("A") + 1
+    return position - 1
+
+
+def _value(cell: ElementTree.Element, shared: list[str]) -> str:
+    kind, value = cell.get("t"), cell.findtext("{*}v") or ""
+    if kind == "inlineStr":
+        inline = cell.find("{*}is")
+        return "" if inline is None else _text(inline)
+    if kind == "s":
+        return shared[int(value)]
+    return {"0": "FALSE", "1": "TRUE"}[value] if kind == "b" else value
+
+
+def _text(item: ElementTree.Element) -> str:
+    """Return a text, which may be in parts of different style; how it is pronounced is none of it."""
+    return "".join(part.text or "" for path in ("{*}t", "{*}r/{*}t") for part in item.iterfind(path))

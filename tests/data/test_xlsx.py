@@ -1,0 +1,91 @@
+"""Workbooks: the first sheet is read as the file stores it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmark.data.load import load_dataset
+from benchmark.data.xlsx import first_sheet
+from benchmark.errors import DataError
+
+WriteCard = Callable[..., Path]
+
+MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+RELATION = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+SHEET = f"""<worksheet {MAIN}><sheetData>
+<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>
+<c r="C1" t="inlineStr"><is><t>hired</t></is></c></row>
+<row r="2"><c r="A2" t="s"><v>2</v></c><c r="B2"><v>17</v></c><c r="C2" t="b"><v>0</v></c></row>
+<row r="4"><c r="A4" t="str"><v>m</v></c><c r="C4" t="b"><v>1</v></c></row>
+<row r="5"><c t="inlineStr"><is><r><t>a,</t></r><r><t> b</t></r><rPh><t>x</t></rPh></is></c>
+<c t="n"><v>64.5</v></c></row>
+</sheetData></worksheet>"""
+PARTS = {
+    "xl/workbook.xml": f'<workbook {MAIN} {RELATION}><sheets><sheet name="one" sheetId="1" r:id="b"/>'
+    '<sheet name="two" sheetId="2" r:id="a"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": '<Relationships><Relationship Id="a" Target="worksheets/sheet2.xml"/>'
+    '<Relationship Id="b" Target="/xl/worksheets/first.xml"/></Relationships>',
+    "xl/worksheets/first.xml": SHEET,
+    "xl/sharedStrings.xml": f"<sst {MAIN}><si><t>sex</t></si><si><t>age</t></si><si><t>f</t></si></sst>",
+}
+
+
+def book(**changes: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in PARTS.items():
+            packed.writestr(name, changes.get(name.rpartition("/")[2].partition(".")[0], content))
+    return stream.getvalue()
+
+
+def test_cells_are_as_the_file_stores_them() -> None:
+    lines = first_sheet(book(), "toy.xlsx").splitlines()
+    assert lines == ["sex,age,hired", "f,17,FALSE", "", "m,,TRUE", '"a, b",64.5,']
+
+
+def test_a_card_reads_a_workbook(write_card: WriteCard) -> None:
+    card = write_card(
+        ('format = "csv"', 'format = "xlsx"'),
+        ("toy.csv", "toy.xlsx"),
+        ("{ 0 =", "{ FALSE ="),
+        (", 1 =", ", TRUE ="),
+        ("required_edges", "missing = { state = 'unknown', columns = ['age'] }\nrequired_edges"),
+        rows=None,
+    )
+    sheet = SHEET.replace("a,", "m").replace("<t> b</t>", "<t></t>")
+    sheet = sheet.replace("<v>64.5</v></c>", '<v>64.5</v></c><c t="b"><v>1</v></c>')
+    card.with_name("toy.xlsx").write_bytes(book(first=sheet))
+    frame = load_dataset(card).to_frame()
+    assert frame["sex"].tolist() == ["f", "m", "m"]
+    assert frame["age"].tolist() == ["minor", "unknown", "adult"]
+    assert frame["hired"].tolist() == ["no", "yes", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"sex,age\n", "not a zip file"),
+        (book(workbook=f"<workbook {MAIN}/>"), "not enough values"),
+        (book(first="<worksheet>"), "no element found"),
+        (book(first="<!DOCTYPE a [<!ENTITY b 'c'>]>" + SHEET), "declares a document type"),
+        (book(sharedStrings=f"<sst {MAIN}/>"), "list index out of range"),
+        (book()[:-40], "not a zip file"),
+    ],
+)
+def test_what_is_no_workbook_is_told(content: bytes, words: str) -> None:
+    with pytest.raises(DataError, match=r"toy\.xlsx is not a valid Excel workbook") as error:
+        first_sheet(content, "toy.xlsx")
+    assert words in error.value.got
+    assert "save the sheet as CSV" in error.value.remedy
+
+
+def test_a_sheet_that_unpacks_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmark.data.xlsx.LARGEST", 500)
+    with pytest.raises(DataError, match="not a valid Excel workbook") as error:
+        first_sheet(book(), "toy.xlsx")
+    assert "more than 500 bytes" in error.value.got
