@@ -75,8 +75,8 @@ def test_lists_as_text_and_as_json(kind: str, capsys: pytest.CaptureFixture[str]
 def test_the_shipped_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     expected = {
         "datasets": {"adult", "attrition", "bank", "communities", "compas", "compas_leaky", "compas_violent",
-                     "compas_zafar", "credit_card", "dutch", "german", "kdd_census", "law_school", "oulad",
-                     "ricci", "student_mat", "student_por"},
+                     "compas_zafar", "credit_card", "dutch", "german", "human_recidivism", "kdd_census",
+                     "law_school", "oulad", "ricci", "school_performance", "student_mat", "student_por"},
         "experiments": {"alternation", "paper", "smoke"},
         "techniques": {"none", "drop_sensitive", "massaging", "reweighing", "uniform_sampling",
                        "preferential_sampling", "repair"},

@@ -14,6 +14,7 @@ import pytest
 from benchmark.data.card import Card, list_cards, load_card
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources, read_sources
+from benchmark.data.xlsx import first_sheet
 from benchmark.declarations import declaration_dir
 from website.dataset_pages import dataset_page
 
@@ -33,10 +34,12 @@ COUNTS = {
     "credit_card": (30_000, 0.0339, (9_015, 2_873, 14_349, 3_763)),
     "dutch": (60_420, 0.2985, (9_903, 20_370, 18_860, 11_287)),
     "german": (1_000, 0.1494, (110, 80, 590, 220)),
+    "human_recidivism": (9_269, 0.1988, (2_150, 2_771, 2_764, 1_584)),
     "kdd_census": (199_523, 0.0761, (2_663, 101_321, 9_719, 85_820)),
     "law_school": (20_798, 0.1983, (2_391, 916, 16_114, 1_377)),
     "oulad": (21_562, 0.0253, (7_727, 3_841, 6_928, 3_066)),
     "ricci": (118, 0.3029, (15, 35, 41, 27)),
+    "school_performance": (856, 0.035, (346, 82, 361, 67)),
     "student_mat": (395, 0.0665, (133, 75, 132, 55)),
     "student_por": (649, 0.0574, (216, 50, 333, 50)),
 }
@@ -96,9 +99,11 @@ DIGESTS = {
     "compas_violent": "1e93e54a029b3dee",
     "credit_card": "5b56559816b2c1cd",
     "german": "a80c82a39ceafd03",
+    "human_recidivism": "351c58bd3ef3852b",
     "law_school": "22174fa443476ec7",
     "oulad": "0e7cd7f1e1fce2ca",
     "ricci": "6e8b410e69cf336a",
+    "school_performance": "37eb9e7f0fb1e561",
     "student_mat": "4f519703fd89d070",
 }
 
@@ -138,7 +143,7 @@ def test_card_is_complete(card: Card) -> None:
     assert len(card.known_problems) >= 3
     assert all(problem.endswith((".", ")")) for problem in card.known_problems)
     assert card.rows == COUNTS[card.name][0]
-    for file in card.source.files:
+    for file in card.source.all_files:
         assert file.url is not None
         if card.name in UNPINNED:
             assert any("not pinned" in problem for problem in card.known_problems)
@@ -199,6 +204,14 @@ def test_what_identifies_a_person_is_dropped_from_compas() -> None:
         assert not {spec.source or column for column, spec in card.columns.items()} & set(identities)
 
 
+def test_no_shipped_feature_is_read_from_a_judgement() -> None:
+    judged = {card.name: card for card in CARDS.values() if card.judged is not None}
+    assert judged.keys() == {"human_recidivism", "school_performance"}
+    for card in judged.values():
+        assert not {spec.source or name for name, spec in card.columns.items()} & set(card.behind)
+        assert "judged" not in card.schema().names
+
+
 @pytest.mark.real_data
 @every_card
 def test_card_is_true_to_the_data(card: Card, data_dir: Path) -> None:
@@ -227,18 +240,23 @@ def test_card_is_true_to_the_data(card: Card, data_dir: Path) -> None:
 @pytest.mark.real_data
 @every_card
 def test_every_column_of_the_files_is_kept_or_dropped(card: Card, data_dir: Path) -> None:
-    first, *_ = read_sources(card, Sources(data_dir, offline=True))
-    text = first.content.decode(card.source.encoding).splitlines()
-    if card.source.format == "arff":
-        header = [line.split()[1] for line in text if line.startswith("@attribute")]
-    else:
-        header = list(card.source.column_names or next(csv.reader(text)))
+    header: list[str] = []
+    files = read_sources(card, Sources(data_dir, offline=True))
+    for file in files if card.source.join else files[:1]:
+        text = file.content if card.source.format == "xlsx" else file.content.decode(card.source.encoding)
+        if isinstance(text, bytes):
+            header += next(csv.reader(first_sheet(text, file.location).splitlines()))
+        elif card.source.format == "arff":
+            header += [line.split()[1] for line in text.splitlines() if line.startswith("@attribute")]
+        else:
+            header += card.source.column_names or next(csv.reader(text.splitlines()))
     names = [
         f"{name}.{header[:i].count(name)}" if name in header[:i] else name for i, name in enumerate(header)
     ]
     kept = [spec.source or name for name, spec in card.columns.items()]
     dropped = [name for group in card.dropped for name in group.columns]
-    assert sorted([*kept, *dropped]) == sorted(names)
+    judged = [] if card.judged is None else card.judged.sources
+    assert sorted([*kept, *dropped, *judged]) == sorted(names)
 
 
 @pytest.mark.real_data
@@ -419,3 +437,49 @@ def test_the_known_problems_of_towns_courts_and_firms_are_in_the_files(data_dir:
     firm = raw(load_card("attrition"), data_dir)
     rates = firm[["DailyRate", "HourlyRate", "MonthlyRate", "MonthlyIncome"]].corr().to_numpy()
     assert abs(rates - np.eye(4)).max() < 0.05
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("name", "columns", "gap", "true"),
+    [
+        ("school_performance", {}, 0.1495, 0.035),
+        (
+            "school_performance",
+            {"passed": {"bins": [0, 12, 20]}, "judged": {"bins": [0, 12, 20]}},
+            0.1682,
+            0.0631,
+        ),
+        ("human_recidivism", {}, 0.0674, 0.1988),
+        ("human_recidivism", {"judged": {"bins": [0, 40, 100]}}, 0.0651, 0.1988),
+        ("human_recidivism", {"judged": {"bins": [0, 60, 100]}}, 0.0644, 0.1988),
+    ],
+)
+def test_what_people_judged_is_true_to_the_files(
+    data_dir: Path, name: str, columns: dict[str, dict[str, list[float]]], gap: float, true: float
+) -> None:
+    dataset = load_dataset(load_card(name).with_columns(columns), Sources(data_dir, offline=True))
+    judged, table = dataset.judged, dataset.table
+    assert judged is not None
+    assert round(judged.gap(table), 4) == gap
+    assert round(judged.gap(table) - judged.dose(table), 4) == true
+    persons = np.unique(judged.persons, return_counts=True)[1]
+    judges = np.unique(judged.judges, return_counts=True)[1]
+    if name == "school_performance":
+        assert (len(persons), persons.max()) == (856, 1)
+        assert (len(judges), *set(judges)) == (107, 8)
+        return
+    assert (len(persons), persons.max(), len(judges)) == (999, 28, 173)
+    assert 4 * persons.max() < dataset.card.network.min_count
+    assert (np.unique([judged.judges, judged.persons], axis=1, return_counts=True)[1] > 1).sum() == 500
+    # A person is the same in all rows, in truth as well.
+    codes = np.column_stack([judged.persons, table.codes])
+    assert len(np.unique(codes, axis=0)) == 999
+    # The join, by another program.
+    rows = pd.read_csv(data_dir / name / "df_response.csv", dtype={"individual_id": str})
+    vignettes = pd.read_csv(data_dir / name / "compas_vignettes.csv", dtype={"id": str})
+    merged = rows.merge(vignettes, left_on="individual_id", right_on="id")
+    assert merged["outcome"].eq(0).tolist() == table.y.tolist()
+    assert merged["race"].eq(2).tolist() == table.deprived.tolist()
+    if not columns:
+        assert merged["predicted_decision"].lt(50).tolist() == judged.favorable.tolist()
