@@ -101,7 +101,13 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
             yield from (f"# {line}" for line in table)
         else:
             yield from (*comments, *table)
-    yield from ("", "[network]", "# No probability of 0 or 1 from a handful of rows.", "pseudo_count = 1.0")
+    yield from ("", "[network]")
+    yield from _comment(
+        "On Adult and COMPAS, networks learned with this score ranked techniques nearly as real rows do. The "
+        "default, 'bic', draws fewer edges and ranked them less alike."
+    )
+    yield from ('score = "bdeu"', "equivalent_sample_size = 1000.0")
+    yield from ("# No probability of 0 or 1 from a handful of rows.", "pseudo_count = 1.0")
     if min_count > 1:
         yield from ("# Nor one that rests on fewer rows.", f"min_count = {min_count}")
     yield from (

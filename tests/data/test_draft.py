@@ -138,6 +138,7 @@ def test_an_awkward_table_is_drafted_and_learned(what: str, tmp_path: Path) -> N
     made, dataset = drafted(tmp_path, content)
     assert expected(made, dataset)
     card = dataset.card
+    assert (card.network.score, card.network.equivalent_sample_size) == ("bdeu", 1000)
     network = learn_network(dataset.table, card.network, required_edges=card.required_edges)
     assert ("sex", "y") in network.edges
 
