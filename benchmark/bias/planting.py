@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -210,13 +211,26 @@ class Bias:
         """
         beta = check_beta(beta)
         self.check(rows.table.schema, [beta], has_score=rows.score is not None)
-        if beta == 0 or _is_exact(self.steps):
-            weights = np.full(len(rows.table), 1 / len(rows.table))
-            expected = _propagated(self.steps, rows, weights, beta)
-        else:
-            simulated = _repeated(rows, _SIMULATED)
-            expected = _simulated(simulated, self.steps, beta, np.random.default_rng(0))
+        expected = _expected_in(rows, np.full(len(rows.table), 1 / len(rows.table)), self.steps, beta)
         self._require_something(expected)
+        return expected
+
+    def expectations_in_rows(self, rows: Rows) -> Callable[[float], Expected]:
+        """Return what :meth:`expected_in_rows` is at each level, to rounding, and quick where it is asked often.
+
+        Rows that the steps cannot tell apart are counted together.
+        """
+        schema = rows.table.schema
+        self.check(schema, has_score=rows.score is not None)
+        rows, weights = _distinct(self.steps, rows)
+
+        @functools.cache
+        def expected(beta: float) -> Expected:
+            self.check(schema, [check_beta(beta)], has_score=rows.score is not None)
+            found = _expected_in(rows, weights, self.steps, beta)
+            self._require_something(found)
+            return found
+
         return expected
 
     def _require_edits_first(self) -> None:
@@ -285,6 +299,28 @@ def _expected_of(network: Network, steps: Sequence[BiasKind], beta: float) -> Ex
             return _propagated(steps, rows, weights, beta)
     rng = np.random.default_rng(0)
     return _simulated(Rows.of(sample(network, _SIMULATED, rng)), steps, beta, rng)
+
+
+def _expected_in(rows: Rows, weights: Array, steps: Sequence[BiasKind], beta: float) -> Expected:
+    """Return what is expected of rows with weights that sum to 1; simulated rows have equal ones."""
+    if beta == 0 or _is_exact(steps):
+        return _propagated(steps, rows, weights, beta)
+    return _simulated(_repeated(rows, _SIMULATED), steps, beta, np.random.default_rng(0))
+
+
+def _distinct(steps: Sequence[BiasKind], rows: Rows) -> tuple[Rows, Array]:
+    """Return each combination of what exact steps look at once, and its share of the rows; else all rows."""
+    schema, n = rows.table.schema, len(rows.table)
+    seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
+    if not _is_exact(steps) or any(names is None for names in seen):
+        return rows, np.full(n, 1 / n)
+    looked_at = {*schema.sensitive_features, schema.label, *(n for names in seen for n in names or ())}
+    names = [name for name in schema.names if name in looked_at]
+    codes, counts = np.unique(
+        rows.table.codes[:, [schema.index(name) for name in names]], axis=0, return_counts=True
+    )
+    columns = tuple(schema.column(name) for name in names)
+    return Rows.of(Table(replace(schema, columns=columns), codes.astype(CODE_DTYPE))), counts / n
 
 
 def _is_exact(steps: Sequence[BiasKind]) -> bool:
