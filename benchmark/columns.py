@@ -33,6 +33,19 @@ biased baseline refuses, and the technique accepts.
 """
 DECISION_COLUMNS = (*CELL_COLUMNS, "fold", *DECISION_COUNTS)
 
+DOSES_NAME = "doses.csv"
+DOSE_COLUMNS = (
+    *("dataset", "bias", "dose", "beta", "gap", "error", "pooled"),
+    "repetition",
+    "added",
+    "reason",
+)
+"""Columns of ``doses.csv``: the β solved for a dose and the label gap that it adds in expectation.
+
+``added`` is what it added to the gap of each training sample. A dose out of reach has one row, and ``gap`` is
+the most that any level adds.
+"""
+
 RESTORE, EQUALISE = "restore", "equalise"
 """Goals: decide as the model without planted bias does; accept both groups equally often."""
 GOALS = (RESTORE, EQUALISE)

@@ -156,7 +156,7 @@ def test_a_lite_run_has_the_same_columns(here: Path) -> None:
     )
     for name in ("results.csv", "summary.csv", "failures.csv"):
         assert list(pd.read_csv(small.folder / name)) == list(pd.read_csv(whole.folder / name))
-    assert small.finished.manifest.betas == (0.0, 1.0)
+    assert small.finished.manifest.levels == (0.0, 1.0)
 
 
 def test_every_name_is_there_and_nothing_else_is_shown() -> None:

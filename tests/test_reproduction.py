@@ -106,7 +106,7 @@ def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
     failures = pd.read_csv(PAPER / "failures.csv", keep_default_na=False)
     experiment = load_experiment("paper")
     planned = {
-        (block.dataset, block.beta, block.repetition, technique)
+        (block.dataset, block.level, block.repetition, technique)
         for block in plan_blocks(experiment)
         for technique, _ in block.cells
     }

@@ -129,7 +129,7 @@ def survivors(metric: str) -> pd.DataFrame:
 
 def tau_table(metric: str) -> str:
     """Return tau between learners over the datasets, at all levels together and at each."""
-    betas = run().manifest.betas
+    betas = run().manifest.levels
     rows = []
     pairs = agreement()[["first", "second"]].drop_duplicates()
     for first, second in pairs.itertuples(index=False):
@@ -181,7 +181,7 @@ def technique_table(metric: str, beta: float) -> str:
 TABLES = {
     "tau": lambda: tau_table("discrimination"),
     "survivors": lambda: survivor_table("discrimination"),
-    "techniques": lambda: technique_table("discrimination", run().manifest.betas[-1]),
+    "techniques": lambda: technique_table("discrimination", run().manifest.levels[-1]),
 }
 """Tables of the findings."""
 
@@ -197,7 +197,7 @@ def page() -> str:
             "column as well, and in brackets the share of which the opposite is shown.",
             survivor_table(metric),
         ]
-        for beta in run().manifest.betas:
+        for beta in run().manifest.levels:
             blocks += [
                 f"## {metric.capitalize()}: datasets on which a technique is better / worse, β = {beta:g}",
                 technique_table(metric, beta),

@@ -168,5 +168,5 @@ def draw_technique(run: ShownRun, technique: str) -> Figure | None:
             )
             if not page.first_in_row(i):  # limits differ between datasets, names of axes do not
                 axes.set_ylabel("")
-        add_beta_colorbar(page, run.run.manifest.betas)
+        add_beta_colorbar(page, run.run.manifest.levels)
     return page.figure

@@ -216,7 +216,7 @@ class Bias:
         return expected
 
     def expectations_in_rows(self, rows: Rows) -> Callable[[float], Expected]:
-        """Return what :meth:`expected_in_rows` is at each level, to rounding, and quick where it is asked often.
+        """Return what says what :meth:`expected_in_rows` does, to rounding, and is quick to ask often.
 
         Rows that the steps cannot tell apart are counted together.
         """

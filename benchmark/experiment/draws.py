@@ -54,13 +54,14 @@ class Fold:
 
 def axes(scene: Scene, block: Block, experiment: Experiment) -> Axes:
     """Return what the random numbers of a block are for; see :func:`benchmark.seeding.axis_seed`."""
-    level: Axes = {} if experiment.paired_betas else {"beta": block.beta}
+    level: Axes = {} if experiment.paired_betas else {"beta": block.level}
     return {"dataset": scene.name, **level, "repetition": block.repetition}
 
 
 def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[Fold]:
     """Yield what the techniques of a block are trained and tested on: one fold unless there are several."""
-    own, bias, beta = axes(scene, block, experiment), scene.biases[block.bias], block.beta
+    own, bias = axes(scene, block, experiment), scene.biases[block.bias]
+    beta = scene.beta_of(block.bias, block.level)
     if not experiment.splits:
         whole = scene.planted(block.bias, beta)[0]
         train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))

@@ -145,7 +145,8 @@ def cell_result(
     scene: Scene, block: Block, cell: Cell, status: Status, reason: str = "", **content: Any
 ) -> CellResult:
     """Return a result that says where its cell stands; ``content`` is all else of :class:`CellResult`."""
-    where = (cell.key, scene.name, block.bias, block.beta, block.repetition)
+    beta = scene.beta_of(block.bias, block.level)
+    where = (cell.key, scene.name, block.bias, beta, block.repetition)
     return CellResult(*where, cell.technique, cell.classifier, status, reason, **content)
 
 

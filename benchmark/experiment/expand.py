@@ -212,7 +212,7 @@ def narrow(
             *(ClassifierEntry(classifier=n) for n in dict.fromkeys(classifiers) if n not in listed),
         )
     if betas is not None:
-        changes["betas"] = levels_of(betas)
+        changes |= {"betas": levels_of(betas), "doses": ()}
     if repetitions is not None:
         if repetitions < 1:
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
@@ -245,7 +245,8 @@ def lite(experiment: Experiment) -> Experiment:
         "name": f"{experiment.name}_lite",
         "title": f"{experiment.title} (tried on small samples)",
         "repetitions": min(_LITE_REPETITIONS, experiment.repetitions),
-        "betas": tuple(sorted({experiment.betas[0], experiment.betas[-1]})),
+        "betas": tuple(sorted({*experiment.betas[:1], *experiment.betas[-1:]})),
+        "doses": experiment.doses[-1:],
         "train_rows": few(experiment.train_rows),
         "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
         "datasets": tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
@@ -16,6 +17,7 @@ from benchmark.columns import (
     CONVERGENCE_COLUMNS,
     CROSSED,
     DECISION_COLUMNS,
+    DOSE_COLUMNS,
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     FRONTIER_COLUMNS,
@@ -26,6 +28,8 @@ from benchmark.columns import (
     TUNING_COLUMNS,
 )
 from benchmark.experiment.counts import CellName
+from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import Scene, World
 from benchmark.experiment.score import Decisions, joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
@@ -144,6 +148,40 @@ def decisions_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
         for fold, people in enumerate(decisions.folds)
     ]
     return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
+
+
+def doses_frame(world: World) -> pd.DataFrame:
+    """Return the β of each dose, and how much it added to the label gap of each training sample.
+
+    Columns :data:`~benchmark.columns.DOSE_COLUMNS`; empty where levels of bias are no doses. With folds it is
+    the mean over them. Of real rows, groups are those to which people belong, whatever is recorded.
+    """
+    rows: list[tuple[object, ...]] = []
+    for name, scene in world.scenes.items():
+        for bias, doses in scene.doses.items():
+            clean = _label_gaps(world, name, bias, 0.0)
+            for dose in doses:
+                reached = dose.beta is not None
+                reason = "" if reached else f"no level of this bias adds more than {dose.gap:.3f}"
+                where = (scene.name, bias, dose.dose, dose.beta, dose.gap, dose.error, dose.pooled)
+                added = _label_gaps(world, name, bias, dose.dose) - clean if reached else [math.nan]
+                rows += [(*where, repetition, gap, reason) for repetition, gap in enumerate(added)]
+    numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
+    return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
+
+
+def _label_gaps(world: World, dataset: str, bias: str, level: float) -> NDArray[np.float64]:
+    """Return the label gap in the training sample of each repetition, shape (n_repetitions,)."""
+    scene, gaps = world.scenes[dataset], []
+    for repetition in range(world.experiment.repetitions):
+        folds = draw_folds(scene, Block(dataset, bias, level, repetition), world.experiment)
+        of_folds = []
+        for fold in folds:
+            deprived = fold.train.deprived if fold.kept is None else scene.test.deprived[fold.kept]
+            groups = [fold.train.y[members] for members in (~deprived, deprived)]
+            of_folds.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
+        gaps.append(float(np.mean(of_folds)))
+    return np.array(gaps)
 
 
 def row_noise_frame(

@@ -40,7 +40,7 @@ def planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple
 
     def cells(block: Block) -> Iterator[Cell]:
         sample = sample_identity(world, block)
-        clean = sample_identity(world, replace(block, beta=0.0)) if restores else sample
+        clean = sample_identity(world, replace(block, level=0.0)) if restores else sample
         references: dict[tuple[str, str], str] = {}
 
         def reference(name: str, classifier: str) -> str:
@@ -61,7 +61,7 @@ def planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple
             key = cell_key(sample, described, classifiers[classifier])
             yield Cell(name, classifier, key, reference(name, classifier) if restores else "")
 
-    return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment))]
+    return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment, world.reaches))]
 
 
 def cell_key(sample: Mapping[str, Any], technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
@@ -86,11 +86,12 @@ def _identity(
 def sample_identity(world: World, block: Block) -> dict[str, Any]:
     """Return what of a block can change its cells' predictions: the protocol, and the rows that are drawn."""
     experiment, scene = world.experiment, world.scenes[block.dataset]
+    beta = scene.beta_of(block.bias, block.level)
     identity = {
         "code": harness_digest(),
         **experiment.in_keys(),
         **scene.entry.in_keys(),
-        **{"dataset": scene.name, "bias": block.bias, "beta": block.beta, "repetition": block.repetition},
+        **{"dataset": scene.name, "bias": block.bias, "beta": beta, "repetition": block.repetition},
         "test": scene.test.digest,
         "train_rows": scene.n_train,
         "steps": _steps(experiment, scene, block),
@@ -99,7 +100,7 @@ def sample_identity(world: World, block: Block) -> dict[str, Any]:
         split = {"train": experiment.train, "holdout": experiment.holdout, "folds": scene.folds}
         identity["split"] = split
     if not experiment.splits or experiment.train == "network":
-        identity["network"] = scene.planted(block.bias, block.beta)[1]
+        identity["network"] = scene.planted(block.bias, beta)[1]
     if experiment.splits and experiment.train == "network":
         identity["learning"] = [repr(scene.learning), _learning_digest()]
     if scene.score is not None:
@@ -113,7 +114,7 @@ def sample_identity(world: World, block: Block) -> dict[str, Any]:
 
 def _steps(experiment: Experiment, scene: Scene, block: Block) -> list[dict[str, Any]]:
     """Return what identifies a block's bias in its cells' keys."""
-    steps = scene.described_biases[block.bias, block.beta > 0]
+    steps = scene.described_biases[block.bias, block.level > 0]
     if experiment.splits:
         return steps
     # All rows are drawn from one network, and its digest is in the key: edits count by what they changed in

@@ -94,6 +94,9 @@ class Experiment(Identifying):
         Training samples per dataset, bias and beta; an experiment file has to give them.
     betas : tuple of float
         Levels of planted bias, each in [0, 1], ascending.
+    doses : tuple of float
+        Label gaps between the groups that the bias adds, ascending, in place of ``betas``: of each dataset
+        and bias the level is solved that adds as much (:mod:`benchmark.bias.doses`). Level 0 comes with them.
     train_rows : int or "data"
         Size of each training sample; ``"data"`` means as many rows as there are to train on or to learn the
         network from. Of real rows, which are drawn once each, there are at most as many.
@@ -143,7 +146,8 @@ class Experiment(Identifying):
     description: Free[str] = ""
     seed: Keyed[StrictInt] = Field(default=0, ge=0)
     repetitions: Planned[StrictInt] = Field(default=10, ge=1)
-    betas: Planned[tuple[Beta, ...]] = Field(min_length=1)
+    betas: Planned[tuple[Beta, ...]] = ()
+    doses: Planned[tuple[Beta, ...]] = ()
     train_rows: Derived[TrainRows] = "data"
     train: Derived[Train] = "network"
     holdout: Derived[Annotated[float, Field(gt=0, lt=1)] | None] = None
@@ -170,12 +174,12 @@ class Experiment(Identifying):
     def _names_stand_for_entries(cls, data: Any) -> Any:
         return entries_for_names(data) if isinstance(data, dict) else data
 
-    @field_validator("betas")
+    @field_validator("betas", "doses")
     @classmethod
-    def _betas_ascend(cls, betas: tuple[float, ...]) -> tuple[float, ...]:
-        if list(betas) != sorted(set(betas)):
+    def _levels_ascend(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
+        if list(levels) != sorted(set(levels)):
             raise ValueError("must be ascending and distinct")
-        return tuple(beta + 0.0 for beta in betas)  # -0.0 is 0.0, but would seed other samples
+        return tuple(level + 0.0 for level in levels)  # -0.0 is 0.0, but would seed other samples
 
     @field_validator("tests")
     @classmethod
@@ -186,9 +190,23 @@ class Experiment(Identifying):
 
     @model_validator(mode="after")
     def _fields_fit(self) -> Experiment:
-        if rules := [*self._repeated_names(), *self._absent_names(), *self._wrong_splits()]:
+        rules = [
+            *self._wrong_levels(),
+            *self._repeated_names(),
+            *self._absent_names(),
+            *self._wrong_splits(),
+        ]
+        if rules:
             raise PydanticCustomError("names", "{first}", {"first": rules[0], "rules": rules})
         return self
+
+    def _wrong_levels(self) -> Iterator[str]:
+        if self.betas and self.doses:
+            yield "betas, doses: give one of the two; a dose is the label gap that a level of bias adds"
+        if not self.betas and not self.doses:
+            yield "betas: give the levels of bias, such as betas = [0, 0.2, 0.4], or doses = [0.05, 0.1]"
+        if self.doses and not self.paired_betas:
+            yield 'doses: every dataset has other levels of bias; give "paired_betas = true" beside them'
 
     def _repeated_names(self) -> Iterator[str]:
         for what, names in (
@@ -248,6 +266,11 @@ class Experiment(Identifying):
                 yield f"folds: {dataset.name!r} has its own; give those of the other datasets beside them"
 
     @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels of bias, ascending: ``betas``, or 0 and the ``doses``."""
+        return self.betas or tuple(sorted({0.0, *self.doses}))
+
+    @property
     def splits(self) -> bool:
         """Whether rows are kept for testing."""
         return self.holdout is not None or self.folds is not None
@@ -288,9 +311,9 @@ class Experiment(Identifying):
             return (
                 "its levels of bias are not paired; 'paired_betas = true' gives them the same random numbers"
             )
-        if self.betas[0] > 0:
+        if self.levels[0] > 0:
             return "0 is not among its betas, so that no model is trained without planted bias"
-        if len(self.betas) < 2:
+        if len(self.levels) < 2:
             return "0 is its only level of bias, so that there is nothing to undo"
         for dataset in self.datasets:
             compared_with = UNTREATED if dataset.baseline == OWN else dataset.baseline
@@ -437,7 +460,7 @@ class Block:
 
     dataset: str  # its name, and that of the bias, in the experiment
     bias: str
-    beta: float
+    level: float  # of bias: β, or the dose where the experiment has doses
     repetition: int  # number of the sample, from 0
     cells: tuple[tuple[str, str], ...] = ()  # names of technique and classifier, in the experiment's order
 
@@ -528,11 +551,18 @@ def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str,
     return plugins
 
 
-def plan_blocks(experiment: Experiment) -> Iterator[Block]:
-    """Yield the experiment's blocks in the order of its result table."""
+def plan_blocks(
+    experiment: Experiment, reached: Callable[[str, str, float], bool] = lambda *_: True
+) -> Iterator[Block]:
+    """Yield the experiment's blocks in the order of its result table.
+
+    ``reached`` says whether a dataset's bias can be planted at a level: not every dose can.
+    """
     for dataset in experiment.datasets:
         cells = experiment.cells_on(dataset)
         for bias in dataset.bias:
-            for beta in experiment.betas:
+            for level in experiment.levels:
+                if not reached(dataset.name, bias.name, level):
+                    continue
                 for repetition in range(experiment.repetitions):
-                    yield Block(dataset.name, bias.name, beta, repetition, cells)
+                    yield Block(dataset.name, bias.name, level, repetition, cells)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Expected, Planted, Rows, Score
 from benchmark.bias.borderline import nearness_to_boundary
+from benchmark.bias.doses import Dose, solve_doses
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
@@ -82,6 +82,9 @@ class Scene:
     strata: str | None = None  # column to stratify by, for metrics that need one
     attributes: tuple[str, ...] = ()  # columns by whose groups results are told apart
     notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
+    doses: Mapping[str, tuple[Dose, ...]] = field(
+        default_factory=dict
+    )  # of each bias, where levels are doses
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
     _expected: dict[tuple[str, float], Expected] = field(default_factory=dict, repr=False)
     _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
@@ -109,6 +112,19 @@ class Scene:
             ]
         return described
 
+    def beta_of(self, bias: str, level: float) -> float:
+        """Return the β that is planted at a level of bias: the level itself, unless it is a dose."""
+        solved = self.doses.get(bias)
+        if solved is None:
+            return level
+        beta = next(dose.beta for dose in solved if dose.dose == level)
+        assert beta is not None  # no block is planned that cannot be reached
+        return beta
+
+    def reaches(self, bias: str, level: float) -> bool:
+        """Return whether a bias can be planted at a level."""
+        return all(dose.beta is not None for dose in self.doses.get(bias, ()) if dose.dose == level)
+
     def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
         """Return the network with bias planted, and the digest of what rows are drawn from; made once."""
         if (bias, beta) not in self._planted:
@@ -128,6 +144,12 @@ class Scene:
         if (bias, beta) not in self._expected:
             self._expected[bias, beta] = self.biases[bias].expected_in_rows(self.rows, beta)
         return self._expected[bias, beta]
+
+    def expectations(self, bias: str) -> Callable[[float], Expected]:
+        """Return what says what :meth:`expected` does at any level, to rounding: for the solver of doses."""
+        if self.train == "network":
+            return cache(lambda beta: self.biases[bias].plant(self.network, beta).expected)
+        return self.biases[bias].expectations_in_rows(self.rows)
 
     def description(self, bias: str) -> str:
         """Say in words what is planted."""
@@ -152,6 +174,10 @@ class World(ExpandedExperiment):
     """An expanded experiment with its data: all that a worker needs."""
 
     scenes: Mapping[str, Scene]  # by the dataset's name in the experiment
+
+    def reaches(self, dataset: str, bias: str, level: float) -> bool:
+        """Return whether a bias can be planted in a dataset at a level."""
+        return self.scenes[dataset].reaches(bias, level)
 
     @property
     def embedded(self) -> bool:
@@ -312,13 +338,21 @@ def _build_scene(
         attributes=card.attributes,
         notes=group_notes(test),
     )
-    for name, beta in itertools.product(scene.biases, experiment.betas):
+    doses: dict[str, tuple[Dose, ...]] = {}
+    for name in scene.biases:
         try:  # so that what cannot be planted is known before anything is computed
-            scene.expected(name, beta)
+            if experiment.doses:
+                doses[name] = solve_doses(scene.expectations(name), experiment.levels)
+                for dose in doses[name]:
+                    if dose.beta is None:
+                        most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
+                        say(f"Note, {entry.name}: the bias {name!r} {most}.")
+            for beta in experiment.betas:
+                scene.expected(name, beta)
         except BetabenchError as error:
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
-    return scene
+    return replace(scene, doses=doses)
 
 
 def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int) -> int:

@@ -40,9 +40,9 @@ class References:
 
     def clean(self, block: Block, folds: Sequence[Fold]) -> Sequence[Fold]:
         """Return the folds of a block as they are without planted bias; ``folds`` are those with it."""
-        if block.beta == 0:
+        if block.level == 0:
             return folds
-        at_0 = replace(block, beta=0.0, cells=())
+        at_0 = replace(block, level=0.0, cells=())
         if self._drawn[0] != at_0:
             drawn = draw_folds(self._world.scenes[block.dataset], at_0, self._world.experiment)
             self._drawn = at_0, list(map(sealed_fold, drawn))

@@ -151,7 +151,10 @@ def compute(
     seconds = time.perf_counter() - started
     counts = CountsOfCells()
     batches = (store.read(keys[start : start + _BATCH]) for start in range(0, len(keys), _BATCH))
-    cells = list(counts.taken_from(itertools.chain.from_iterable(batches)))
+    read = itertools.chain.from_iterable(batches)
+    levels = (block.level for block, cells in planned for _ in cells)
+    # A store knows what was planted; all that comes after it speaks of levels.
+    cells = list(counts.taken_from(replace(c, beta=level) for c, level in zip(read, levels, strict=False)))
     if len(cells) != len(keys):
         raise StoreError(
             f"{store.path} lacks cells that were written to it",
@@ -222,8 +225,8 @@ def _sampled(
     Blocks at the middle level of bias come first. Where settings are chosen, entries of a technique stay
     together, because they share what is tried.
     """
-    middle = experiment.betas[len(experiment.betas) // 2]
-    blocks = sorted(planned, key=lambda own: (own[0].repetition, abs(own[0].beta - middle)))
+    middle = experiment.levels[len(experiment.levels) // 2]
+    blocks = sorted(planned, key=lambda own: (own[0].repetition, abs(own[0].level - middle)))
     registered = {entry.name: entry.technique for entry in experiment.techniques}
     found: dict[str, dict[tuple[str, str, str], list[Task | None]]] = {}
     had: Counter[tuple[str, ...]] = Counter()

@@ -258,7 +258,9 @@ def validation_rows(
     else:
         rows = known[held_out]
         before, held_out = scene.test.take(rows), held_out[np.searchsorted(known, kept)]
-    seen = bias.observe(before, block.beta, rng(purpose="observe clean")).hide_label()
+    seen = bias.observe(
+        before, scene.beta_of(block.bias, block.level), rng(purpose="observe clean")
+    ).hide_label()
     seen = numbering(scene, experiment, fold.axes, known)(seen, rows, "clean")
     return held_out, TestRows(seen, before)
 

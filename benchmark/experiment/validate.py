@@ -190,7 +190,7 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
             if experiment.train == "network":
                 of_rows = (step.name for step in made.steps if step.needs_boundary)
                 wrong += [_Problem(planted, no_boundary(name)) for name in of_rows]
-            checked = functools.partial(made.check, schema, experiment.betas, has_score=has_score)
+            checked = functools.partial(made.check, schema, experiment.betas or (1.0,), has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
         yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))

@@ -108,7 +108,7 @@ def draw_over_beta(
         description=description,
     )
     with style.styled():
-        return _draw_lines(plot) if len(description.betas) > 1 else _draw_bars(plot)
+        return _draw_lines(plot) if len(description.levels) > 1 else _draw_bars(plot)
 
 
 def _draw_lines(plot: _Plot) -> Figure:
@@ -151,7 +151,7 @@ def _draw_lines(plot: _Plot) -> Figure:
             for technique, position in techniques:
                 _draw_line(axes, rows[rows["technique"] == technique.name], position, plot)
             plot.draw_levels(axes, metric, horizontal=True)
-            axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(plot.description.betas)))
+            axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(plot.description.levels)))
             axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             style.set_ticks(axes, y=6)
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)
@@ -208,7 +208,7 @@ def _draw_bars(plot: _Plot) -> Figure:
         len(metrics),
         min(4, len(metrics)),
         panel=(2.3, max(0.6, row_height * (n_rows + 0.5))),
-        title=f"{plot.scenario.heading}: metrics at β = {plot.description.betas[0]:g}",
+        title=f"{plot.scenario.heading}: metrics at β = {plot.description.levels[0]:g}",
         subtitle=plot.subtitle(plot.beyond or line),
         notes=plot.notes,
         left=0.3 + labels.width,

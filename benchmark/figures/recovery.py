@@ -106,7 +106,7 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
                 panels = page.axes[first : first + columns]
                 for axes, own in zip(panels, rows, strict=True):
                     _draw_panel(axes, own, techniques, strip)
-                    axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(run.betas)))
+                    axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(run.levels)))
                     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
                 # Costs of one stage can be many times those of another.
                 of_group = table["technique"].isin([technique.name for technique, _ in techniques])

@@ -61,7 +61,7 @@ def _auc_figures(run: RunFrames) -> Iterator[Drawing]:
         return
     from benchmark.figures.auc import auc_rows, draw_auc
 
-    for scenario, beta in product(run.scenarios, run.manifest.betas):
+    for scenario, beta in product(run.scenarios, run.manifest.levels):
         rows = auc_rows(run.summary, run.failures, scenario, beta, run.manifest)
         if len(rows):
             title = f"{scenario.heading}, β = {beta:g}"

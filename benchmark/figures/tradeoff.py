@@ -87,7 +87,7 @@ def draw_tradeoff(
     compared = f" Grey line: the baseline ({shown_as})." if known else ""
     present = points.groupby("technique")["beta"].unique().map(set)
     missing = {
-        technique.name: [b for b in description.betas if b not in present.get(technique.name, ())]
+        technique.name: [b for b in description.levels if b not in present.get(technique.name, ())]
         for technique in techniques
     }
     constant = scenario.constant_accuracy
@@ -118,7 +118,7 @@ def draw_tradeoff(
             right=0.9,
             panel_titles=[]
             if single
-            else [_panel_title(t.title, missing[t.name], len(description.betas)) for t in techniques],
+            else [_panel_title(t.title, missing[t.name], len(description.levels)) for t in techniques],
             titles_stay=True,
         )
         for i, (technique, axes) in enumerate(zip(techniques, page.axes, strict=True)):
@@ -137,7 +137,7 @@ def draw_tradeoff(
                 x_labels=page.nothing_below(i),
                 y_labels=page.first_in_row(i),
             )
-        style.add_beta_colorbar(page, description.betas)
+        style.add_beta_colorbar(page, description.levels)
     return page.figure
 
 

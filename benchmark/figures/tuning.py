@@ -38,7 +38,7 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             subtitle="Above: by how much the objective is worse on the original test than with the setting "
             "that the test rows would have chosen, with 95 % intervals over training samples. Below: fits "
             "beyond the constraint there, which can be better than the oracle. "
-            + ("At β = 0 biased and clean rows differ by chance alone. " if 0 in statistics.run.betas else "")
+            + ("Without planted bias, both differ by chance alone. " if 0 in statistics.run.levels else "")
             + f"Rule: {statistics.run.tuned_by}.",
             notes=list(data_notes(statistics.run.datasets, statistics.run)),
             left=0.95,
@@ -60,7 +60,7 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             rows = own.drop_duplicates("beta").sort_values("beta")
             below.plot(rows["beta"], rows["breaks_against"], mec="white", mew=0.4, **oracle)
             for axes in (above, below):
-                axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(statistics.run.betas)))
+                axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(statistics.run.levels)))
                 axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
                 axes.set_xlim(*style.padded(sorted(own["beta"].unique()), 0.06, 0.02))
             above.tick_params(labelbottom=False, labelleft=i == 0)

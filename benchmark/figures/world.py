@@ -24,25 +24,26 @@ def world_figures(world: World, manifest: Manifest) -> Iterator[Drawing]:
     from benchmark.figures.fidelity import draw_fidelity
     from benchmark.figures.label_table import draw_label_table
 
-    betas = world.experiment.betas
     for (name_there, scene), dataset in zip(world.scenes.items(), manifest.datasets, strict=True):
         for bias, planted in scene.biases.items():
             several = [bias] if len(scene.biases) > 1 else []
+            levels = [level for level in world.experiment.levels if scene.reaches(bias, level)]
             name = "__".join(map(file_name, [scene.name, *several]))
             words = {
                 "heading": ", ".join([dataset.heading, *several]),
                 "bias": bias_sentence(bias, scene.description(bias)),
             }
             if planted.edits_network and scene.train == "network":
-                levels = [scene.planted(bias, beta)[0].network for beta in betas]
+                betas = [scene.beta_of(bias, level) for level in levels]
+                networks = [scene.planted(bias, beta)[0].network for beta in betas]
                 learned = (
                     f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."
                 )
-                yield f"label/{name}", partial(draw_label_table, levels, betas, provenance=learned, **words)
+                yield f"label/{name}", partial(draw_label_table, networks, betas, provenance=learned, **words)
             samples = [
                 # The very sample that the techniques met in their first repetition.
-                (beta, world.training_sample(Block(name_there, bias, beta, repetition=0)))
-                for beta in dict.fromkeys((betas[0], betas[-1]))
+                (level, world.training_sample(Block(name_there, bias, level, repetition=0)))
+                for level in dict.fromkeys((levels[0], levels[-1]))
             ]
             data = (
                 f"{NOT_REAL_LOUD}: a sample of the network stands in for the data"

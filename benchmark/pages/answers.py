@@ -94,7 +94,7 @@ def _of_goal(
             )
             if beta > 0 or goal != RESTORE
             else {"told": [NOTHING_PLANTED], "choices": [], "notes": [], "rows": []}
-            for beta in scenario.telling_levels(statistics.run.betas)
+            for beta in scenario.telling_levels(statistics.run.levels)
         ],
     }
 
@@ -123,7 +123,7 @@ def marks(compared: pd.DataFrame) -> str:
 
 def signs(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> dict[str, list[str]]:
     """Return the sign of each technique of no use, and what it means, by positions of level and technique."""
-    betas = statistics.run.betas
+    betas = statistics.run.levels
     return {
         f"{betas.index(row.beta)},{techniques.index(row.technique)}": [mark(row), _why(row)]
         for row in answer_records(scenario.rows(statistics.for_goal(EQUALISE).answers))

@@ -141,7 +141,7 @@ def _scenario(
     run, dataset, metrics = statistics.run, scenario.dataset, list(statistics.metrics)
     tried = set(scenario.rows(statistics.results)["technique"])
     techniques = [name for name in run.titles if name in tried]
-    cells = pd.MultiIndex.from_product([run.betas, techniques, metrics], names=_AXES)
+    cells = pd.MultiIndex.from_product([run.levels, techniques, metrics], names=_AXES)
     shown = _on(cells, scenario.rows(statistics.intervals))
     shares = _shares(statistics, scenario, techniques)
     chosen: dict[str, int] = {}
@@ -162,7 +162,7 @@ def _scenario(
         "notes": scenario_notes(scenario, run.titles),
         "inert": scenario.inert,
         "warnings": _warnings(scenario),
-        "betas": list(run.betas),
+        "betas": list(run.levels),
         "techniques": [list(run.titles).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
@@ -175,7 +175,7 @@ def _scenario(
         "accepts": [accepts_text(own) for own in shares.itertuples(index=False, name=None)],
         "below": _below(statistics, scenario, techniques),
         "signs": signs(statistics, scenario, techniques),
-        "reasons": _reasons(scenario.rows(statistics.failures), run.betas, techniques, metrics),
+        "reasons": _reasons(scenario.rows(statistics.failures), run.levels, techniques, metrics),
     }
 
 
@@ -200,14 +200,14 @@ def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, A
 
 def _shares(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> pd.DataFrame:
     """Return who is accepted, by level of bias and technique."""
-    cells = pd.MultiIndex.from_product([statistics.run.betas, techniques], names=_AXES[:2])
+    cells = pd.MultiIndex.from_product([statistics.run.levels, techniques], names=_AXES[:2])
     answers = statistics.for_goal(EQUALISE).answers
     return scenario.rows(answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
 
 
 def _below(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> list[str]:
     """Return positions of level of bias and technique of what is less accurate than a constant answer."""
-    standing, betas = scenario.rows(statistics.standing), statistics.run.betas
+    standing, betas = scenario.rows(statistics.standing), statistics.run.levels
     own = standing.loc[standing["below_constant"].eq(True), ["beta", "technique"]]
     return [
         f"{betas.index(b)},{techniques.index(name)}" for b, name in own.itertuples(index=False, name=None)

@@ -282,7 +282,7 @@ class _Finder:
         """Say why the summary has no row."""
         if self.run.manifest.technique(technique) is None:
             return f"technique {technique} is not part of this run"
-        if beta not in self.run.manifest.betas:
+        if beta not in self.run.manifest.levels:
             return f"β = {beta:g} is not part of this run"
         if self.run.manifest.metric(metric) is None:
             return f"metric {metric} is not part of this run"

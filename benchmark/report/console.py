@@ -47,7 +47,7 @@ def print_report(
     for scenario in run.scenarios:
         _print_heading(console, scenario, pair, manifest)
         entries = _entries(scenario.rows(run.summary), scenario, pair, scenario.rows(answers), manifest)
-        _print_means(console, entries, manifest.betas)
+        _print_means(console, entries, manifest.levels)
         console.print()
     print_section(console, in_short(run.scenarios, answers, manifest, criteria=Criteria(), marked=True))
     _print_failures(console, run.shown.failures)
@@ -114,11 +114,11 @@ def _entries(
 
     tried = set(summary["technique"])
     found = [
-        (technique.title, [entry(technique.name, beta) for beta in manifest.betas])
+        (technique.title, [entry(technique.name, beta) for beta in manifest.levels])
         for technique in manifest.techniques
         if technique.name in tried
     ]
-    constants = [scenario.constant_at(beta) for beta in manifest.betas]
+    constants = [scenario.constant_at(beta) for beta in manifest.levels]
     if any(constants) and [metric.name for metric in metrics] == list(SHOWN):
         words = {constant.words for constant in constants if constant}
         title = constant_title(words.pop()) if len(words) == 1 else "Best constant"

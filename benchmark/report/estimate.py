@@ -228,10 +228,11 @@ def _sizes(world: World, store: Store, found: Measured) -> tuple[float, float]:
             of[block.dataset] = store.read([key])[0]
     if not of:
         return 0.0, 0.0
-    experiment, beta = world.experiment, world.experiment.betas[0]
+    experiment, beta = world.experiment, world.experiment.levels[0]
     small = experiment.model_copy(
         update={
             "betas": (beta,),
+            "doses": (),
             "repetitions": 1,
             "datasets": tuple(entry for entry in experiment.datasets if entry.name in of),
         }

@@ -13,6 +13,7 @@ import pandas as pd
 
 from benchmark.columns import (
     DECISIONS_NAME,
+    DOSES_NAME,
     FOLDS_NAME,
     FRONTIER_NAME,
     GROUPS_NAME,
@@ -24,6 +25,7 @@ from benchmark.columns import (
 from benchmark.experiment.export import (
     convergence_frame,
     decisions_frame,
+    doses_frame,
     failures_frame,
     folds_frame,
     frontier_frame,
@@ -95,6 +97,7 @@ def write_run_folder(
         FRONTIER_NAME: frontier_frame(cells, tests),
         DECISIONS_NAME: decisions_frame(cells),
         "convergence.csv": convergence_frame(cells),
+        DOSES_NAME: doses_frame(world),
     }
     run = RunFrames.of(
         manifest,
@@ -111,7 +114,7 @@ def write_run_folder(
         **{name: frame for name, frame in more.items() if len(frame)},
     }
     before = _files_of_manifest(output)
-    text = csv_text(results)
+    text = csv_text(manifest.in_files(results))
     if _differs(output / "results.csv", text):
         drawn = (path for pattern in _DRAWN_FROM_RESULTS for path in output.glob(pattern))
         before |= {path.relative_to(output).as_posix() for path in drawn if path.is_file()}
@@ -121,7 +124,7 @@ def write_run_folder(
     written = [
         *_write_results(output / "results.csv", text),
         *write_summary_and_figures(output, run, drawings, formats),
-        *(write_atomically(output / name, csv_text(frame)) for name, frame in frames.items()),
+        *(write_atomically(output / name, csv_text(manifest.in_files(f))) for name, f in frames.items()),
     ]
     names = tuple(sorted(path.relative_to(output).as_posix() for path in written))
     for name in sorted(before - set(names)):
@@ -161,9 +164,11 @@ def write_summary_and_figures(
     # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
     headline = [metric.name for metric in run.manifest.shown.metrics]
     is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED, *OF_REPETITIONS])
-    yield write_atomically(output / "summary.csv", csv_text(run.summary[is_main]))
+    yield write_atomically(output / "summary.csv", csv_text(run.manifest.in_files(run.summary[is_main])))
     if not is_main.all():
-        yield write_atomically(output / "metrics_summary.csv", csv_text(run.summary[~is_main]))
+        yield write_atomically(
+            output / "metrics_summary.csv", csv_text(run.manifest.in_files(run.summary[~is_main]))
+        )
     yield from write_tables(output / "tables", build_tables(run))
     yield from drawn
 

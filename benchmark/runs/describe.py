@@ -122,8 +122,11 @@ def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> D
                 edits=tuple(map(str, bias.edits)),
                 acting=tuple(map(str, acting[name])),
                 network_discrimination_by_beta={
-                    beta: scene.expected(name, beta).discrimination for beta in world.experiment.betas
+                    level: scene.expected(name, scene.beta_of(name, level)).discrimination
+                    for level in world.experiment.levels
+                    if scene.reaches(name, level)
                 },
+                doses=scene.doses.get(name, ()),
             )
             for name, bias in scene.biases.items()
         ),
@@ -151,10 +154,10 @@ def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[float, tuple
         return float(np.mean([labels[tested].mean() for _, tested in split(scene, experiment, own)]))
 
     # Paired levels have the same splits.
-    first = experiment.betas[0] if experiment.paired_betas else None
+    first = experiment.levels[0] if experiment.paired_betas else None
     return {
         beta: tuple(share(beta if first is None else first, r) for r in range(experiment.repetitions))
-        for beta in experiment.betas
+        for beta in experiment.levels
     }
 
 
@@ -169,7 +172,7 @@ def _biased_favorable(
     return {
         bias: {
             beta: tuple(shares.get((scene.name, bias, beta, r)) for r in repetitions)
-            for beta in experiment.betas
+            for beta in experiment.levels
         }
         for bias in scene.biases
         if any(where[:2] == (scene.name, bias) for where in shares)

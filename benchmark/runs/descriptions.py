@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, Field, PlainSerializer, WrapSerializer
 
+from benchmark.bias.doses import Dose
 from benchmark.columns import OWN, UNTREATED
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
@@ -147,6 +148,7 @@ class PlantedBias:
     edits: tuple[str, ...] = ()
     acting: tuple[str, ...] = ()
     network_discrimination_by_beta: dict[float, float] = field(default_factory=dict, hash=False)
+    doses: tuple[Dose, ...] = ()
 
     @property
     def sentence(self) -> str:

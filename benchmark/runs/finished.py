@@ -309,12 +309,14 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     path = plain_or_packed(path)
     try:
         # Names stay text whatever they look like. What repeats is read, and converted, once.
-        kinds = {column: "category" if column in _TEXTS else object for column in columns}
+        kinds = {column: "category" if column in _TEXTS else object for column in (*columns, "dose")}
         frame = pd.read_csv(path, dtype=kinds, keep_default_na=False)
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
     except (ValueError, EOFError, LZMAError) as error:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
+    if "dose" in frame.columns:  # which is the level of bias there, and stands before its β
+        frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
     if tuple(frame.columns) != tuple(columns):
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)

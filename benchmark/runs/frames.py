@@ -217,7 +217,7 @@ def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Sce
 def _described_names(description: Manifest) -> dict[str, Sequence[object]]:
     return {
         "dataset": [dataset.name for dataset in description.datasets],
-        "beta": list(description.betas),
+        "beta": list(description.levels),
         "technique": [technique.name for technique in description.techniques],
         # An empty test stands for the whole cell, as an empty metric does.
         "test": ["", *description.tests],

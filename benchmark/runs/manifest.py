@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -35,7 +36,7 @@ from benchmark.runs.descriptions import (
 )
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Baseline, Baselines, Resampling, baseline_names
-from benchmark.text.words import file_name
+from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
 
 _OF_PAPER = "the baseline of the paper"
 
@@ -129,7 +130,8 @@ class ExperimentInRun(Protocol):
     title: str
     seed: int
     repetitions: int
-    betas: tuple[float, ...]
+    betas: tuple[float, ...] = ()
+    doses: tuple[float, ...] = ()
     techniques: tuple[TechniqueDescription, ...]
     classifiers: tuple[_Named, ...]
     tests: tuple[str, ...] = (ORIGINAL,)
@@ -263,9 +265,40 @@ class Manifest(BaseModel):
         return self.experiment.title
 
     @property
-    def betas(self) -> tuple[float, ...]:
-        """Levels of bias; they ascend."""
-        return self.experiment.betas
+    def levels(self) -> tuple[float, ...]:
+        """Levels of bias, ascending: β, or doses."""
+        return self.experiment.betas or tuple(sorted({0.0, *self.experiment.doses}))
+
+    @property
+    def level_name(self) -> LevelName:
+        """What levels of bias are called, also in the columns of its files."""
+        return "dose" if self.experiment.doses else "beta"
+
+    @property
+    def level_sign(self) -> str:
+        """What a level of bias is called in headings: ``"β"`` or ``"dose"``."""
+        return LEVEL_SIGNS[self.level_name]
+
+    def level_text(self, *levels: float) -> str:
+        """Return levels of bias as they stand in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
+        return level_text(self.level_name, *levels)
+
+    def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame of the run as its files have it: a level that is a dose stands before its β."""
+        if self.level_name == "beta" or "beta" not in frame.columns or "dose" in frame.columns:
+            return frame
+        betas = {
+            (dataset.name, bias.name, dose.dose): dose.beta
+            for dataset in self.datasets
+            for bias in dataset.bias
+            for dose in bias.doses
+        }
+        written = frame.rename(columns={"beta": self.level_name})
+        if {"dataset", "bias"} <= {*frame.columns}:
+            places = zip(frame["dataset"], frame["bias"], frame["beta"], strict=True)
+            solved = [betas.get(place, math.nan) for place in places]
+            written.insert(list(written.columns).index(self.level_name) + 1, "beta", solved)
+        return written
 
     @property
     def repetitions(self) -> int:

@@ -107,7 +107,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
         overview, details = [], []
         levels = {(key, beta): rows for key, beta, rows in by_level(answers)}
         for scenario in statistics.scenarios:
-            betas = [b for b in scenario.telling_levels(run.betas) if (scenario.key, b) in levels]
+            betas = [b for b in scenario.telling_levels(run.levels) if (scenario.key, b) in levels]
             if not betas:
                 continue
             there = {beta: levels[scenario.key, beta] for beta in betas}

@@ -41,7 +41,7 @@ def section(statistics: RunStatistics) -> Section | None:
     for goal, answers in by_goal(statistics.answers):
         for (_, _, classifier, _), beta, rows in by_level(answers):
             levels.setdefault(classifier, {}).setdefault(goal, []).append((beta, rows))
-    highest = max(run.betas)
+    highest = max(run.levels)
     said = [
         " ".join([f"At β = {highest:g}.", words])
         for (_, beta), named in winners(statistics.answers).items()

@@ -19,7 +19,7 @@ def section(statistics: RunStatistics) -> Section | None:
     if statistics.frontier_gaps.empty:
         return None
     shares = inside_shares(statistics.frontier_gaps, statistics.unconstrained)
-    betas = statistics.run.betas
+    betas = statistics.run.levels
     rows = []
     for scenario in statistics.scenarios:
         counts = scenario.rows(shares).set_index("beta")[["n_inside", "n_techniques"]]

@@ -194,7 +194,7 @@ def held(
     compared = scenario.rows(statistics.compared)
     own = compared.loc[compared["metric"] == ACCURACY, ["technique", "beta", "difference"]]
     costs = {(name, beta): change for name, beta, change in own.itertuples(index=False, name=None)}
-    levels = scenario.telling_levels(statistics.run.betas)
+    levels = scenario.telling_levels(statistics.run.levels)
     tried = set(scenario.rows(statistics.intervals)["technique"])
     techniques = [name for name in statistics.run.titles if name in tried]
     gains = compared["improvement"].fillna(0).groupby([compared["metric"], compared["technique"]]).sum()

@@ -112,7 +112,7 @@ def _command(run: Manifest) -> str:
             ),
             # Tuned entries and the learners of techniques are added by the run itself.
             "--techniques": ([name for name in run.titles if name in techniques], techniques),
-            "--betas": ([f"{beta:g}" for beta in run.betas], [f"{beta:g}" for beta in shipped.betas]),
+            "--betas": tuple([f"{beta:g}" for beta in own.betas] for own in (run.experiment, shipped)),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
         }
         for option, (here, there) in chosen.items():

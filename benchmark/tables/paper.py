@@ -111,7 +111,7 @@ class _Builder:
             return None
         rows = [
             Row(beta_text(beta), self.cells([(s, names[s.key], beta) for s in shown], metrics))
-            for beta in self.description.betas
+            for beta in self.description.levels
         ]
         titles = self.description.titles
         baselines = {s.dataset.heading: titles.get(names[s.key], names[s.key]) for s in shown}
@@ -148,7 +148,7 @@ class _Builder:
         for s in shown:
             rows = [
                 Row(beta_text(beta), self.cells([(s, t.name, beta) for t in techniques], metrics))
-                for beta in self.description.betas
+                for beta in self.description.levels
             ]
             blocks.append(RowGroup(s.heading, (*rows, *self.constant_row([s] * len(techniques), metrics))))
         return ReportTable(
@@ -163,7 +163,7 @@ class _Builder:
 
     def everything(self, metrics: Sequence[MetricDescription]) -> ReportTable | None:
         """Rows dataset by technique, columns beta by metric: grows downwards with the techniques."""
-        betas, techniques = self.description.betas, self.description.techniques
+        betas, techniques = self.description.levels, self.description.techniques
         blocks = []
         for s in self.scenarios:
             rows = [

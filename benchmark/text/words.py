@@ -4,6 +4,11 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+LevelName = Literal["beta", "dose"]
+LEVEL_SIGNS: Mapping[LevelName, str] = {"beta": "β", "dose": "dose"}
+"""What a level of bias is called in texts, by its name in files."""
 
 
 def printable(text: object) -> str:
@@ -41,6 +46,12 @@ def as_parameters(text: str) -> str:
         return found[0] if found[1] is None else repr(found[1].replace("-", "_"))
 
     return re.sub(r"betabench [^;]*|--([a-z][a-z-]*[a-z])\b", called, text)
+
+
+def level_text(name: LevelName, *levels: float) -> str:
+    """Return levels of bias as they stand in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
+    listed = ", ".join(f"{level:g}" for level in levels)
+    return f"{LEVEL_SIGNS[name]} = {listed}" if name == "beta" else f"{LEVEL_SIGNS[name]} {listed}"
 
 
 def sentence(text: str) -> str:

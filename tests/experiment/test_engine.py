@@ -171,7 +171,7 @@ def test_shards_are_a_partition_that_is_balanced_over_datasets_and_levels(count:
     blocks = list(plan_blocks(load_experiment("smoke")))
     shards = [Shard(number, count).of(blocks) for number in range(1, count + 1)]
     assert sorted((b for shard in shards for b in shard), key=blocks.index) == blocks
-    for part in ("dataset", "beta"):
+    for part in ("dataset", "level"):
         for value in {getattr(b, part) for b in blocks}:
             # A dataset's blocks stand together; those of a level do in each of the three datasets.
             sizes = [sum(getattr(b, part) == value for b in shard) for shard in shards]

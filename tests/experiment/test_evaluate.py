@@ -62,7 +62,7 @@ def world(tmp_path: Path, text: str = TEXT) -> World:
 
 def keys(found: World) -> dict[tuple[object, ...], str]:
     return {
-        (b.dataset, b.beta, b.repetition, c.technique, c.classifier): c.key
+        (b.dataset, b.level, b.repetition, c.technique, c.classifier): c.key
         for b, cells in planned_cells(found)
         for c in cells
     }
@@ -71,7 +71,7 @@ def keys(found: World) -> dict[tuple[object, ...], str]:
 def results(found: World) -> dict[tuple[object, ...], CellResult]:
     evaluator = Evaluator(found)
     return {
-        (b.beta, b.repetition, r.technique): r
+        (b.level, b.repetition, r.technique): r
         for b, cells in planned_cells(found)
         for r in evaluator(b, cells)
     }
@@ -222,7 +222,7 @@ def test_cells_of_a_block_can_be_computed_alone(tmp_path: Path) -> None:
     for block, cells in planned_cells(found):
         for cell in reversed(cells):
             (alone,) = evaluator(block, (cell,))
-            expected = together[block.beta, block.repetition, cell.technique]
+            expected = together[block.level, block.repetition, cell.technique]
             assert dataclasses.replace(alone, seconds=0) == dataclasses.replace(expected, seconds=0)
 
 
@@ -258,7 +258,7 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
     for technique in evaluator.techniques.values():
         watch(technique)
     for block, cells in planned_cells(evaluator.world):
-        where = (block.beta, block.repetition)
+        where = (block.level, block.repetition)
         seen[where] = set()
         found.update({(*where, r.technique): r for r in evaluator(block, cells)})
         assert seen[where] == {evaluator.world.training_sample(block).digest}

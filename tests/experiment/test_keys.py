@@ -136,6 +136,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "seed": (Change(first(seed=4)),),
     "repetitions": (Change(first(repetitions=2)),),
     "betas": (Change(first(betas=[0.0, 0.6, 0.8])),),
+    "doses": (Change(first(betas=[], doses=[0.05], paired_betas=True), HELD),),
     "train_rows": (Change(first(train_rows=180)),),
     "train": (
         Change(first(train="network"), ("data", "folds")),
@@ -402,7 +403,7 @@ def facts_of(world: World, former: Mapping[str, str]) -> dict[Place, Facts]:
         for cell, result in zip(cells, evaluator(block, cells), strict=True):
             names = block.dataset, block.bias, cell.technique, cell.classifier
             dataset, bias, technique, classifier = (former.get(name, name) for name in names)
-            place = dataset, bias, block.beta, block.repetition, technique, classifier
+            place = dataset, bias, block.level, block.repetition, technique, classifier
             found[place] = Facts(cell.key, rows[cell.classifier in encoded], result)
     return found
 

@@ -74,7 +74,7 @@ def test_a_dataset_can_have_samples_of_its_own_size(tmp_path: Path) -> None:
 
 def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
     blocks = list(plan_blocks(load(tmp_path, SMALL)))
-    assert [(b.dataset, b.beta, b.repetition) for b in blocks] == [
+    assert [(b.dataset, b.level, b.repetition) for b in blocks] == [
         ("adult", 0.0, 0),
         ("adult", 0.0, 1),
         ("adult", 0.5, 0),

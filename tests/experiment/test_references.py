@@ -82,7 +82,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
                 packed = store.rows(cell.key)
                 assert packed is not None
                 for (i, _), answers in unpack(packed, n_rows).items():
-                    place = block.beta, block.repetition, i, cell.classifier, cell.technique
+                    place = block.level, block.repetition, i, cell.classifier, cell.technique
                     accepted[place] = answers.predicted
                     truth[block.repetition, i] = folds[i].tests[ORIGINAL].truth
     frame = decisions_frame(outcome.cells)

@@ -67,7 +67,7 @@ def computed(world: World, names: tuple[str, ...] = ()) -> dict[tuple[float, str
     evaluator, found = TuningEvaluator(world), {}
     for block, cells in planned_cells(world):
         own = tuple(cell for cell in cells if not names or cell.technique in names)
-        found |= {(block.beta, cell.technique): cell for cell in evaluator(block, own)}
+        found |= {(block.level, cell.technique): cell for cell in evaluator(block, own)}
     return found
 
 
@@ -178,7 +178,7 @@ def test_settings_are_the_same_at_every_level_and_differ_between_samples(world: 
 
 def test_the_settings_of_tuning_are_in_the_keys(world: World) -> None:
     def keys(other: World) -> dict[tuple[float, str], str]:
-        return {(b.beta, cell.technique): cell.key for b, own in planned_cells(other) for cell in own}
+        return {(b.level, cell.technique): cell.key for b, own in planned_cells(other) for cell in own}
 
     own = keys(world)
     assert len(set(own.values())) == len(own)

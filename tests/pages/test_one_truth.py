@@ -105,7 +105,7 @@ def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
                 continue
             own = [row for row in answers if tuple(row[name] for name in SCENARIO) == scenario.key]
             assert own == rows_of(there, baseline)
-            telling = scenario.telling_levels(statistics.run.betas)
+            telling = scenario.telling_levels(statistics.run.levels)
             counts = {
                 (rows[0].goal, beta): answer_counts(rows)
                 for _, answers in by_goal(scenario.rows(statistics.answers))

@@ -69,7 +69,7 @@ def test_no_finite_value_is_a_row_all_the_same() -> None:
 
 def test_failed_cells_are_rows(run: Run) -> None:
     summary = summary_of(run)
-    n_datasets, n_betas = len(run.description.datasets), len(run.description.betas)
+    n_datasets, n_betas = len(run.description.datasets), len(run.description.levels)
     assert len(summary) == n_datasets * n_betas * len(TECHNIQUES) * len(METRICS)
     failed = summary[(summary["dataset"] == DUTCH.name) & (summary["beta"] == 1) & (summary["n"] == 0)]
     assert list(failed["technique"].unique()) == ["uniform_sampling", "preferential_sampling"]

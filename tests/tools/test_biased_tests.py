@@ -93,7 +93,7 @@ def test_tables_are_what_the_committed_values_give(path: Path) -> None:
 def test_the_committed_runs_are_the_shipped_experiments_in_full(name: str) -> None:
     results = pd.read_csv(plain_or_packed(RESULTS / name / "results.csv"))
     planned = {
-        (block.dataset, block.bias, block.beta, block.repetition, technique)
+        (block.dataset, block.bias, block.level, block.repetition, technique)
         for block in plan_blocks(load_experiment(name))
         for technique, _ in block.cells
     }

@@ -65,7 +65,7 @@ def test_what_the_findings_say_is_so() -> None:
     for learner in (*others, "naive_bayes"):
         for technique in ("massaging", "preferential_sampling"):
             assert shown_on("discrimination", 0.4, technique, learner) == (4, 0, 4)
-        for beta in learners.run().manifest.betas:
+        for beta in learners.run().manifest.levels:
             assert shown_on("discrimination", beta, "calibrated_equalized_odds", learner)[0] == 0
             assert shown_on("discrimination", beta, "repair", learner)[0] == 2 * (learner == "naive_bayes")
     means = (

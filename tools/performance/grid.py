@@ -73,9 +73,9 @@ def _blocks(quick: bool) -> Iterator[Row]:
             frame = scene.test.to_frame()
             for repetition, block in enumerate(own[i] for i in chosen):
                 cells = [t for t, _ in block.cells]
-                model = scene.planted(block.bias, block.beta)[0].network.to_pgmpy()
+                model = scene.planted(block.bias, block.level)[0].network.to_pgmpy()
                 seconds, results = timed(partial(_ours, evaluator, store, block, number))
-                note = f"beta {block.beta}, repetition {block.repetition}: " + _means(results)
+                note = f"beta {block.level}, repetition {block.repetition}: " + _means(results)
                 yield _row(name, "betabench", len(cells), repetition, seconds, "", note)
                 seconds, (results, parts) = timed(
                     partial(_naive, model, scene.n_train, frame, scene.test.schema, cells, block.repetition)

@@ -98,7 +98,7 @@ def measure(quick: bool) -> Iterator[Row]:
     with TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
         evaluator = Evaluator(world(quick))
         for name in world(quick).scenes:
-            own = [block for block in planned if block.dataset == name and block.beta == 0.5]
+            own = [block for block in planned if block.dataset == name and block.level == 0.5]
             watches = []
             results: list[CellResult] = []
             for block in own[: 2 if quick else _BLOCKS + 1]:
@@ -141,7 +141,7 @@ def _watched(
         stack.enter_context(patch.object(planting, "sample", watch.around("sampling", planting.sample)))
         scene = evaluator.world.scenes[block.dataset]
         scene._planted.clear()
-        scene.planted(block.bias, block.beta)  # done once per level of bias, not once per block
+        scene.planted(block.bias, block.level)  # done once per level of bias, not once per block
         gc.collect()
         gc.freeze()  # as the workers of a run, which do not look through what was loaded again and again
         started = time.perf_counter()

@@ -1,0 +1,131 @@
+"""An experiment of doses, from its file to its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import benchmark
+from benchmark.columns import DOSE_COLUMNS
+from benchmark.errors import BetabenchError
+from benchmark.experiment.expand import expand, lite, narrow
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import Experiment
+from benchmark.experiment.prepare import build_world
+from benchmark.runs.finished import read_frames
+from benchmark.runs.manifest import Manifest
+
+GIVEN: dict[str, Any] = {
+    "name": "dosed",
+    "seed": 3,
+    "repetitions": 3,
+    "paired_betas": True,
+    "train": "data",
+    "holdout": 0.3,
+    "bias": "label",
+    "datasets": ["german", "ricci"],
+    "techniques": ["none", "drop_sensitive"],
+}
+DOSED = {**GIVEN, "doses": [0.05, 0.1, 0.4]}  # of Ricci's deprived group .3 have the favorable label
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    output = tmp_path_factory.mktemp("dosed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(output)
+        made = benchmark.run(Experiment(**DOSED), output=output, figures=False, progress=False)
+        made.report()
+        yield made.folder
+
+
+def test_files_have_the_dose_and_its_beta(folder: Path) -> None:
+    results = pd.read_csv(folder / "results.csv")
+    assert list(results.columns[:4]) == ["dataset", "bias", "dose", "beta"]
+    levels = results[["dataset", "dose", "beta"]].drop_duplicates()
+    assert sorted(levels.loc[levels["dataset"].str.startswith("ricci"), "dose"]) == [0, 0.05, 0.1]
+    assert sorted(levels.loc[levels["dataset"].str.startswith("german"), "dose"]) == [0, 0.05, 0.1, 0.4]
+    assert not levels.duplicated(["dataset", "beta"]).any()
+    assert (levels.loc[levels["dose"] == 0, "beta"] == 0).all()
+    for name in ("summary", "failures", "decisions"):
+        assert list(pd.read_csv(folder / f"{name}.csv").columns[2:4]) == ["dose", "beta"], name
+
+
+def test_each_dose_has_its_line_and_what_it_added_to_each_sample(folder: Path) -> None:
+    doses = pd.read_csv(folder / "doses.csv")
+    assert tuple(doses.columns) == DOSE_COLUMNS
+    reached = doses[doses["beta"].notna()]
+    assert np.allclose(reached["gap"], reached["dose"], atol=1e-6)
+    assert (reached.groupby(["dataset", "dose"])["added"].count() == 3).all()
+    means = reached.groupby(["dataset", "dose"])["added"].mean()
+    assert np.allclose(means, means.index.get_level_values("dose"), atol=0.08)
+    far = doses[doses["beta"].isna()]
+    assert far["dataset"].str.startswith("ricci").all()
+    assert far["dose"].tolist() == [0.4]
+    assert far["reason"].str.contains("adds more than").all()
+    assert (far["gap"] < 0.4).all()
+
+
+def test_what_is_read_back_is_by_dose(folder: Path) -> None:
+    run = read_frames(folder)
+    assert run.manifest.levels == (0.0, 0.05, 0.1, 0.4)
+    assert run.manifest.level_text(0.05) == "dose 0.05"
+    assert set(run.results["beta"]) == {0.0, 0.05, 0.1, 0.4}
+    answers = pd.read_csv(folder / "statistics" / "answers.csv")
+    assert "dose" in answers.columns
+
+
+def test_cells_are_those_of_the_same_betas() -> None:
+    """A dose is the β that was solved for it: what is stored of the one is found by the other."""
+    dosed = build_world(expand(Experiment(**{**GIVEN, "datasets": ["german"], "doses": [0.05]})))
+    beta = dosed.scenes["german"].beta_of("label", 0.05)
+    levels = build_world(expand(Experiment(**{**GIVEN, "datasets": ["german"], "betas": [0.0, beta]})))
+    keys = [[cell.key for _, cells in planned_cells(world) for cell in cells] for world in (dosed, levels)]
+    assert keys[0] == keys[1]
+
+
+def test_a_network_has_doses_as_well() -> None:
+    asked = {**GIVEN, "train": "network", "holdout": None, "datasets": ["german"], "doses": [0.1]}
+    scene = build_world(expand(Experiment(**asked))).scenes["german"]
+    beta = scene.beta_of("label", 0.1)
+    added = scene.expected("label", beta).discrimination - scene.expected("label", 0.0).discrimination
+    assert added == pytest.approx(0.1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"betas": [0, 0.5], "doses": [0.1]}, "give one of the two"),
+        ({}, "betas: give the levels of bias"),
+        ({"doses": [0.1], "paired_betas": False}, "paired_betas = true"),
+        ({"doses": [0.1, 0.05]}, "ascending"),
+    ],
+)
+def test_levels_are_given_once(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Experiment(**{**GIVEN, **fields})
+
+
+def test_a_bias_without_doses_is_refused_by_name() -> None:
+    asked = {**GIVEN, "bias": "random_selection", "datasets": ["german"], "doses": [0.1]}
+    with pytest.raises(BetabenchError, match=r"'random_selection'.*adds no label gap"):
+        build_world(expand(Experiment(**asked)))
+
+
+def test_a_trial_has_the_greatest_dose_and_levels_on_the_command_line_take_their_place() -> None:
+    whole = Experiment(**DOSED)
+    assert lite(whole).levels == (0.0, 0.4)
+    assert narrow(whole, betas=[0, 0.5]).levels == (0.0, 0.5)
+
+
+def test_a_manifest_without_doses_is_as_it_was(folder: Path) -> None:
+    manifest = Manifest.read(folder / "manifest.json", "again")
+    assert manifest.level_name == "dose"
+    plain = manifest.model_copy(update={"experiment": manifest.experiment.model_copy(update={"doses": ()})})
+    frame = pd.DataFrame({"dataset": ["german"], "bias": ["label"], "beta": [0.5]})
+    assert plain.in_files(frame) is frame
