@@ -85,11 +85,6 @@ class Rows:
         rows = self.take(kept)
         return replace(rows, before=rows.table, kept=np.arange(len(rows.table)))
 
-    def apart(self, kept: NDArray[np.integer[Any]]) -> Rows:
-        """Return the rows of positions as they are now, as if there had been no others."""
-        rows = self.take(kept)
-        return replace(rows, before=rows.table, kept=np.arange(len(rows.table)))
-
 
 @dataclass(frozen=True, eq=False)
 class Chances:
