@@ -374,12 +374,13 @@ def findings() -> str:
     )
     people = [
         f"**Who gets it back?** {100 * losers.mean():.0f} % of those whom the bias cost acceptance are "
-        f"deprived (on `adult` {100 * losers['adult']:.0f} %). Of these deprived people reweighing accepts "
-        f"{percent('reweighing', 'given_back_deprived_value')}. Training again on resampled biased rows, "
-        f"`refit_biased`, accepts {percent('none', 'given_back_deprived_refit_biased')} by chance.",
-        "**Who pays?** Mostly the favored. Of their people accepted with and without bias, reweighing "
-        f"refuses {percent('reweighing', 'paid_favored_value')}, that refit "
-        f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more than it.",
+        f"deprived (on `adult` {100 * losers['adult']:.0f} %). Of these, reweighing accepts "
+        f"{percent('reweighing', 'given_back_deprived_value')}. Training again on resampled biased rows "
+        f"(`refit_biased`) accepts {percent('none', 'given_back_deprived_refit_biased')} by chance, "
+        f"on clean rows {percent('none', 'given_back_deprived_refit_clean')}.",
+        "**Who pays?** The favored, mostly: of those accepted with and without bias, reweighing refuses "
+        f"{percent('reweighing', 'paid_favored_value')}, `refit_biased` "
+        f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more.",
         "**Who else?** Of those whom the clean model refuses doing nothing accepts "
         f"{percent('none', 'in_their_place_value')}, reject option "
         f"{percent('reject_option', 'in_their_place_value')}, equalized odds "

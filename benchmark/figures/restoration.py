@@ -89,7 +89,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
             ),
             notes=[
                 f"{OF_CLEAN_MODEL} Refit: the same learner, untreated, on a random draw of the rows. What it "
-                "gives back is chance.",
+                "gives back on biased rows is chance.",
                 "Shown: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
                 "Hollow: of no use, see the sign beside the name.",
                 f"No mark: fewer than {LEAST_PEOPLE} people to be counted among.",

@@ -91,10 +91,10 @@ CLEAN_MODEL = (
 
 
 WHY_NOT = {
-    NO_REFERENCE: "{title} is no reference: without planted bias it answers nearly everybody the same, or "
-    "is less accurate than a constant answer.",
-    NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias moves it no farther than a refit does, "
-    "or moves its discrimination by less than 0.02.",
+    NO_REFERENCE: "{title} is no reference. Without planted bias it has no results, or is less accurate than "
+    "a constant, or answers nearly everybody or each group alike in some sample.",
+    NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias is not shown to move it farther than a "
+    "refit does, or moves its discrimination by less than 0.02.",
 }
 """Why techniques are not ranked by how near they come to the clean model."""
 

@@ -30,14 +30,16 @@ READING = (
     f"Given back: of the people {_AMONG['given_back']}, the share that the technique accepts.",
     f"Paid: of the people {_AMONG['paid']}, the share that the technique refuses.",
     f"In their place: of the people {_AMONG['in_their_place']}, the share that the technique accepts.",
-    "Refit: the untreated learner on a random draw of the same rows, with replacement. It mitigates nothing. "
-    "What it gives back is chance; only what exceeds it counts.",
+    "Refit: the untreated learner on a random draw of the clean or of the biased rows, with replacement. "
+    "What a refit of biased rows gives back is chance; only what exceeds it counts. A refit of clean rows "
+    "shows how much even a model without the bias gives back.",
     "Brackets: intervals of 95 %. Those of decisions are cut at 0 and 100 %.",
 )
 OF_NETWORK = "Training rows with and without bias are samples of a network with the same random numbers."
 OF_DIFFERENCES = (
     "Planted: what the bias added to the difference for the biased baseline. Original: what was there "
-    "before. Above 100 %, a technique removes more than there is."
+    "before. Above 100 %, a technique removes more than there is. A minus adds to the difference; but where "
+    "the original one favors the deprived group, removing it has a minus."
 )
 
 _NONE_SHOWN = (
@@ -46,7 +48,8 @@ _NONE_SHOWN = (
 )
 _NAMED = (
     "Named: of the useful techniques shown to give back more than a refit, the one nearest to the clean "
-    "model. It must be nearer than the biased baseline. Whether it is recommended is said with the results."
+    "model. Its mean distance must be less than the biased baseline's. Whether it is recommended is said "
+    "with the results."
 )
 _ELSEWHERE = "restoration.csv has every technique at every level of bias."
 _MOST_OPEN = 4  # scenarios whose tables stand open

@@ -75,7 +75,7 @@ def test_where_nothing_is_shown_or_to_be_undone_no_technique_is_named(planted: R
         "back more than a refit."
     ]
     for reason, begin in (
-        (NO_REFERENCE, "Classifier c45 is no reference: "),
+        (NO_REFERENCE, "Classifier c45 is no reference. "),
         (NOTHING_TO_UNDO, "There is nothing to undo for classifier c45. "),
     ):
         own = with_restoration(planted, reason)

@@ -549,14 +549,14 @@ def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
         (
             "no_reference",
             "no reference",
-            "None is no reference: without planted bias it answers nearly everybody the same, or is less "
-            "accurate than a constant answer.",
+            "None is no reference. Without planted bias it has no results, or is less accurate than a "
+            "constant, or answers nearly everybody or each group alike in some sample.",
         ),
         (
             "nothing_to_undo",
             "nothing to undo",
-            "There is nothing to undo for None. The bias moves it no farther than a refit does, or moves its "
-            "discrimination by less than 0.02.",
+            "There is nothing to undo for None. The bias is not shown to move it farther than a refit does, "
+            "or moves its discrimination by less than 0.02.",
         ),
     ],
 )
