@@ -1,0 +1,34 @@
+"""The page of claims: each has its five parts, and its numbers stand in the results that it links to."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "claims.md"
+CLAIMS = re.findall(
+    r"^### (.+?)\n\n(.+?)(?=\n\n#)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
+PARTS = ["Claim", "Estimand", "Design", "Smallest difference", "What would change our mind"]
+
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d*\.\d+|\d+")
+
+
+def numbers(text: str) -> set[float]:
+    """Return the numbers in a text, without signs; links and names of learners have none."""
+    plain = re.sub(r"\]\([^)]*\)|C4\.5", "", text)
+    return {float(number.replace(",", "")) for number in _NUMBER.findall(plain)}
+
+
+@pytest.mark.parametrize(("title", "text"), CLAIMS, ids=[title for title, _ in CLAIMS])
+def test_a_claim_has_its_parts_and_its_numbers_stand_in_committed_results(title: str, text: str) -> None:
+    assert [part.rstrip("s") for part in re.findall(r"^- \*\*(.+?)\.\*\*", text, re.MULTILINE)] == PARTS
+    links = re.findall(r"\]\((\.\./results/[^)#]+)", text)
+    results = "".join((PAGE.parent / link).resolve().read_text(encoding="utf-8") for link in links)
+    assert numbers(title + text) - numbers(results) == set()
+
+
+def test_all_claims_are_read() -> None:
+    assert len(CLAIMS) == PAGE.read_text(encoding="utf-8").count("\n### ") == 9
