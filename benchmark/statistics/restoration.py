@@ -226,8 +226,9 @@ def undo_table(
     moved, _ = compare(metrics[0], clean)
     farther, low = compare(metrics[1], refit)
     useless = standing[(standing["n_degenerate"] > 0) | standing["below_constant"]]
-    no_reference = np.isnan(moved) | (_positions(useless, clean, WHERE) >= 0)
-    nothing = (np.abs(moved) < least * (1 - ROUNDING)) | (np.where(np.isnan(low), farther, low) <= 0)
+    of_clean = taken(cells.values, _positions(cells.keys, clean.assign(metric=metrics[0]), CELL_KEY))
+    no_reference = np.isnan(row_means(of_clean)) | (_positions(useless, clean, WHERE) >= 0)
+    nothing = (np.abs(moved) < least * (1 - ROUNDING)) | (np.where(np.isnan(low), farther, low) <= ROUNDING)
     table["undo"] = first_true({NO_REFERENCE: no_reference, NOTHING_TO_UNDO: nothing})
     return table[list(UNDO_COLUMNS)]
 

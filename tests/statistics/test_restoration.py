@@ -475,7 +475,7 @@ def test_there_is_nothing_to_undo_where_a_refit_of_clean_rows_is_as_far() -> Non
     near = {"none": FAR["none"], "refit_clean": [0.29, 0.32, 0.28, 0.31, 0.30]}
     assert undo(distances=near)["undo"].tolist() == [NOTHING_TO_UNDO]
     # A single repetition has no interval: the difference counts.
-    for refit, verdict in ((0.29, ""), (0.31, NOTHING_TO_UNDO)):
+    for refit, verdict in ((0.29, ""), (0.31, NOTHING_TO_UNDO), (0.30 - 1e-16, NOTHING_TO_UNDO)):
         assert undo([0.5], {"none": [0.30], "refit_clean": [refit]})["undo"].tolist() == [verdict]
 
 
@@ -485,3 +485,8 @@ def test_a_useless_clean_model_is_no_reference() -> None:
     values = signed({0.5: {"none": BIASED, "t": LEFT}})
     table = undo_table(values, BASELINES, standing(), None, REFITS)
     assert table["undo"].tolist() == [NO_REFERENCE]
+
+
+def test_a_baseline_without_results_at_a_level_does_not_make_the_clean_model_useless() -> None:
+    values = signed({0.0: {"none": BEFORE, "t": BEFORE}, 0.5: {"t": LEFT}})
+    assert undo_table(values, BASELINES, standing(), None, REFITS)["undo"].tolist() == [""]
