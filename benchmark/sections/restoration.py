@@ -39,7 +39,8 @@ OF_NETWORK = "Training rows with and without bias are samples of a network with 
 OF_DIFFERENCES = (
     "Planted: what the bias added to the difference for the biased baseline. Original: what was there "
     "before. Above 100 %, a technique removes more than there is. A minus adds to the difference; but where "
-    "the original one favors the deprived group, removing it has a minus."
+    "the original one favors the deprived group, removing it has a minus. Reversed: its mean has the other "
+    "sign; that is shown only where the interval lies above 100 %."
 )
 
 _NONE_SHOWN = (
