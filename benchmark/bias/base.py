@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from benchmark.bias.edits import BiasEdit
+from benchmark.data.judged import Judged
 from benchmark.data.score import Score
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
@@ -44,6 +45,8 @@ class Rows:
     boundary : ndarray of float, shape (n_rows,), optional
         How near the rows are to the decision boundary, from 0 to 1, where a kind needs it:
         :func:`benchmark.bias.borderline.nearness_to_boundary`.
+    judged : Judged, optional
+        What people judged of the rows, where the dataset's card names it.
     """
 
     table: Table
@@ -51,11 +54,18 @@ class Rows:
     kept: NDArray[np.intp]
     score: Score | None = None
     boundary: Array | None = None
+    judged: Judged | None = None
 
     @classmethod
-    def of(cls, table: Table, score: Score | None = None, boundary: Array | None = None) -> Rows:
+    def of(
+        cls,
+        table: Table,
+        score: Score | None = None,
+        boundary: Array | None = None,
+        judged: Judged | None = None,
+    ) -> Rows:
         """Return rows in which all that is recorded is true."""
-        return cls(table, table, np.arange(len(table)), score, boundary)
+        return cls(table, table, np.arange(len(table)), score, boundary, judged)
 
     @cached_property
     def deprived(self) -> NDArray[np.bool_]:
@@ -78,7 +88,8 @@ class Rows:
         """Return the rows of a mask, or of positions (repeats allowed)."""
         score = None if self.score is None else self.score.take(kept)
         boundary = None if self.boundary is None else self.boundary[kept]
-        return Rows(self.table.take(kept), self.before, self.kept[kept], score, boundary)
+        judged = None if self.judged is None else self.judged.take(kept)
+        return Rows(self.table.take(kept), self.before, self.kept[kept], score, boundary, judged)
 
     def apart(self, kept: NDArray[np.integer[Any]]) -> Rows:
         """Return the rows of positions as they are now, as if there had been no others."""
@@ -133,6 +144,8 @@ class BiasKind(BaseModel, ABC):
         Whether it acts on others than the members of its ``group``, too.
     needs_boundary : bool
         Whether it asks how near rows are to the decision boundary, which is known of real rows alone.
+    needs_judged : bool
+        Whether it asks what people judged, which is known of real rows of some datasets.
     monotone : bool
         Whether, with its default levels, a greater beta turns and leaves out as many rows or more.
     """
@@ -147,6 +160,7 @@ class BiasKind(BaseModel, ABC):
     widens: ClassVar[bool] = False
     acts_beyond_group: ClassVar[bool] = False
     needs_boundary: ClassVar[bool] = False
+    needs_judged: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
 
     @classmethod
@@ -269,4 +283,15 @@ def no_boundary(kind: str) -> BiasError:
         got="rows without it, as those drawn from a network are",
         remedy="train on real rows, or use another kind; in Python, "
         "Rows.of(table, boundary=nearness_to_boundary(table, rng))",
+    )
+
+
+def no_judged(kind: str) -> BiasError:
+    """Return the error that nobody has judged the rows."""
+    return BiasError(
+        f"The bias kind {kind!r} needs a second label, as people judged it",
+        expected="real rows of a dataset whose card names it, as school_performance does",
+        got="rows without one, as those drawn from a network are",
+        remedy="name its columns with [judged] in the dataset card and train on real rows, train = 'data' in "
+        "the experiment file, or use another kind",
     )

@@ -13,6 +13,7 @@ from benchmark.conformance._bench import NotApplicableError
 from benchmark.conformance._example import example_table
 from benchmark.conformance.checks import CheckResult, outcome_of
 from benchmark.data.card_parts import NetworkSettings
+from benchmark.data.judged import Judged
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
@@ -40,7 +41,9 @@ def _rows() -> Rows:
     skill = table.codes[:, table.schema.index("skill")].astype(np.float64)
     score = np.where(table.y, 10.0, 0.0) + skill  # favorable is what reaches 10
     boundary = np.abs(skill - skill.mean()) < 2  # any numbers from 0 to 1 will do
-    return Rows.of(table, Score(score, threshold=10.0, half_range=8.0), boundary.astype(np.float64))
+    rows = np.arange(_ROWS)
+    judged = Judged(table.y ^ (skill < skill.mean()), judges=rows % 100, persons=rows)
+    return Rows.of(table, Score(score, threshold=10.0, half_range=8.0), boundary.astype(np.float64), judged)
 
 
 @functools.cache
@@ -151,7 +154,7 @@ def _expected_in_rows(bias: Bias) -> None:
 
 
 def _expected_in_samples(bias: Bias) -> None:
-    if bias.needs_boundary:
+    if bias.needs_boundary or any(step.needs_judged for step in bias.steps):
         raise NotApplicableError("it acts on real rows alone")
     try:
         bias.check(_network().schema)

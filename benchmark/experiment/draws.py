@@ -5,6 +5,7 @@ All numbers pass through here, so it is part of :data:`benchmark.experiment.vers
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -54,8 +55,12 @@ class Fold:
 
 def axes(scene: Scene, block: Block, experiment: Experiment) -> Axes:
     """Return what the random numbers of a block are for; see :func:`benchmark.seeding.axis_seed`."""
-    level: Axes = {} if experiment.paired_betas else {"beta": block.level}
-    return {"dataset": scene.name, **level, "repetition": block.repetition}
+    return _axes(scene, experiment, block.level, block.repetition)
+
+
+def _axes(scene: Scene, experiment: Experiment, level: float, repetition: int) -> Axes:
+    unpaired: Axes = {} if experiment.paired_betas else {"beta": level}
+    return {"dataset": scene.name, **unpaired, "repetition": repetition}
 
 
 def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[Fold]:
@@ -116,18 +121,43 @@ def numbering(scene: Scene, experiment: Experiment, own: Axes, known: NDArray[np
 def split(
     scene: Scene, experiment: Experiment, own: Axes
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield the positions of rows to train on and to test on, each ascending, by the axes of a block."""
-    n_rows = len(scene.test)
-    shuffled = generator(experiment.seed, purpose="split", **own).permutation(n_rows)
+    """Yield the positions of rows to train on and to test on, each ascending, by the axes of a block.
+
+    Where people judged the rows it is the judges who are parted. A person goes with the judge of one of the
+    person's rows, drawn at random, and is tested in that row alone. The rows to train on are those of the
+    other judges and persons; rows that cross are left out.
+    """
+    rng, judged = generator(experiment.seed, purpose="split", **own), scene.judged
+    parted = np.arange(len(scene.test)) if judged is None else judged.judges
+    n_parted = int(parted.max()) + 1
+    shuffled = rng.permutation(n_parted)
     if scene.folds is not None:
         parts = np.array_split(shuffled, scene.folds)
     else:
         assert experiment.holdout is not None
-        parts = [shuffled[: n_held_out(n_rows, experiment.holdout)]]
+        parts = [shuffled[: n_held_out(n_parted, experiment.holdout)]]
+    row_of_person = None
+    if judged is not None:
+        order = rng.permutation(len(parted))
+        row_of_person = order[np.unique(judged.persons[order], return_index=True)[1]]
     for part in parts:
-        held_out = np.zeros(n_rows, dtype=bool)
-        held_out[part] = True
-        yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+        held_out = np.isin(parted, part)
+        if judged is None or row_of_person is None:
+            yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+            continue
+        tested = np.sort(row_of_person[held_out[row_of_person]])
+        crossing = np.isin(judged.persons, judged.persons[tested])
+        yield np.flatnonzero(~held_out & ~crossing), tested
+
+
+def split_sizes(scene: Scene, experiment: Experiment) -> list[tuple[int, int]]:
+    """Return how many rows are trained on and tested on in each split of each repetition and level."""
+    levels = experiment.levels[:1] if experiment.paired_betas else experiment.levels
+    return [
+        (len(train), len(test))
+        for level, repetition in itertools.product(levels, range(experiment.repetitions))
+        for train, test in split(scene, experiment, _axes(scene, experiment, level, repetition))
+    ]
 
 
 def n_held_out(n_rows: int, holdout: float) -> int:

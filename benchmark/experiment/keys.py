@@ -105,6 +105,8 @@ def sample_identity(world: World, block: Block) -> dict[str, Any]:
         identity["learning"] = [repr(scene.learning), _learning_digest()]
     if scene.score is not None:
         identity["score"] = scene.score.digest
+    if scene.judged is not None:
+        identity["judged"] = scene.judged.digest
     if scene.numbers is not None:
         identity["numbers"] = scene.numbers.digest
     if BIASED in experiment.tests:

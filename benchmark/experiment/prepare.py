@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,12 +18,13 @@ from benchmark.bias.doses import Dose, solve_doses
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
+from benchmark.data.judged import Judged
 from benchmark.data.load import Dataset, group_notes, load_dataset
 from benchmark.data.numbers import Numbers
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.experiment.draws import draw_folds, n_held_out
+from benchmark.experiment.draws import draw_folds, n_held_out, split_sizes
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
@@ -75,6 +76,7 @@ class Scene:
     train: Train = "network"  # what training samples are drawn from
     score: Score | None = None  # the number behind the label, where the card names one
     boundary: NDArray[np.float64] | None = None  # how near rows are to it, where a bias asks
+    judged: Judged | None = None  # what people judged of the rows, where these are split
     numbers: Numbers | None = (
         None  # those that the test rows' bins were cut from, where a classifier takes them
     )
@@ -135,7 +137,7 @@ class Scene:
     @cached_property
     def rows(self) -> Rows:
         """All rows before bias, with what is known of them beside their table."""
-        return Rows.of(self.test, self.score, self.boundary)
+        return Rows.of(self.test, self.score, self.boundary, self.judged)
 
     def expected(self, bias: str, beta: float) -> Expected:
         """Return what is expected of training samples, where all rows are trained on or learned from."""
@@ -311,7 +313,7 @@ def _build_scene(
             f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
             f"'numbers = true' in {entry.card} under {few(binned, 4)} keeps them."
         )
-    n_train = _train_rows(experiment, entry, len(test))
+    n_train = _train_rows(experiment, entry, len(test), found.judged is not None)
     if any(technique.tuned for technique in experiment.techniques):
         _require_validation_rows(experiment, entry, n_train)
     biases = {bias.name: bias.to_bias() for bias in entry.bias}
@@ -332,12 +334,17 @@ def _build_scene(
         train=experiment.train,
         score=found.score if experiment.train == "data" else None,
         boundary=boundary,
+        judged=found.judged if experiment.splits else None,
         numbers=found.numbers,
         folds=entry.folds or experiment.folds,
         strata=entry.strata,
         attributes=card.attributes,
         notes=group_notes(test),
     )
+    if scene.judged is not None:
+        scene = replace(scene, notes=(*scene.notes, *_judged_notes(experiment, scene, scene.judged)))
+        for note in scene.notes[-2:]:
+            say(f"Note, {entry.name}: {note}")
     doses: dict[str, tuple[Dose, ...]] = {}
     for name in scene.biases:
         try:  # so that what cannot be planted is known before anything is computed
@@ -355,11 +362,48 @@ def _build_scene(
     return replace(scene, doses=doses)
 
 
-def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int) -> int:
-    """Return how many rows a training sample has; an ExperimentError says that rows cannot be split so."""
+def _judged_notes(experiment: Experiment, scene: Scene, judged: Judged) -> tuple[str, str]:
+    """Return what is said of rows that people judged; an ExperimentError says that they cannot be split."""
+    if any(technique.tuned for technique in experiment.techniques):
+        raise ExperimentError(
+            f"Techniques cannot be tuned on {scene.entry.name!r}, whose rows people judged",
+            expected="techniques with settings of their own",
+            got="validation rows of the same judges and persons as the rows that are trained on",
+            remedy="leave [tune] out, or this dataset",
+        )
+    sizes = split_sizes(scene, experiment)
+    if not all(map(min, sizes)):
+        raise ExperimentError(
+            f"The dataset {scene.entry.name!r} has too few judges or persons to be split",
+            expected="rows to train on and to test on in every split",
+            got=f"{np.unique(judged.judges).size} judges, {np.unique(judged.persons).size} persons",
+            remedy="ask for fewer folds or another holdout",
+        )
+    trained, tested = zip(*sizes, strict=True)
+    dose, gap = judged.dose(scene.test), judged.gap(scene.test)
+    return (
+        f"people judged these rows; their label makes the gap between the groups {gap:.3f} in place of "
+        f"{gap - dose:.3f}, a dose of {dose:+.3f}.",
+        f"of {len(scene.test):,} judgements, {_least_to_most(trained)} are left to train on in a split, and "
+        f"{_least_to_most(tested)} persons to test on, each once with the true label: no judge and no person "
+        "is on both sides, and rows that cross are left out.",
+    )
+
+
+def _least_to_most(counts: Sequence[int]) -> str:
+    return " to ".join(f"{count:,}" for count in dict.fromkeys((min(counts), max(counts))))
+
+
+def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int, judged: bool) -> int:
+    """Return how many rows a training sample has; an ExperimentError says that rows cannot be split so.
+
+    Where people judged the rows it is the most that there may be: some are left out in each split.
+    """
     n_others = n_rows
     folds = entry.folds or experiment.folds
-    if folds is not None:
+    if judged and experiment.train == "data":
+        pass
+    elif folds is not None:
         n_others = n_rows - n_rows // folds
     elif experiment.holdout is not None:
         n_others = n_rows - n_held_out(n_rows, experiment.holdout)

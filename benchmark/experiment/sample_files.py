@@ -59,7 +59,9 @@ class Origin:
             network, n_rows, source = learned_network(card, sources)
             return cls(network, n_rows or 0, source)
         dataset = load_dataset(card, sources)
-        return cls(Rows.of(dataset.table, dataset.score), len(dataset.table), dataset.source)
+        return cls(
+            Rows.of(dataset.table, dataset.score, judged=dataset.judged), len(dataset.table), dataset.source
+        )
 
 
 def draw_sample(

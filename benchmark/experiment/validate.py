@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError, model_validator
 
-from benchmark.bias.base import no_boundary
+from benchmark.bias.base import no_boundary, no_judged
 from benchmark.bias.edits import check_edits
 from benchmark.classifiers import make_classifier
 from benchmark.columns import OWN, UNTREATED
@@ -174,10 +174,11 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
     for technique, parameters in dataset.parameters.items():
         yield from _of_parameters(f"{place}, parameters", get_technique, technique, parameters)
     schema: Schema | None = None
-    has_score = False
+    has_score = has_judged = False
     try:
         card = dataset.find_card()
         schema, has_score = card.schema(), experiment.train == "data" and card.score is not None
+        has_judged = experiment.train == "data" and card.judged is not None
     except BetabenchError as error:
         yield _Problem(place, error)
     for bias in dataset.bias:
@@ -190,6 +191,9 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
             if experiment.train == "network":
                 of_rows = (step.name for step in made.steps if step.needs_boundary)
                 wrong += [_Problem(planted, no_boundary(name)) for name in of_rows]
+            if not has_judged:
+                of_people = (step.name for step in made.steps if step.needs_judged)
+                wrong += [_Problem(planted, no_judged(name)) for name in of_people]
             checked = functools.partial(made.check, schema, experiment.betas or (1.0,), has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmark.experiment import evaluate, versions
 from benchmark.experiment.counts import BlockName
-from benchmark.experiment.draws import axes, split
+from benchmark.experiment.draws import axes, split, split_sizes
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import Scene, World, network_digest
 from benchmark.experiment.run import Outcome, headline_metrics
@@ -105,7 +105,7 @@ def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> D
         test_groups=GroupSizes.of(test),
         scored_favorable=_scored_favorable(world.experiment, scene),
         biased_favorable=_biased_favorable(world.experiment, scene, biased),
-        train_rows=scene.n_train,
+        train_rows=_train_rows(world.experiment, scene),
         warning=scene.card.warning,
         notes=scene.notes,
         network=LearnedNetwork(
@@ -137,6 +137,13 @@ def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> D
         columns=schema.names,
         group_rows=dict(zip(schema.groups, rows.tolist(), strict=True)),
     )
+
+
+def _train_rows(experiment: Experiment, scene: Scene) -> int:
+    """Return how many rows a training sample has: where people judged them, the fewest of all splits."""
+    if scene.judged is None or scene.train == "network":
+        return scene.n_train
+    return min(scene.n_train, *(trained for trained, _ in split_sizes(scene, experiment)))
 
 
 def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[float, tuple[float, ...]]:

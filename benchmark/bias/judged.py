@@ -1,0 +1,45 @@
+"""Judged bias: labels as people judged them, a real bias in place of a planted one."""
+
+import numpy as np
+
+from benchmark.bias.base import BiasKind, Chances, Rows, no_judged
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+from benchmark.data.table import Schema
+
+
+@register
+class JudgedBias(BiasKind):
+    """Replace the true label by the one that people judged, where both are known.
+
+    A label that differs from the judged one is turned with probability β: at β = 1 all labels are the judged
+    ones. How much bias that is, the data say, and nobody chooses: :meth:`benchmark.data.judged.Judged.dose`
+    measures it. It needs real rows of a dataset whose card names both labels.
+
+    Parameters
+    ----------
+    rate : Rate, default "beta"
+        Probability that a label which differs from the judged one is turned.
+    """
+
+    name = "judged"
+    summary = "labels replaced with probability β by those that people judged"
+    reference = (
+        "Lenders and Calders (2023), Real-life performance of fairness interventions, SAC: "
+        "people's label beside the true one"
+    )
+    version = "1"
+    needs_judged = True
+
+    rate: Rate = Rate("beta")
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return the rate for each label that is not the judged one."""
+        if rows.judged is None:
+            raise no_judged(self.name)
+        favorable = rows.judged.favorable
+        return Chances(turned=self.rate.at(beta) * np.column_stack([favorable, ~favorable]))
+
+    def looks_at(self, schema: Schema) -> None:
+        """Return None: it is the judged label that counts."""
+        return

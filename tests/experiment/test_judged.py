@@ -1,0 +1,308 @@
+"""The label that people judged, in experiments: it reaches training rows alone; splits keep people apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmark.bias import Rows, make_bias
+from benchmark.data import Table
+from benchmark.data.judged import Judged
+from benchmark.data.source import Sources
+from benchmark.errors import BetabenchError, BiasError, ExperimentError
+from benchmark.experiment.draws import Fold, axes, draw_folds, split, split_sizes
+from benchmark.experiment.expand import expand
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.experiment.run import compute
+from benchmark.experiment.store import Store
+from benchmark.experiment.validate import check_experiment
+from benchmark.runs.describe import describe_run
+from tests.helpers.engines import InProcess
+
+CARD = """
+name = "essays"
+title = "Essays"
+label = "passed"
+favorable_label = "yes"
+sensitive_feature = "sex"
+deprived_group = "m"
+source = { format = "csv", files = [{ path = "essays.csv" }] }
+[judged]
+judge = "teacher"
+person = "pupil"
+label = { kind = "numeric", source = "guess", bins = [0, 10, 20], states = ["no", "yes"] }
+[columns]
+pages = { kind = "categorical", states = ["few", "some", "many"] }
+town = { kind = "categorical", states = ["north", "south"] }
+sex = { kind = "categorical", states = ["m", "f"] }
+passed = { kind = "numeric", source = "grade", bins = [0, 10, 20], states = ["no", "yes"] }
+"""
+PLANS: dict[str, dict[str, Any]] = {"holdout": {"holdout": 0.3}, "folds": {"folds": 4}}
+every_plan = pytest.mark.parametrize("plan", PLANS)
+
+
+@pytest.fixture(scope="module", params=["crossed", "nested"])
+def card(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 600 judgements of 150 pupils by 25 teachers who all judge anybody, or each their own pupils."""
+    folder, rng = tmp_path_factory.mktemp(request.param), np.random.default_rng(0)
+    lines = ["pages,town,sex,grade,guess,teacher,pupil"]
+    people = [
+        (rng.choice(["few", "some", "many"]), rng.choice(["north", "south"]), rng.choice(["m", "f"]))
+        for _ in range(150)
+    ]
+    for row in range(600):
+        pupil = row % 150
+        pages, town, sex = people[pupil]
+        grade = 6 + 5 * (pages == "many") + pupil % 7
+        guess = grade - 4 * (sex == "m") + int(rng.integers(0, 3))
+        teacher = pupil % 25 if request.param == "nested" else int(rng.integers(25))
+        lines.append(f"{pages},{town},{sex},{grade},{guess},t{teacher},p{pupil}")
+    (folder / "essays.csv").write_text("\n".join(lines) + "\n")
+    path = folder / "essays.toml"
+    path.write_text(CARD)
+    return path
+
+
+def world(card: Path, **fields: Any) -> World:
+    given: dict[str, Any] = {
+        "datasets": [{"card": str(card), "bias": ["judged", "label"]}],
+        "techniques": ["none", "reweighing"],
+        "betas": [0, 1],
+        "paired_betas": True,
+        "repetitions": 2,
+        "seed": 3,
+        "train": "data",
+        "tests": ["original", "biased"],
+        **fields,
+    }
+    return build_world(expand(Experiment(**given)), Sources(offline=True))
+
+
+def scene_of(made: World) -> tuple[Scene, Judged]:
+    scene = made.scenes["essays"]
+    assert scene.judged is not None
+    return scene, scene.judged
+
+
+def folds_of(made: World, scene: Scene, beta: float, bias: str = "judged") -> list[Fold]:
+    return list(draw_folds(scene, Block("essays", bias, beta, 0), made.experiment))
+
+
+def flipped(table: Table) -> Table:
+    """Return the table with every label turned."""
+    labels = table.codes[:, table.schema.label_index]
+    return table.with_column(table.schema.label, 1 - labels)
+
+
+@every_plan
+def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
+    made = world(card, **PLANS[plan])
+    scene, judged = scene_of(made)
+    n_left = []
+    for seed in range(100):
+        experiment = made.experiment.model_copy(update={"seed": seed})
+        own = axes(scene, Block("essays", "judged", 0.0, 0), experiment)
+        parts = list(split(scene, experiment, own))
+        for train, test in parts:
+            assert (np.diff(train) > 0).all()
+            assert (np.diff(test) > 0).all()
+            assert not {*judged.persons[train]} & {*judged.persons[test]}
+            assert not {*judged.judges[train]} & {*judged.judges[test]}
+            assert len({*judged.persons[test]}) == len(test)
+            # Whoever is neither tested nor left out for a judge is trained on.
+            left = ~np.isin(judged.persons, judged.persons[test])
+            if plan == "holdout":
+                held_out = round(0.3 * 25)
+                assert len({*judged.judges} - {*judged.judges[train]}) == held_out
+                left &= np.isin(judged.judges, judged.judges[train])
+                assert left.sum() == len(train)
+            n_left.append(len(train))
+        if plan == "folds":  # every person is tested once
+            tested = np.concatenate([judged.persons[test] for _, test in parts])
+            assert sorted(tested) == list(range(150))
+        assert split_sizes(scene, experiment)[: len(parts)] == [tuple(map(len, part)) for part in parts]
+    everybody = 600 * (0.7 if plan == "holdout" else 0.75)
+    if "nested" in str(card):  # nothing crosses
+        assert np.mean(n_left) == pytest.approx(everybody, rel=0.05)
+    else:
+        assert max(n_left) < everybody
+
+
+@every_plan
+def test_every_row_of_a_person_can_be_the_one_tested(card: Path, plan: str) -> None:
+    made = world(card, **PLANS[plan])
+    scene, _ = scene_of(made)
+    counts = np.zeros(600)
+    for seed in range(400):
+        experiment = made.experiment.model_copy(update={"seed": seed})
+        for _, test in split(scene, experiment, axes(scene, Block("essays", "label", 0.0, 0), experiment)):
+            counts[test] += 1
+    expected = 400 / 4 * (0.32 if plan == "holdout" else 1)  # 8 of 25 judges
+    assert counts.mean() == pytest.approx(expected, rel=0.05)
+    assert counts.min() > 0.4 * expected
+
+
+@every_plan
+def test_the_judged_label_never_reaches_the_test(card: Path, plan: str) -> None:
+    made = world(card, **PLANS[plan])
+    scene, judged = scene_of(made)
+    poisoned = replace(scene, judged=replace(judged, favorable=~judged.favorable))
+    for beta in (0.0, 0.5, 1.0):
+        for one, other in zip(folds_of(made, scene, beta), folds_of(made, poisoned, beta), strict=True):
+            assert one.tests["original"].seen.digest == other.tests["original"].seen.digest
+            assert one.tests["original"].truth.digest == other.tests["original"].truth.digest
+            assert one.tests["biased"].seen.digest == other.tests["biased"].seen.digest
+            assert (one.train.digest == other.train.digest) == (beta == 0)
+            # What is trained on are the same people, with other labels.
+            assert flipped(one.train).digest == other.train.digest or beta < 1
+
+
+@every_plan
+def test_at_beta_1_the_true_label_never_reaches_the_training_rows(card: Path, plan: str) -> None:
+    made = world(card, **PLANS[plan])
+    scene, judged = scene_of(made)
+    poisoned = replace(scene, test=flipped(scene.test))
+    for one, other in zip(folds_of(made, scene, 1.0), folds_of(made, poisoned, 1.0), strict=True):
+        assert one.train.digest == other.train.digest
+        assert one.kept is not None
+        np.testing.assert_array_equal(one.train.y, judged.favorable[one.kept])
+        assert (one.tests["original"].truth.y != other.tests["original"].truth.y).all()
+        # The biased test has the labels of judges whom no training row knows.
+        assert one.tests["biased"].truth.digest == other.tests["biased"].truth.digest
+
+
+def test_no_feature_is_a_judgement(card: Path) -> None:
+    made = world(card, **PLANS["holdout"])
+    for fold in folds_of(made, made.scenes["essays"], 1.0):
+        for table in (fold.train, fold.tests["original"].seen, fold.tests["biased"].seen):
+            assert table.schema.names == ("pages", "town", "sex", "passed")
+
+
+def test_a_share_of_labels_is_turned_and_the_rest_is_true() -> None:
+    codes = np.zeros((20_000, 2), dtype=np.int16)
+    codes[:, 0], codes[::2, 1] = np.arange(20_000) % 3 == 0, 1
+    from benchmark.conformance import example_table
+
+    schema = example_table(2).schema
+    columns = (schema.column("sex"), schema.column("label"))
+    table = Table(replace(schema, columns=columns), codes)
+    judged = Judged(np.arange(20_000) % 4 < 2, np.arange(20_000) % 9, np.arange(20_000))
+    differs = judged.favorable != table.y
+    bias, rows = make_bias("judged"), Rows.of(table, judged=judged)
+    after = bias.plant_in_rows(rows, 0.3, np.random.default_rng(1)).table
+    turned = after.y != table.y
+    assert not turned[~differs].any()
+    assert turned[differs].mean() == pytest.approx(0.3, abs=0.02)
+    for beta in (0.0, 0.5, 1.0):
+        expected = bias.expected_in_rows(rows, beta).discrimination
+        true = float(table.y[~table.deprived].mean() - table.y[table.deprived].mean())
+        assert expected == pytest.approx(true + beta * judged.dose(table), abs=1e-12)
+
+
+def test_a_part_of_rows_takes_its_judgements_along(card: Path) -> None:
+    scene, judged = scene_of(world(card, **PLANS["holdout"]))
+    some = np.array([3, 7, 500])
+    for part in (scene.rows.take(some), scene.rows.apart(some), scene.rows.take(np.arange(600) == 7)):
+        assert part.judged is not None
+        assert len(part.judged.favorable) == len(part.table)
+    assert scene.rows.apart(some).judged.digest == judged.take(some).digest  # type: ignore[union-attr]
+
+
+def test_its_digest_is_in_the_keys(card: Path) -> None:
+    made = world(card, **PLANS["holdout"])
+    scene, judged = scene_of(made)
+
+    def keys(**fields: Any) -> set[str]:
+        other = replace(scene, judged=replace(judged, **fields))
+        changed = replace(made, scenes={"essays": other})
+        return {cell.key for _, cells in planned_cells(changed) for cell in cells}
+
+    own = keys()
+    for fields in (
+        {"favorable": ~judged.favorable},
+        {"judges": judged.judges[::-1]},
+        {"persons": judged.persons[::-1]},
+    ):
+        assert not own & keys(**fields)
+
+
+def test_a_run_says_what_is_left(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = world(card, **PLANS["holdout"], techniques=["none"])
+    scene, judged = scene_of(made)
+    with Store(tmp_path / "store.sqlite") as store:
+        outcome = compute(made, store, engine=InProcess(1))
+    assert {cell.status for cell in outcome.cells} == {"ok"}
+    (dataset,) = describe_run(made, outcome).datasets
+    assert dataset.notes == scene.notes
+    dose, left = dataset.notes[-2:]
+    assert f"a dose of {judged.dose(scene.test):+.3f}." in dose
+    trained, tested = zip(*split_sizes(scene, made.experiment), strict=True)
+    assert f"{min(trained):,} to {max(trained):,} are left" in left or f" {min(trained):,} are left" in left
+    assert dataset.train_rows == min(trained)
+    assert str(max(tested)) in left
+    block = Block("essays", "", 0.0, 0)
+    ((_, test),) = split(scene, made.experiment, axes(scene, block, made.experiment))
+    assert dataset.scored_favorable[0.0][0] == pytest.approx(scene.test.y[test].mean())
+
+
+def test_where_nobody_judged_it_is_an_error(card: Path) -> None:
+    with pytest.raises(BiasError, match=r"(?s)'judged' needs a second label.*\[judged\]"):
+        make_bias("judged").plant_in_rows(Rows.of(flat(card)), 0.5, np.random.default_rng(0))
+    for dataset, train in (("compas", "data"), (str(card), "network")):
+        experiment = Experiment(
+            datasets=[{"card": dataset, "bias": ["judged"]}],
+            techniques=["none"],
+            betas=[0, 1],
+            train=train,
+            holdout=0.3,
+        )
+        with pytest.raises(BetabenchError, match="needs a second label"):
+            check_experiment(experiment)
+
+
+def flat(card: Path) -> Table:
+    return world(card, **PLANS["holdout"]).scenes["essays"].test
+
+
+def test_a_sample_of_a_shipped_network_has_no_judges() -> None:
+    with pytest.raises(BiasError, match="needs a second label"):
+        build_world(
+            expand(
+                Experiment(
+                    datasets=[{"card": "school_performance", "bias": ["judged"]}],
+                    techniques=["none"],
+                    betas=[0, 1],
+                    train="data",
+                    holdout=0.3,
+                )
+            ),
+            Sources(offline=True),
+        )
+
+
+def test_too_few_judges_and_tuning_are_told(card: Path) -> None:
+    with pytest.raises(ExperimentError, match="too few judges") as error:
+        world(card, folds=30)
+    assert error.value.got == "25 judges, 150 persons"
+    with pytest.raises(ExperimentError, match="cannot be tuned on 'essays'"):
+        world(
+            card,
+            **PLANS["holdout"],
+            techniques=["none", "repair"],
+            tune={"trials": 3, "validation": ["biased"], "on": 0.3},
+        )
+
+
+def test_other_bias_on_the_same_splits(card: Path) -> None:
+    made = world(card, **PLANS["folds"])
+    scene = made.scenes["essays"]
+    real, planted = (folds_of(made, scene, 1.0, bias) for bias in ("judged", "label"))
+    for one, other in zip(real, planted, strict=True):
+        np.testing.assert_array_equal(one.known, other.known)
+        assert one.tests["original"].truth.digest == other.tests["original"].truth.digest
