@@ -84,7 +84,8 @@ def nearness_to_boundary(table: Table, rng: np.random.Generator) -> Array:
     schema, y = table.schema, table.y
     columns = [i for i in range(len(schema.columns)) if i != schema.label_index]
     states = [np.arange(schema.columns[i].cardinality) for i in columns]
-    # Sparse products are summed row by row: equal rows of a fifth tie, whatever the processor.
+    # Sparse products are summed row by row: equal rows of a fifth tie. Newton's steps end at the optimum but
+    # for rounding; others stop near it, and elsewhere on another processor, which changes ranks.
     features = OneHotEncoder(categories=states).fit_transform(table.codes[:, columns])
     log_odds = np.empty(len(table))  # which rank as probabilities do, without their rounding near 0 and 1
     fifth = np.empty(len(table), dtype=np.intp)
@@ -100,7 +101,7 @@ def nearness_to_boundary(table: Table, rng: np.random.Generator) -> Array:
                 got=f"{np.count_nonzero(y)} favorable labels among {len(y):,} rows",
                 remedy="use another kind on this dataset",
             )
-        model = LogisticRegression(tol=1e-6, max_iter=1000).fit(features[others], y[others])
+        model = LogisticRegression(solver="newton-cholesky", tol=1e-9).fit(features[others], y[others])
         log_odds[~others] = model.decision_function(features[~others])
     ranks = (rankdata(log_odds) - 1) / (len(table) - 1)
     # Ranks rise as probabilities do: their quantile is the rank of the probabilities' quantile.

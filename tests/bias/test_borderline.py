@@ -80,7 +80,7 @@ def nearness_by_hand(table: Table, seed: int) -> np.ndarray:
 def test_nearness_by_other_means(n_rows: int) -> None:
     table = example_table(n_rows)
     found = nearness_to_boundary(table, np.random.default_rng(7))
-    np.testing.assert_allclose(found, nearness_by_hand(table, 7), atol=1e-6)
+    np.testing.assert_allclose(found, nearness_by_hand(table, 7), atol=1e-9)
     assert found.max() > 0.9
     assert (found == 0).any()
 
@@ -90,7 +90,7 @@ def test_ties_share_the_middle_of_their_places() -> None:
     table = example_table(8).take(np.repeat(np.arange(8), 100))
     found = nearness_to_boundary(table, np.random.default_rng(2))
     assert len(np.unique(found)) <= 5 * 8
-    np.testing.assert_allclose(found, nearness_by_hand(table, 2), atol=1e-6)
+    np.testing.assert_allclose(found, nearness_by_hand(table, 2), atol=1e-9)
 
 
 def test_rows_of_one_label_have_no_boundary() -> None:
