@@ -20,6 +20,10 @@ class JudgedBias(BiasKind):
     ----------
     rate : Rate, default "beta"
         Probability that a label which differs from the judged one is turned.
+    at_random : bool, default False
+        Whether chance decides whose labels are wrong: each row's label is turned with probability β times
+        the share of rows of the same group and true label that people misjudged. The label gap changes as
+        much as by what people judged.
     """
 
     name = "judged"
@@ -32,11 +36,18 @@ class JudgedBias(BiasKind):
     needs_judged = True
 
     rate: Rate = Rate("beta")
+    at_random: bool = False
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return the rate for each label that is not the judged one."""
+        """Return the rate for each label that is not the judged one, or the share of such labels times it."""
         if rows.judged is None:
             raise no_judged(self.name)
+        if self.at_random:
+            before = rows.before.take(rows.kept)
+            turned = np.zeros((len(before), 2))
+            every, label = np.arange(len(before)), before.y.astype(np.intp)
+            turned[every, label] = rows.judged.shares(before)[before.deprived.astype(np.intp), label]
+            return Chances(turned=self.rate.at(beta) * turned)
         favorable = rows.judged.favorable
         return Chances(turned=self.rate.at(beta) * np.column_stack([favorable, ~favorable]))
 

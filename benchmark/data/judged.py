@@ -63,6 +63,17 @@ class Judged:
         """
         return self.gap(table) - _gap(table.y, table.deprived)
 
+    def shares(self, table: Table) -> NDArray[np.float64]:
+        """Return the share of rows that people misjudged, by group and by true label: shape (2, 2).
+
+        The first row is the favored group, the second the deprived one; the first column is the unfavorable
+        label, the second the favorable one. NaN where there is no such row.
+        """
+        cells = 2 * table.deprived + table.y
+        counts, wrong = (np.bincount(own, minlength=4) for own in (cells, cells[self.favorable != table.y]))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(wrong / counts).reshape(2, 2)
+
 
 def _gap(favorable: NDArray[np.bool_], deprived: NDArray[np.bool_]) -> float:
     return float(favorable[~deprived].mean() - favorable[deprived].mean())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmark.bias import Rows, make_bias
+from benchmark.bias import Rows, make_bias, make_step
+from benchmark.conformance import example_table
 from benchmark.data import Table
 from benchmark.data.judged import Judged
 from benchmark.data.source import Sources
@@ -187,11 +189,7 @@ def test_no_feature_is_a_judgement(card: Path) -> None:
 def test_a_share_of_labels_is_turned_and_the_rest_is_true() -> None:
     codes = np.zeros((20_000, 2), dtype=np.int16)
     codes[:, 0], codes[::2, 1] = np.arange(20_000) % 3 == 0, 1
-    from benchmark.conformance import example_table
-
-    schema = example_table(2).schema
-    columns = (schema.column("sex"), schema.column("label"))
-    table = Table(replace(schema, columns=columns), codes)
+    table = flat_table(codes)
     judged = Judged(np.arange(20_000) % 4 < 2, np.arange(20_000) % 9, np.arange(20_000))
     differs = judged.favorable != table.y
     bias, rows = make_bias("judged"), Rows.of(table, judged=judged)
@@ -203,6 +201,36 @@ def test_a_share_of_labels_is_turned_and_the_rest_is_true() -> None:
         expected = bias.expected_in_rows(rows, beta).discrimination
         true = float(table.y[~table.deprived].mean() - table.y[table.deprived].mean())
         assert expected == pytest.approx(true + beta * judged.dose(table), abs=1e-12)
+
+
+def test_at_random_as_many_labels_of_each_group_are_turned_of_other_people(card: Path) -> None:
+    scene, judged = scene_of(world(card, **PLANS["holdout"]))
+    table = scene.test
+    real, random = make_bias("judged"), make_bias(make_step("judged", {"at_random": True}))
+    shares = judged.shares(table)
+    for deprived, favorable in itertools.product((0, 1), (0, 1)):
+        own = (table.deprived == deprived) & (table.y == favorable)
+        assert shares[deprived, favorable] == pytest.approx((judged.favorable != table.y)[own].mean())
+    for beta in (0.0, 0.3, 1.0):
+        expected = [bias.expected_in_rows(scene.rows, beta) for bias in (real, random)]
+        assert expected[0].discrimination == pytest.approx(expected[1].discrimination, abs=1e-12)
+        assert expected[0].favorable == pytest.approx(expected[1].favorable, abs=1e-12)
+    many = scene.rows.take(np.tile(np.arange(600), 50))
+    turned = random.plant_in_rows(many, 1.0, np.random.default_rng(0)).table.y != many.table.y
+    wrong = np.tile(judged.favorable != table.y, 50)
+    for deprived, favorable in itertools.product((0, 1), (0, 1)):
+        own = (many.table.deprived == deprived) & (many.table.y == favorable)
+        share = shares[deprived, favorable]
+        assert turned[own & wrong].mean() == pytest.approx(share, abs=0.05) if share else True
+        assert turned[own & ~wrong].mean() == pytest.approx(share, abs=0.05)
+
+
+def test_shares_of_people_who_are_not_there_are_unknown() -> None:
+    table = flat_table(np.array([[0, 1], [0, 1], [1, 0]], dtype=np.int16))
+    judged = Judged(np.array([True, False, not table.y[2]]), np.zeros(3, np.intp), np.arange(3))
+    shares = judged.shares(table)
+    assert np.isnan(shares).sum() == 2
+    assert sorted(shares[~np.isnan(shares)]) == [0.5, 1.0]
 
 
 def test_a_part_of_rows_takes_its_judgements_along(card: Path) -> None:
@@ -264,6 +292,12 @@ def test_where_nobody_judged_it_is_an_error(card: Path) -> None:
         )
         with pytest.raises(BetabenchError, match="needs a second label"):
             check_experiment(experiment)
+
+
+def flat_table(codes: np.ndarray) -> Table:
+    """Return a table of a group and a label."""
+    schema = example_table(2).schema
+    return Table(replace(schema, columns=(schema.column("sex"), schema.column("label"))), codes)
 
 
 def flat(card: Path) -> Table:
