@@ -13,9 +13,13 @@ from benchmark.errors import BiasError
 POOLED_BELOW = 0.95
 """The greatest level of bias that is pooled with others: above it, a group has hardly a favorable label."""
 
+ACROSS = (0.05, 0.10)
+"""Doses whose results are pooled with each other, over the datasets that reach both."""
+
 _GRID = np.linspace(0.0, 1.0, 21)
 _GAP, _BETA = 1e-9, 1e-12  # bisection ends where the gap, or the level, is known as exactly
 _SIGMAS = 4.0  # standard errors by which a simulated gap may fall
+_NEAR = 1e-6  # by which the gap of a pooled level may miss the dose: a bias may jump past it
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,12 @@ class Dose:
 
     @property
     def pooled(self) -> bool:
-        """Whether results at this dose are pooled with those of other datasets."""
-        return self.beta is not None and self.beta <= POOLED_BELOW
+        """Whether results at this dose are pooled with those of other datasets.
+
+        They are unless the level takes nearly all favorable labels, or adds another gap than the dose.
+        """
+        near = abs(self.gap - self.dose) <= max(_NEAR, _SIGMAS * self.error)
+        return self.beta is not None and self.beta <= POOLED_BELOW and near
 
 
 def solve_doses(expected: Callable[[float], Expected], doses: Iterable[float]) -> tuple[Dose, ...]:
@@ -89,7 +97,7 @@ def _on_grid(
         try:
             gaps.append(gap(beta))
         except BiasError:
-            if beta == 0:
+            if len(gaps) < 2:  # it cannot be planted at all
                 raise
             break
     betas, found = _GRID[: len(gaps)], np.array(gaps)

@@ -19,7 +19,7 @@ from benchmark.classifiers import make_classifier
 from benchmark.columns import OWN, UNTREATED
 from benchmark.data import Schema
 from benchmark.declarations import count_of, indented
-from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
+from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, DatasetEntry
 from benchmark.experiment.evaluate import classifier_mismatch, describe_classifier
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, entries_for_names, load_plugins
@@ -194,10 +194,22 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
             if not has_judged:
                 of_people = (step.name for step in made.steps if step.needs_judged)
                 wrong += [_Problem(planted, no_judged(name)) for name in of_people]
+            if experiment.doses and any(step.needs_judged for step in made.steps):
+                wrong.append(_Problem(planted, _measured_dose()))
             checked = functools.partial(made.check, schema, experiment.betas or (1.0,), has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
         yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
+
+
+def _measured_dose() -> BiasError:
+    """Return the error that the dose of a bias is people's, not the experiment's."""
+    return BiasError(
+        "No dose can be solved for what people judged: the data say how large it is",
+        expected="betas, such as betas = [0, 1]",
+        got="doses",
+        remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run says the dose at β = 1",
+    )
 
 
 def _require_a_bound(rule: Rule) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from benchmark.bias.doses import ACROSS
 from benchmark.columns import OWN
 from benchmark.runs.frames import joined
 from benchmark.runs.manifest import Manifest
@@ -53,14 +54,38 @@ def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
     return repeated
 
 
+def _pooled(cells: Cells, run: Manifest) -> Cells:
+    """Return the cells at levels of bias that are pooled over datasets: all levels of β, not every dose."""
+    apart = [
+        (dataset.name, bias.name, dose.dose)
+        for dataset in run.datasets
+        for bias in dataset.bias
+        for dose in bias.doses
+        if not dose.pooled
+    ]
+    levels = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias", "beta"]])
+    return cells.take(~levels.isin(apart)) if apart else cells
+
+
+def _pooled_across(cells: Cells, run: Manifest) -> Cells:
+    """Return the cells at levels that are pooled with each other: of doses, those that datasets reach all."""
+    if run.level_name == "beta":
+        return cells
+    across = [dose for dose in ACROSS if dose in run.levels]
+    own = cells.take(cells.keys["beta"].isin(across).to_numpy())
+    reached = own.keys.groupby(["dataset", "bias"], sort=False)["beta"].transform("nunique")
+    return own.take((reached == len(across)).to_numpy())
+
+
 def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cells]]:
     """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
 
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
     fewer than others. Each comes with what it is ranked over: first datasets, then datasets and levels of
-    bias; there a dataset on which the bias has no effect counts once, by its least level.
+    bias; there a dataset on which the bias has no effect counts once, by its least level. Doses are pooled
+    where :attr:`benchmark.bias.doses.Dose.pooled` allows it, with each other only .05 and .10.
     """
-    repeats = repeated_levels(run, cells.keys).to_numpy()
+    cells = _pooled(cells, run)
     # With learners of their own, others were tried than with classifiers.
     tried: dict[tuple[str, bool], frozenset[str]] = {}
     for (dataset, learner), own in cells.keys.groupby(["dataset", "classifier"], sort=False)["technique"]:
@@ -70,7 +95,8 @@ def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cell
         datasets = [dataset for (dataset, _), own in tried.items() if techniques <= own]
         within = {"dataset": datasets, "technique": list(techniques)}
         yield ("dataset",), cells.where(**within)
-        yield ("dataset", "beta"), cells.take(~repeats).where(**within)
+        own = _pooled_across(cells.where(**within), run)
+        yield ("dataset", "beta"), own.take(~repeated_levels(run, own.keys).to_numpy())
 
 
 def _ranks(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float) -> pd.DataFrame:

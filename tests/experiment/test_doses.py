@@ -117,6 +117,28 @@ def test_a_bias_without_doses_is_refused_by_name() -> None:
         build_world(expand(Experiment(**asked)))
 
 
+def test_people_set_the_dose_of_what_they_judged() -> None:
+    asked = {**GIVEN, "bias": "judged", "datasets": ["school_performance"], "doses": [0.1]}
+    with pytest.raises(BetabenchError, match="No dose can be solved for what people judged"):
+        expand(Experiment(**asked))
+
+
+def test_what_cannot_be_planted_at_all_says_why() -> None:
+    asked = {**GIVEN, "bias": "score", "datasets": ["ricci"], "doses": [0.1]}
+    world = {**asked, "train": "network", "holdout": None}
+    with pytest.raises(BetabenchError, match="needs the number behind the label"):
+        build_world(expand(Experiment(**world)))
+
+
+def test_ranks_pool_the_doses_that_a_level_adds_and_across_doses_two_of_them(folder: Path) -> None:
+    ranks = pd.read_csv(folder / "statistics" / "ranks.csv")
+    one = ranks[(ranks["over"] == "dataset") & (ranks["metric"] == "discrimination")]
+    n_datasets = one.groupby("dose")["n_datasets"].max()
+    assert n_datasets.to_dict() == {0.0: 2, 0.05: 2, 0.1: 2, 0.4: 1}  # which Ricci does not reach
+    across = ranks[(ranks["over"] == "dataset beta") & (ranks["metric"] == "discrimination")]
+    assert set(across["n_blocks"]) == {4}  # .05 and .10 on both datasets
+
+
 def test_a_trial_has_the_greatest_dose_and_levels_on_the_command_line_take_their_place() -> None:
     whole = Experiment(**DOSED)
     assert lite(whole).levels == (0.0, 0.4)
