@@ -30,6 +30,7 @@ from benchmark.metrics import get_metric, metric_names
 from benchmark.statistics.few import FEW, few_words
 from benchmark.techniques import find_technique, get_technique, list_techniques
 from benchmark.techniques._search import search_space
+from benchmark.text.embedded import OF_NETWORKS
 
 _PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
 
@@ -272,6 +273,7 @@ def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
         )
     yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
+        yield OF_NETWORKS
         yield from too_few_repetitions(plan)
 
 

@@ -95,8 +95,8 @@ def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cell
         datasets = [dataset for (dataset, _), own in tried.items() if techniques <= own]
         within = {"dataset": datasets, "technique": list(techniques)}
         yield ("dataset",), cells.where(**within)
-        own = _pooled_across(cells.where(**within), run)
-        yield ("dataset", "beta"), own.take(~repeated_levels(run, own.keys).to_numpy())
+        across = _pooled_across(cells.where(**within), run)
+        yield ("dataset", "beta"), across.take(~repeated_levels(run, across.keys).to_numpy())
 
 
 def _ranks(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from benchmark.runs.descriptions import DatasetDescription, GroupSizes
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.sections.section import Block, Section, TextTable
-from benchmark.text.embedded import NOT_REAL
+from benchmark.text.embedded import NOT_REAL, OF_NETWORKS
 from benchmark.text.words import number, sentence
 
 EMBEDDED = (
@@ -27,7 +27,8 @@ def section(statistics: RunStatistics) -> Section:
     run = statistics.run
     cards = cards_of(run)
     blocks = [block for dataset in run.datasets for block in _dataset(dataset, cards.get(dataset.name))]
-    return Section("data", "Data", blocks=blocks)
+    notes = [] if run.protocol.train == "data" else [f"Note: {OF_NETWORKS}"]
+    return Section("data", "Data", notes, blocks=blocks)
 
 
 def cards_of(run: Manifest) -> dict[str, Card]:

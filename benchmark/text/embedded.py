@@ -15,6 +15,13 @@ NOT_REAL_LOUD = NOT_REAL.upper()
 NOT_LEARNED = "EMBEDDED NETWORK as shipped, NOT learned from REAL DATA at hand"
 """What figures of a network itself say."""
 
+OF_NETWORKS = (
+    "training rows are samples of learned networks. They show how techniques respond when the outcome's "
+    "probabilities change by a known amount. To choose a technique, train on real rows instead "
+    '(train = "data" and a holdout): on Adult and Dutch, techniques rank differently there.'
+)
+"""What samples of a network are good for, and what they are not."""
+
 REAL, SAMPLED = "real data", "sample of the learned network"
 """What techniques were tested on."""
 
