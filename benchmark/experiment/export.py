@@ -167,7 +167,8 @@ def doses_frame(world: World) -> pd.DataFrame:
                 reason = "" if reached else f"no level of this bias adds more than {dose.gap:.3f}"
                 if hidden is not None and hidden.beta is None:
                     reason = f"no level of this bias hides more than {hidden.gap:.3f}"
-                where = (scene.name, bias, dose.dose, dose.beta, dose.gap, dose.error, dose.pooled)
+                pooled = dose.pooled and (hidden is None or hidden.pooled)
+                where = (scene.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
                 added: Iterable[float] = [math.nan]
                 if reached and clean is not None:
                     added = _label_gaps(world, name, bias, dose.dose) - clean
