@@ -26,12 +26,13 @@ GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "va
 
 DECISIONS_NAME = "decisions.csv"
 DECISION_COUNTS = tuple(f"{group}_{number:04b}" for group in ("deprived", "favored") for number in range(16))
-"""Columns of ``decisions.csv``, numbers of people in the original test rows by four answers, each 0 or 1.
+"""Columns of ``decisions.csv``, numbers of people in the test rows by four answers, each 0 or 1.
 
 ``deprived_1101`` are those of the deprived group with the favorable label whom the clean model accepts, the
 biased baseline refuses, and the technique accepts.
 """
-DECISION_COLUMNS = (*CELL_COLUMNS, "fold", *DECISION_COUNTS)
+DECISION_COLUMNS = (*CELL_COLUMNS, "test", "fold", *DECISION_COUNTS)
+"""Columns of ``decisions.csv``, which leaves ``test`` out unless bias is hidden: it is the original one."""
 
 DOSES_NAME = "doses.csv"
 DOSE_COLUMNS = (
@@ -45,6 +46,26 @@ DOSE_COLUMNS = (
 ``added`` is what it added to the gap of each training sample. A dose out of reach has one row, and ``gap`` is
 the most that any level adds.
 """
+
+HIDDEN = "hidden"
+"""Column of the label gap that was planted first and then taken for the original; it follows the bias."""
+
+_HIDING = "+hidden_"
+
+
+def hidden_name(bias: str, gap: float) -> str:
+    """Return what a bias is called on top of a hidden label gap; without one it keeps its name."""
+    return f"{bias}{_HIDING}{gap!r}" if gap else bias
+
+
+def parted_name(bias: str) -> tuple[str, float]:
+    """Return the bias and the hidden label gap that a name of :func:`hidden_name` stands for.
+
+    A ValueError says that what follows the name of a bias is no gap.
+    """
+    name, _, gap = bias.partition(_HIDING)
+    return name, float(gap or 0.0)
+
 
 RESTORE, EQUALISE = "restore", "equalise"
 """Goals: decide as the model without planted bias does; accept both groups equally often."""
@@ -74,13 +95,15 @@ UNTREATED = "none"
 CROSSED = " × "
 """Between the attributes, and between the states, of an intersection."""
 
-Test = Literal["original", "biased", "balanced"]
+Test = Literal["original", "biased", "balanced", "truth"]
 ORIGINAL: Test = "original"
 BIASED: Test = "biased"
 BALANCED: Test = "balanced"
+TRUTH: Test = "truth"
 TEST_TITLES: Mapping[str, str] = {
     ORIGINAL: "original test data",
     BIASED: "biased test data",
     BALANCED: "balanced test data",
+    TRUTH: "test data in truth",
 }
 """What a fitted model is tested on: names in the column ``test``, in the order in which they are shown."""

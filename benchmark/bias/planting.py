@@ -204,18 +204,30 @@ class Bias:
         self.check(rows.table.schema, [beta], has_score=rows.score is not None)
         return _applied(self.steps, rows, beta, rng)
 
-    def expected_in_rows(self, rows: Rows, beta: float) -> Expected:
+    def check_hidden(self) -> None:
+        """Raise a BiasError if it cannot be planted in rows that are then taken for the original ones."""
+        if self.records_anew:
+            raise BiasError(
+                f"The bias {', then '.join(step.name for step in self.steps)} cannot be hidden",
+                expected="steps that turn labels or leave rows out",
+                got="a step that changes what is recorded of people's features",
+                remedy="leave 'hidden' out, or use another bias",
+            )
+
+    def expected_in_rows(self, rows: Rows, beta: float, *, hidden: float = 0.0) -> Expected:
         """Return what :meth:`plant_in_rows` makes of rows, in expectation.
 
         Exact unless a step's chances depend on what an earlier one has recorded anew; then it is simulated.
+        Given ``hidden``, bias of that level was planted in the same way before.
         """
         beta = check_beta(beta)
-        self.check(rows.table.schema, [beta], has_score=rows.score is not None)
-        expected = _expected_in(rows, np.full(len(rows.table), 1 / len(rows.table)), self.steps, beta)
+        self.check(rows.table.schema, [hidden, beta], has_score=rows.score is not None)
+        weights = np.full(len(rows.table), 1 / len(rows.table))
+        expected = _expected_in(rows, weights, self.steps, beta, hidden)
         self._require_something(expected)
         return expected
 
-    def expectations_in_rows(self, rows: Rows) -> Callable[[float], Expected]:
+    def expectations_in_rows(self, rows: Rows, *, hidden: float = 0.0) -> Callable[[float], Expected]:
         """Return what says what :meth:`expected_in_rows` does, to rounding, and is quick to ask often.
 
         Rows that the steps cannot tell apart are counted together.
@@ -227,7 +239,7 @@ class Bias:
         @functools.cache
         def expected(beta: float) -> Expected:
             self.check(schema, [check_beta(beta)], has_score=rows.score is not None)
-            found = _expected_in(rows, weights, self.steps, beta)
+            found = _expected_in(rows, weights, self.steps, beta, hidden)
             self._require_something(found)
             return found
 
@@ -301,10 +313,12 @@ def _expected_of(network: Network, steps: Sequence[BiasKind], beta: float) -> Ex
     return _simulated(Rows.of(sample(network, _SIMULATED, rng)), steps, beta, rng)
 
 
-def _expected_in(rows: Rows, weights: Array, steps: Sequence[BiasKind], beta: float) -> Expected:
+def _expected_in(
+    rows: Rows, weights: Array, steps: Sequence[BiasKind], beta: float, hidden: float = 0.0
+) -> Expected:
     """Return what is expected of rows with weights that sum to 1; simulated rows have equal ones."""
-    if beta == 0 or _is_exact(steps):
-        return _propagated(steps, rows, weights, beta)
+    if hidden or beta == 0 or _is_exact(steps):  # what records anew is never hidden
+        return _propagated(steps, rows, weights, hidden, beta)
     return _simulated(_repeated(rows, _SIMULATED), steps, beta, np.random.default_rng(0))
 
 
@@ -366,8 +380,11 @@ def _drawn(rows: Rows, chances: Chances, rng: np.random.Generator) -> Rows:
     return rows
 
 
-def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, beta: float) -> Expected:
-    """Follow the probability of each row with each label through the steps; weights sum to 1, (n_rows,)."""
+def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, *betas: float) -> Expected:
+    """Follow the probability of each row with each label through the steps, at one level after another.
+
+    Weights sum to 1 and have shape (n_rows,).
+    """
     mass = np.zeros((len(weights), 2))
     mass[np.arange(len(weights)), rows.table.y.astype(np.intp)] = weights
     # By then a row may have either label, and a step's group may be one of labels.
@@ -377,7 +394,7 @@ def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, beta: flo
         replace(rows, table=rows.table.with_column(schema.label, np.full(len(weights), c, CODE_DTYPE)))
         for c in codes
     ]
-    for step in steps if beta > 0 else ():
+    for beta, step in ((beta, step) for beta in betas if beta > 0 for step in steps):
         found = np.zeros_like(mass)
         for label, labelled in enumerate(either):
             own, chances = np.zeros_like(mass), step.chances(labelled, beta) or Chances()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import BIASED, ORIGINAL, TUNED
+from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
 from benchmark.experiment.score import DECISIONS, JOINT, counts_by_place
 from benchmark.experiment.store import CellResult
 
@@ -26,11 +26,12 @@ class CountsOfCells:
 
     They are by group, label and prediction; with folds, all folds of a repetition together. ``biased`` are
     the shares of favorable labels in the test rows with planted bias, which all cells of a block share; with
-    folds, the means over these.
+    folds, the means over these. ``hidden`` are those in the rows of each test where bias is hidden.
     """
 
     def __init__(self) -> None:
         self.biased: dict[BlockName, float] = {}
+        self.hidden: dict[BlockName, dict[Test, float]] = {}
         self._sums: dict[CellName, NDArray[np.float64]] = {}
         self._n: defaultdict[CellName, int] = defaultdict(int)
 
@@ -40,10 +41,12 @@ class CountsOfCells:
             places = counts_by_place(cell.counts)
             own = [counts for (_, test), counts in places.items() if test == ORIGINAL]
             block = (cell.dataset, cell.bias, cell.beta, cell.repetition)
-            planted = [np.asarray(counts) for (_, test), counts in places.items() if test == BIASED]
+            planted = [counts for (_, test), counts in places.items() if test == BIASED]
             if planted and block not in self.biased:
-                shares = [counts[:, 1].sum() / counts.sum() for counts in planted]
-                self.biased[block] = float(np.mean(shares))
+                self.biased[block] = _favorable(planted)
+            true = [counts for (_, test), counts in places.items() if test == TRUTH]
+            if true and block not in self.hidden:
+                self.hidden[block] = {ORIGINAL: _favorable(own), TRUTH: _favorable(true)}
             if cell.status == "ok" and own and len(own[0]):
                 where = (cell.dataset, cell.bias, cell.beta, cell.technique, cell.classifier)
                 total = np.sum([np.asarray(counts, dtype=float) for counts in own], axis=0)
@@ -51,10 +54,17 @@ class CountsOfCells:
                 self._n[where] += 1
             whole = cell.counts if isinstance(cell.counts, Mapping) else {}
             yield replace(
-                cell, counts={key: whole[key] for key in (JOINT, TUNED, DECISIONS) if key in whole} or ()
+                cell,
+                counts={key: whole[key] for key in (JOINT, TUNED, *DECISIONS.values()) if key in whole} or (),
             )
 
     @property
     def means(self) -> Mapping[CellName, NDArray[np.float64]]:
         """Mean counts of each cell."""
         return {where: total / self._n[where] for where, total in self._sums.items()}
+
+
+def _favorable(folds: Iterable[Any]) -> float:
+    """Return the share of favorable labels in counts of each fold, the mean over them."""
+    counted = [np.asarray(counts) for counts in folds]
+    return float(np.mean([counts[:, 1].sum() / counts.sum() for counts in counted]))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Planted, Rows
-from benchmark.columns import BIASED, ORIGINAL, Test
+from benchmark.columns import BIASED, ORIGINAL, TRUTH, Test
 from benchmark.data.numbers import numbered
 from benchmark.data.table import Table
 from benchmark.seeding import generator
@@ -48,9 +48,11 @@ class Fold:
     train: Table
     tests: Mapping[Test, TestRows]
     # Positions among the scene's rows, ascending: of those that train was made from, the real rows before
-    # bias or those that the network is of, if not all; and of those that train has, if they are real.
+    # bias or those that the network is of, if not all; of those that train has, if they are real; and of the
+    # original test rows, if not all.
     known: NDArray[np.intp] | None = None
     kept: NDArray[np.intp] | None = None
+    tested: NDArray[np.intp] | None = None
 
 
 def axes(scene: Scene, block: Block, experiment: Experiment) -> Axes:
@@ -63,8 +65,13 @@ def _axes(scene: Scene, experiment: Experiment, level: float, repetition: int) -
     return {"dataset": scene.name, **unpaired, "repetition": repetition}
 
 
-def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[Fold]:
-    """Yield what the techniques of a block are trained and tested on: one fold unless there are several."""
+def draw_folds(
+    scene: Scene, block: Block, experiment: Experiment, *, in_truth: bool = False
+) -> Iterator[Fold]:
+    """Yield what the techniques of a block are trained and tested on: one fold unless there are several.
+
+    Asked for it ``in_truth``, no bias is hidden in the rows.
+    """
     own, bias = axes(scene, block, experiment), scene.biases[block.bias]
     beta = scene.beta_of(block.bias, block.level)
     if not experiment.splits:
@@ -74,6 +81,8 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
         tests = _tests(scene.rows, bias, beta, whole, experiment, own, fill, scene.rows.kept)
         yield Fold(own, fill(train, None, "train"), tests)
         return
+    hides = block.bias in scene.hidden and not in_truth
+    rows = _taken_for_original(scene, block, experiment) if hides else scene.rows
     for number, (train_rows, test_rows) in enumerate(split(scene, experiment, own)):
         fold = own if scene.folds is None else {**own, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
@@ -82,15 +91,32 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
         if experiment.train == "data":
             if scene.n_train < len(train_rows):
                 train_rows = np.sort(rng.choice(train_rows, scene.n_train, replace=False))
-            biased = bias.plant_in_rows(scene.rows.take(train_rows), beta, rng)
+            if hides:
+                train_rows, test_rows = (np.intersect1d(own, rows.kept) for own in (train_rows, test_rows))
+            biased = bias.plant_in_rows(rows.take(np.searchsorted(rows.kept, train_rows)), beta, rng)
             train, kept = biased.table, biased.kept
         else:
             planted = bias.plant_unchecked(scene.network_of(train_rows), beta)
             train = planted.draw(scene.n_train, rng)
-        held_out = scene.rows.apart(test_rows)
+        held_out = rows.apart(np.searchsorted(rows.kept, test_rows))
         fill = numbering(scene, experiment, fold, train_rows)
         tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows)
-        yield Fold(fold, fill(train, kept, "train"), tests, train_rows, kept)
+        if hides:
+            true = scene.test.take(test_rows)
+            tests[TRUTH] = TestRows(tests[ORIGINAL].seen, true, np.arange(len(true)))
+        yield Fold(fold, fill(train, kept, "train"), tests, train_rows, kept, test_rows)
+
+
+def _taken_for_original(scene: Scene, block: Block, experiment: Experiment) -> Rows:
+    """Return all rows with the hidden bias of a block, as rows in which nothing has been planted yet."""
+    # Without the level of bias and the gap: what a greater gap hides holds what a smaller one does.
+    own: Axes = {"dataset": scene.name, "repetition": block.repetition}
+    rng = generator(experiment.seed, purpose="hidden", **own)
+    rows = scene.biases[block.bias].plant_in_rows(scene.rows, scene.hidden_beta(block.bias), rng)
+    label = scene.test.schema.label_index
+    labels = scene.test.codes[:, label].copy()
+    labels[rows.kept] = rows.table.codes[:, label]
+    return replace(rows, before=scene.test.with_column(scene.test.schema.label, labels))
 
 
 def sealed_fold(fold: Fold) -> Fold:

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
+from benchmark.columns import HIDDEN, hidden_name, parted_name
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import title_of
@@ -123,11 +124,31 @@ class BiasEntry(_Strict):
 
     ``betabench list bias-kinds`` shows the kinds that there are. In a file the fields of a single step may
     stand in place of ``steps``; ``cpt``, the default, is the paper's: it scales the outcome's conditional
-    probabilities in the learned network. ``name`` is that of the only kind unless given.
+    probabilities in the learned network. ``name`` is that of the only kind unless given. ``hidden`` is the
+    label gap that the same bias adds first, to rows that are then taken for the original ones
+    (:func:`benchmark.experiment.expand.expand`); the name says so (:func:`benchmark.columns.hidden_name`).
     """
 
     name: Identifier
     steps: tuple[StepEntry, ...] = Field(min_length=1)
+    hidden: Beta = 0.0
+
+    @model_serializer(mode="wrap")
+    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what most entries do not have."""
+        fields: dict[str, Any] = written(self)
+        return {name: value for name, value in fields.items() if value or name != HIDDEN}
+
+    @model_validator(mode="after")
+    def _name_says_what_is_hidden(self) -> BiasEntry:
+        try:
+            bias, gap = parted_name(self.name)
+        except ValueError:
+            bias, gap = self.name, math.nan
+        if gap != self.hidden or self.name != hidden_name(bias, gap):
+            what = hidden_name("label", self.hidden or 0.05)
+            raise ValueError(f"has a name that says of hidden bias what 'hidden' does not; such as {what!r}")
+        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
-from benchmark.columns import ORIGINAL, OWN, Test
+from benchmark.columns import ORIGINAL, OWN, TRUTH, Test
 from benchmark.data.table import Table, read_only
 from benchmark.errors import (
     BetabenchError,
@@ -273,9 +273,11 @@ class Evaluator:
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
         metrics, counts = metric_values(scored, self.world.experiment.tests), stored_counts(scored)
         if cell.reference:
-            decisions = self._decisions(block, cell, drawn, answers, scorers)
-            own = decisions.metrics(self.scorers[block.dataset].of_decisions)
-            metrics, counts = (*metrics, *own), decisions.beside(counts)
+            for decisions in self._decisions(block, cell, drawn, answers, scorers):
+                counts = decisions.beside(counts)
+            names = self.scorers[block.dataset].of_decisions
+            known = Decisions.stored(counts, self.world.experiment.tests)
+            metrics = (*metrics, *(m for decisions in known for m in decisions.metrics(names)))
         return {
             "status": "ok",
             "metrics": metrics,
@@ -295,23 +297,35 @@ class Evaluator:
         folds: Sequence[Fold],
         answers: Mapping[Place, Answers],
         scorers: Mapping[Place, Scorer],
-    ) -> Decisions:
-        """Count a cell's decisions beside its untreated learner's, without planted bias and with it."""
-        entry, counted, begin = self.world.untreated(block.dataset, cell.technique, cell.classifier), [], ""
-        where = block.dataset, entry, cell.classifier
+    ) -> list[Decisions]:
+        """Count a cell's decisions beside its untreated learner's, without planted bias and with it.
+
+        Where bias is hidden, they are also counted in truth: by true labels, beside the learner without
+        either bias.
+        """
+        entry, begin = self.world.untreated(block.dataset, cell.technique, cell.classifier), ""
+        where, references = (block.dataset, entry, cell.classifier), self._references
+        hides = block.bias in self.world.scenes[block.dataset].hidden
+        counted: dict[Test, list[list[int]]] = {
+            test: [] for test in ([ORIGINAL, TRUTH] if hides else [ORIGINAL])
+        }
         try:
             for number, fold in enumerate(folds):
                 begin = in_fold(number, len(folds))
                 own = answers[number, ORIGINAL].predicted
                 if cell.technique == entry:  # it is that learner itself
-                    self._references.add(*where, fold, own)
-                clean = self._references.accepted(*where, self._references.clean(block, folds)[number])
-                before = self._references.accepted(*where, fold)
-                counted.append(scorers[number, ORIGINAL].decisions(clean, before, own))
+                    references.add(*where, fold, own)
+                clean = {ORIGINAL: references.accepted(*where, references.clean(block, folds)[number])}
+                if hides:
+                    true = references.true(block)[number]
+                    clean[TRUTH] = references.accepted_in_truth(*where, true, fold)
+                before = references.accepted(*where, fold)
+                for test, counts in counted.items():
+                    counts.append(scorers[number, test].decisions(clean[test], before, own))
         except BaseException as error:
             reason = f"{begin}the untreated learner {entry!r} decides nothing: {in_words(error)}"
-            return Decisions(cell.reference, (), storable(reason))
-        return Decisions(cell.reference, counted)
+            return [Decisions(cell.reference, (), storable(reason), test) for test in counted]
+        return [Decisions(cell.reference, counts, test=test) for test, counts in counted.items()]
 
     def _decide(self, dataset: str, entry: str, classifier: str, fold: Fold) -> NDArray[np.bool_]:
         """Train an entry on a fold, and return whom of the original test rows it accepts."""

@@ -11,10 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from benchmark.columns import OWN, UNTREATED
+from benchmark.columns import OWN, TEST_TITLES, TRUTH, UNTREATED, hidden_name
 from benchmark.declarations import broken_rules, find_declaration, list_declarations, title_of
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
+    BiasEntry,
     ClassifierEntry,
     DatasetEntry,
     TechniqueEntry,
@@ -58,7 +59,8 @@ def load_for_run(
 def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
     """Return an experiment as it is run, with all entries that come of it, and its techniques.
 
-    Each technique that can be tuned is followed by its tuned entries
+    Each bias has an entry for each hidden label gap, so that everything tells them apart as it does kinds of
+    bias (:func:`_with_hidden`). Each technique that can be tuned is followed by its tuned entries
     (:func:`~benchmark.experiment.rule.with_tuned`). Where datasets ask for it, a learner that a technique
     brings stands before the first technique that is compared with it, unless it has an entry already. Where
     decisions are compared with those of the model without planted bias, two refits of each untreated learner
@@ -67,8 +69,32 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
     also says that an entry has the name of a tuned one, or of a refit.
     """
     check_experiment(experiment)
-    whole = _with_refits(_with_own_baselines(with_tuned(experiment)))
+    whole = _with_refits(_with_own_baselines(with_tuned(_with_hidden(experiment))))
     return ExpandedExperiment(whole, configured_techniques(whole), _own_baselines(whole), plugins)
+
+
+def _with_hidden(experiment: Experiment) -> Experiment:
+    """Return an experiment with an entry for each bias and hidden label gap, and the test in truth.
+
+    Rows with hidden bias are another world, with doses, a clean model and labels of its own. Had the gap an
+    axis beside the bias, all that pools, pairs or ranks would have to keep worlds apart by it; as a name of
+    its own it is a scenario of its own everywhere, and only files part the two again.
+    """
+    if not experiment.hidden:
+        return experiment
+
+    def biases_of(dataset: DatasetEntry) -> tuple[BiasEntry, ...]:
+        if any(bias.hidden for bias in dataset.bias):
+            return dataset.bias
+        return tuple(
+            bias.model_copy(update={"name": hidden_name(bias.name, gap), "hidden": gap})
+            for bias in dataset.bias
+            for gap in experiment.hidden
+        )
+
+    datasets = tuple(d.model_copy(update={"bias": biases_of(d)}) for d in experiment.datasets)
+    tests = tuple(test for test in TEST_TITLES if test in (*experiment.tests, TRUTH))
+    return experiment.model_copy(update={"datasets": datasets, "tests": tests})
 
 
 def _own_baselines(experiment: Experiment) -> dict[str, str]:
@@ -212,7 +238,8 @@ def narrow(
             *(ClassifierEntry(classifier=n) for n in dict.fromkeys(classifiers) if n not in listed),
         )
     if betas is not None:
-        changes |= {"betas": levels_of(betas), "doses": ()}
+        tests = tuple(test for test in experiment.tests if test != TRUTH)
+        changes |= {"betas": levels_of(betas), "doses": (), "hidden": (), "tests": tests}
     if repetitions is not None:
         if repetitions < 1:
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
@@ -247,6 +274,7 @@ def lite(experiment: Experiment) -> Experiment:
         "repetitions": min(_LITE_REPETITIONS, experiment.repetitions),
         "betas": tuple(sorted({*experiment.betas[:1], *experiment.betas[-1:]})),
         "doses": experiment.doses[-1:],
+        "hidden": tuple(sorted({*experiment.hidden[:1], *experiment.hidden[-1:]})),
         "train_rows": few(experiment.train_rows),
         "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
         "datasets": tuple(

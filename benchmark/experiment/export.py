@@ -26,6 +26,7 @@ from benchmark.columns import (
     ORIGINAL,
     TUNED,
     TUNING_COLUMNS,
+    Test,
 )
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.draws import draw_folds
@@ -107,7 +108,7 @@ def groups_frame(world: World, cells: Iterable[CellResult]) -> pd.DataFrame:
     scenes = {scene.name: scene for scene in world.scenes.values()}
     for cell in cells:
         scene = scenes[cell.dataset]
-        for test, folds in joint_counts(cell.counts, scene.attributes).items():
+        for test, folds in joint_counts(cell.counts, scene.attributes, experiment.tests).items():
             whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
             for attribute, counts in _margins(scene, whole):
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
@@ -136,15 +137,15 @@ def _margins(scene: Scene, joint: NDArray[np.int64]) -> Iterator[tuple[str, Grou
             yield CROSSED.join(c.name for c in own), GroupCounts(names, rows.astype(np.float64), rows)
 
 
-def decisions_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
-    """Return the counts of decisions of each finished cell, and of each of its folds.
+def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINAL,)) -> pd.DataFrame:
+    """Return the counts of decisions of each finished cell on each test, and of each of its folds.
 
     Columns :data:`~benchmark.columns.DECISION_COLUMNS`; empty where decisions were compared with nothing.
     """
     rows = [
-        (*_where(cell), fold, *people)
+        (*_where(cell), decisions.test, fold, *people)
         for cell in cells
-        if (decisions := Decisions.stored(cell.counts)) is not None
+        for decisions in Decisions.stored(cell.counts, tests)
         for fold, people in enumerate(decisions.folds)
     ]
     return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
@@ -159,12 +160,18 @@ def doses_frame(world: World) -> pd.DataFrame:
     rows: list[tuple[object, ...]] = []
     for name, scene in world.scenes.items():
         for bias, doses in scene.doses.items():
-            clean = _label_gaps(world, name, bias, 0.0)
+            hidden = scene.hidden.get(bias)
+            clean = _label_gaps(world, name, bias, 0.0) if scene.reaches(bias, 0.0) else None
             for dose in doses:
                 reached = dose.beta is not None
                 reason = "" if reached else f"no level of this bias adds more than {dose.gap:.3f}"
-                where = (scene.name, bias, dose.dose, dose.beta, dose.gap, dose.error, dose.pooled)
-                added = _label_gaps(world, name, bias, dose.dose) - clean if reached else [math.nan]
+                if hidden is not None and hidden.beta is None:
+                    reason = f"no level of this bias hides more than {hidden.gap:.3f}"
+                pooled = dose.pooled and (hidden is None or hidden.pooled)
+                where = (scene.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
+                added: Iterable[float] = [math.nan]
+                if reached and clean is not None:
+                    added = _label_gaps(world, name, bias, dose.dose) - clean
                 rows += [(*where, repetition, gap, reason) for repetition, gap in enumerate(added)]
     numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
     return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
@@ -257,7 +264,7 @@ def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
-def frontier_frame(cells: Iterable[CellResult], tests: Sequence[str]) -> pd.DataFrame:
+def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.DataFrame:
     """Return the points of the unprocessing frontier of each finished cell that has one.
 
     Columns :data:`~benchmark.columns.FRONTIER_COLUMNS`; see :mod:`benchmark.experiment.unprocessing`.

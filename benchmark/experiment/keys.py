@@ -41,14 +41,17 @@ def planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple
     def cells(block: Block) -> Iterator[Cell]:
         sample = sample_identity(world, block)
         clean = sample_identity(world, replace(block, level=0.0)) if restores else sample
+        compared = [clean, sample]
+        if restores and block.bias in world.scenes[block.dataset].hidden:
+            compared.append(sample_identity(world, replace(block, level=0.0), in_truth=True))
         references: dict[tuple[str, str], str] = {}
 
         def reference(name: str, classifier: str) -> str:
-            """Return what identifies the untreated models, without planted bias and with it."""
+            """Return what identifies the untreated models: without planted bias, with it, and in truth."""
             place = world.untreated(block.dataset, name, classifier), classifier
             if place not in references:
                 described = techniques[block.dataset, place[0]], classifiers[classifier]
-                keys = [cell_key(rows, *described) for rows in (clean, sample)]
+                keys = [cell_key(rows, *described) for rows in compared]
                 references[place] = hashlib.sha256("".join(keys).encode()).hexdigest()
             return references[place]
 
@@ -83,8 +86,11 @@ def _identity(
     return {**seen, "technique": technique, "classifier": classifier}
 
 
-def sample_identity(world: World, block: Block) -> dict[str, Any]:
-    """Return what of a block can change its cells' predictions: the protocol, and the rows that are drawn."""
+def sample_identity(world: World, block: Block, *, in_truth: bool = False) -> dict[str, Any]:
+    """Return what of a block can change its cells' predictions: the protocol, and the rows that are drawn.
+
+    Asked for it ``in_truth``, no bias is hidden in the rows.
+    """
     experiment, scene = world.experiment, world.scenes[block.dataset]
     beta = scene.beta_of(block.bias, block.level)
     identity = {
@@ -109,6 +115,8 @@ def sample_identity(world: World, block: Block) -> dict[str, Any]:
         identity["judged"] = scene.judged.digest
     if scene.numbers is not None:
         identity["numbers"] = scene.numbers.digest
+    if block.bias in scene.hidden and not in_truth:
+        identity["hidden"] = [scene.hidden_beta(block.bias), scene.described_biases[block.bias, True]]
     if BIASED in experiment.tests:
         identity["tests"] = [BIASED]  # balanced tests need no other answers
     return identity

@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, make_bias
 from benchmark.bias.edits import BiasEdit, deprived_edits
-from benchmark.columns import ORIGINAL, OWN, TEST_TITLES, UNTREATED, Test
+from benchmark.columns import ORIGINAL, OWN, TEST_TITLES, TRUTH, UNTREATED, Test
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     broken_rules,
@@ -97,6 +97,10 @@ class Experiment(Identifying):
     doses : tuple of float
         Label gaps between the groups that the bias adds, ascending, in place of ``betas``: of each dataset
         and bias the level is solved that adds as much (:mod:`benchmark.bias.doses`). Level 0 comes with them.
+    hidden : tuple of float
+        Label gaps, ascending, that the same bias adds first, to all real rows: each of these worlds is taken
+        for the original one, and doses come on top. The same people are also tested on with their true
+        labels. 0 is the experiment without hidden bias.
     train_rows : int or "data"
         Size of each training sample; ``"data"`` means as many rows as there are to train on or to learn the
         network from. Of real rows, which are drawn once each, there are at most as many.
@@ -111,7 +115,7 @@ class Experiment(Identifying):
     tests : tuple of str
         What the same fitted models are scored on: always the ``"original"`` test rows, also ``"biased"``
         ones, with the bias planted in them, and ``"balanced"`` ones, the original rows with the same total
-        weight for each group and outcome.
+        weight for each group and outcome; with hidden bias also the original rows in ``"truth"``.
     paired_betas : bool
         Whether the samples of a repetition share their random numbers at all levels of bias.
     time_limit : float
@@ -148,6 +152,7 @@ class Experiment(Identifying):
     repetitions: Planned[StrictInt] = Field(default=10, ge=1)
     betas: Planned[tuple[Beta, ...]] = ()
     doses: Planned[tuple[Beta, ...]] = ()
+    hidden: Planned[tuple[Beta, ...]] = ()
     train_rows: Derived[TrainRows] = "data"
     train: Derived[Train] = "network"
     holdout: Derived[Annotated[float, Field(gt=0, lt=1)] | None] = None
@@ -174,7 +179,7 @@ class Experiment(Identifying):
     def _names_stand_for_entries(cls, data: Any) -> Any:
         return entries_for_names(data) if isinstance(data, dict) else data
 
-    @field_validator("betas", "doses")
+    @field_validator("betas", "doses", "hidden")
     @classmethod
     def _levels_ascend(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
         if list(levels) != sorted(set(levels)):
@@ -192,6 +197,7 @@ class Experiment(Identifying):
     def _fields_fit(self) -> Experiment:
         rules = [
             *self._wrong_levels(),
+            *self._wrong_hidden(),
             *self._repeated_names(),
             *self._absent_names(),
             *self._wrong_splits(),
@@ -207,6 +213,23 @@ class Experiment(Identifying):
             yield "betas: give the levels of bias, such as betas = [0, 0.2, 0.4], or doses = [0.05, 0.1]"
         if self.doses and not self.paired_betas:
             yield 'doses: every dataset has other levels of bias; give "paired_betas = true" beside them'
+
+    def _wrong_hidden(self) -> Iterator[str]:
+        if not self.hidden:
+            if TRUTH in self.tests:
+                yield f'tests: {TRUTH!r} is the original test unless bias is hidden; give "hidden" as well'
+            if any(bias.hidden for dataset in self.datasets for bias in dataset.bias):
+                yield 'bias: bias is hidden in an entry; give "hidden", the label gaps of all of them'
+            return
+        if not self.doses:
+            yield 'hidden: hidden label gaps need label gaps on top of them; give "doses" in place of "betas"'
+        if self.train != "data":
+            yield (
+                "hidden: only real rows have a truth beside what is taken for the original; give "
+                'train = "data", and "holdout" or "folds"'
+            )
+        if self.tune:
+            yield "hidden, tune: settings are not chosen on rows with hidden bias; leave one of the two out"
 
     def _repeated_names(self) -> Iterator[str]:
         for what, names in (

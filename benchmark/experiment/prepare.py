@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -87,6 +88,7 @@ class Scene:
     doses: Mapping[str, tuple[Dose, ...]] = field(
         default_factory=dict
     )  # of each bias, where levels are doses
+    hidden: Mapping[str, Dose] = field(default_factory=dict)  # of each bias that is also hidden, its gap
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
     _expected: dict[tuple[str, float], Expected] = field(default_factory=dict, repr=False)
     _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
@@ -123,6 +125,12 @@ class Scene:
         assert beta is not None  # no block is planned that cannot be reached
         return beta
 
+    def hidden_beta(self, bias: str) -> float:
+        """Return the β at which a bias is hidden in all rows before any level of it; 0 if it is not."""
+        beta = self.hidden[bias].beta if bias in self.hidden else 0.0
+        assert beta is not None  # no block is planned that cannot be reached
+        return beta
+
     def reaches(self, bias: str, level: float) -> bool:
         """Return whether a bias can be planted at a level."""
         return all(dose.beta is not None for dose in self.doses.get(bias, ()) if dose.dose == level)
@@ -144,18 +152,26 @@ class Scene:
         if self.train == "network":
             return self.planted(bias, beta)[0].expected
         if (bias, beta) not in self._expected:
-            self._expected[bias, beta] = self.biases[bias].expected_in_rows(self.rows, beta)
+            hidden = self.hidden_beta(bias)
+            self._expected[bias, beta] = self.biases[bias].expected_in_rows(self.rows, beta, hidden=hidden)
         return self._expected[bias, beta]
 
-    def expectations(self, bias: str) -> Callable[[float], Expected]:
-        """Return what says what :meth:`expected` does at any level, to rounding: for the solver of doses."""
+    def expectations(self, bias: str, *, hidden: float = 0.0) -> Callable[[float], Expected]:
+        """Return what says what :meth:`expected` does at any level, to rounding: for the solver of doses.
+
+        Bias of level ``hidden`` was planted before.
+        """
         if self.train == "network":
             return cache(lambda beta: self.biases[bias].plant(self.network, beta).expected)
-        return self.biases[bias].expectations_in_rows(self.rows)
+        return self.biases[bias].expectations_in_rows(self.rows, hidden=hidden)
 
     def description(self, bias: str) -> str:
         """Say in words what is planted."""
-        return self.biases[bias].description(self.network if self.train == "network" else None)
+        planted = self.biases[bias].description(self.network if self.train == "network" else None)
+        if bias not in self.hidden:
+            return planted
+        gap = self.hidden[bias].dose
+        return f"{planted}; first as much of it as adds a label gap of {gap:g}, taken for the original"
 
     def network_of(self, rows: NDArray[np.intp]) -> Network:
         """Return the network that is learned from some of the rows; that of the last ones is remembered."""
@@ -346,20 +362,34 @@ def _build_scene(
         for note in scene.notes[-2:]:
             say(f"Note, {entry.name}: {note}")
     doses: dict[str, tuple[Dose, ...]] = {}
-    for name in scene.biases:
+    hidden: dict[str, Dose] = {}
+    for bias in entry.bias:
+        name = bias.name
         try:  # so that what cannot be planted is known before anything is computed
+            if bias.hidden:
+                (hidden[name],) = solve_doses(scene.expectations(name), [bias.hidden])
             if experiment.doses:
-                doses[name] = solve_doses(scene.expectations(name), experiment.levels)
-                for dose in doses[name]:
-                    if dose.beta is None:
-                        most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
-                        say(f"Note, {entry.name}: the bias {name!r} {most}.")
+                doses[name] = _solved(scene, name, experiment.levels, hidden.get(name))
+                for dose in (own for own in doses[name] if own.beta is None):
+                    most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
+                    if name in hidden and (gap := hidden[name]).beta is None:
+                        most = f"hides a label gap of {gap.gap:.3f} at most, not {gap.dose:g}"
+                    say(f"Note, {entry.name}: the bias {name!r} {most}.")
             for beta in experiment.betas:
                 scene.expected(name, beta)
         except BetabenchError as error:
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
-    return replace(scene, doses=doses)
+    return replace(scene, doses=doses, hidden=hidden)
+
+
+def _solved(scene: Scene, bias: str, levels: Sequence[float], hidden: Dose | None) -> tuple[Dose, ...]:
+    """Return the doses of a bias on top of a hidden one; none can be reached if that cannot."""
+    if hidden is None:
+        return solve_doses(scene.expectations(bias), levels)
+    if hidden.beta is None:
+        return tuple(Dose(level, None, math.nan) for level in levels)
+    return solve_doses(scene.expectations(bias, hidden=hidden.beta), levels)
 
 
 def _judged_notes(experiment: Experiment, scene: Scene, judged: Judged) -> tuple[str, str]:

@@ -35,18 +35,25 @@ class References:
     def __init__(self, world: World, decides: Decides) -> None:
         self._world = world
         self._decides = decides
-        self._drawn: tuple[Block | None, list[Fold]] = None, []
+        self._drawn: dict[bool, tuple[Block, list[Fold]]] = {}  # by whether without hidden bias
         self._accepted: dict[object, NDArray[np.bool_]] = {}
 
     def clean(self, block: Block, folds: Sequence[Fold]) -> Sequence[Fold]:
         """Return the folds of a block as they are without planted bias; ``folds`` are those with it."""
-        if block.level == 0:
-            return folds
+        return folds if block.level == 0 else self._at_0(block)
+
+    def true(self, block: Block) -> Sequence[Fold]:
+        """Return the folds of a block as they are without planted and without hidden bias."""
+        return self._at_0(block, in_truth=True)
+
+    def _at_0(self, block: Block, *, in_truth: bool = False) -> Sequence[Fold]:
         at_0 = replace(block, level=0.0, cells=())
-        if self._drawn[0] != at_0:
-            drawn = draw_folds(self._world.scenes[block.dataset], at_0, self._world.experiment)
-            self._drawn = at_0, list(map(sealed_fold, drawn))
-        return self._drawn[1]
+        known = self._drawn.get(in_truth)
+        if known is None or known[0] != at_0:
+            scene, experiment = self._world.scenes[block.dataset], self._world.experiment
+            drawn = draw_folds(scene, at_0, experiment, in_truth=in_truth)
+            known = self._drawn[in_truth] = at_0, list(map(sealed_fold, drawn))
+        return known[1]
 
     def refit(self, block: Block, folds: Sequence[Fold], rows: Refit) -> list[Fold]:
         """Return the folds of a reference row: bootstraps of training rows without planted bias, or with it.
@@ -68,6 +75,14 @@ class References:
         if place not in self._accepted:
             self._remember(place, self._decides(dataset, entry, classifier, fold))
         return self._accepted[place]
+
+    def accepted_in_truth(
+        self, dataset: str, entry: str, classifier: str, true: Fold, fold: Fold
+    ) -> NDArray[np.bool_]:
+        """Return whom of a fold's test rows an untreated model accepts that is trained on a true fold."""
+        assert true.tested is not None
+        assert fold.tested is not None
+        return self.accepted(dataset, entry, classifier, true)[np.searchsorted(true.tested, fold.tested)]
 
     def add(self, dataset: str, entry: str, classifier: str, fold: Fold, accepted: NDArray[np.bool_]) -> None:
         """Remember what an untreated model decided that was trained for its own sake."""

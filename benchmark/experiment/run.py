@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import make_classifier
-from benchmark.columns import BIASED, ORIGINAL
+from benchmark.columns import BIASED, TRUTH, Test
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import BlockName, CellName, CountsOfCells
@@ -33,6 +33,7 @@ from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, S
 from benchmark.experiment.pool import Finished, Limits, Task
 from benchmark.experiment.prepare import World
 from benchmark.experiment.score import (
+    DECISIONS,
     Decisions,
     Place,
     Scored,
@@ -74,6 +75,7 @@ class Outcome:
     processors: tuple[Mapping[str, Any], ...] = ()  # kinds of them that this run computed on
     counts: Mapping[CellName, NDArray[np.float64]] = field(default_factory=dict)  # means; see CountsOfCells
     biased: Mapping[BlockName, float] = field(default_factory=dict)  # shares of favorable labels; see there
+    hidden: Mapping[BlockName, Mapping[Test, float]] = field(default_factory=dict)  # the same
 
     @property
     def failures(self) -> Counter[str]:
@@ -162,9 +164,9 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(
-        cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), counts.means, counts.biased
-    )
+    processors = tuple(engine.processors)
+    told = counts.means, counts.biased, counts.hidden
+    return Outcome(cells, to_do, seconds, engine.name, shard, plan, processors, *told)
 
 
 @dataclass(frozen=True)
@@ -290,8 +292,9 @@ def _score_again(
     """
     experiment, measured = world.experiment, world.experiment.measured
     names = metric_names(measured)
-    # What compares decisions is measured on the original test alone.
-    tests = {name: (ORIGINAL,) if get_metric(name).of_run else experiment.tests for name in names}
+    # What compares decisions is measured on the original test alone, and in truth.
+    compared = tuple(test for test in experiment.tests if test in DECISIONS)
+    tests = {name: compared if get_metric(name).of_run else experiment.tests for name in names}
     wanted = {MetricValue(name, None, "", test).stored_name for name in names for test in tests[name]}
     references = {cell.key: cell.reference for _, cells in planned for cell in cells}
     lost: set[str] = set()
@@ -320,12 +323,12 @@ def _score_again(
                 if not scene.attributes or joint_counts(old.counts, scene.attributes):
                     scored = _scored_again(scorers(blocks[old.key]), old, rows)
                 reference = references[old.key]
-                decisions = Decisions.stored(old.counts) if reference else None
-                if scored is None or (reference and (decisions is None or decisions.reference != reference)):
+                decisions = Decisions.stored(old.counts, experiment.tests) if reference else ()
+                if scored is None or (reference and {own.reference for own in decisions} != {reference}):
                     lost.add(old.key)
                 else:
                     found = metric_values(scored, experiment.tests)
-                    found += () if decisions is None else decisions.metrics(scorer.of_decisions)
+                    found += tuple(m for own in decisions for m in own.metrics(scorer.of_decisions))
                     scoring = scoring_of(digest, reference)
                     updated.append(replace(old, metrics=found, scoring=scoring, rows=rows))
             store.write(updated)
@@ -343,7 +346,8 @@ def _without_frontier(
     A frontier is made from scores of training rows, which no store keeps: such a cell has to be computed.
     """
     first = f"{unprocessing.ACCURACY}[{unprocessing.RELAXATIONS[0]:g}]"
-    names = [MetricValue(first, None, "", test).stored_name for test in world.experiment.tests]
+    asked = [test for test in world.experiment.tests if test != TRUTH]  # which hidden bias alone adds
+    names = [MetricValue(first, None, "", test).stored_name for test in asked]
     assert names[0] == first  # of the original test, which every run has
     if len(names) == 1:
         return set()

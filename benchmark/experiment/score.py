@@ -13,7 +13,7 @@ import inspect
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import BALANCED, BIASED, DECISION_COUNTS, ORIGINAL, Test
+from benchmark.columns import BALANCED, BIASED, DECISION_COUNTS, ORIGINAL, TRUTH, Test
 from benchmark.data.table import Table
 from benchmark.experiment.store.cell import MetricValue
 from benchmark.experiment.versions import PACKAGE, closure_digest
@@ -50,8 +50,8 @@ _ONLY: Place = (0, ORIGINAL)
 JOINT = "joint"
 """Beside tests in stored counts: those by several attributes."""
 
-DECISIONS = "decisions"
-"""Beside tests in stored counts: those of decisions, see :class:`Decisions`."""
+DECISIONS: Mapping[Test, str] = {ORIGINAL: "decisions", TRUTH: "decisions_in_truth"}
+"""Beside tests in stored counts: those of decisions on a test, see :class:`Decisions`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,49 +241,61 @@ def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[Place
 
 @dataclass(frozen=True)
 class Decisions:
-    """Counts of a cell's decisions beside those of two untreated models, on the original test rows.
+    """Counts of a cell's decisions beside those of two untreated models, on the rows of a test.
 
     ``reference`` identifies these models; ``folds`` are the :meth:`Scorer.decisions` of each fold, empty
-    where one of the models has none, and ``reason`` says why.
+    where one of the models has none, and ``reason`` says why. On original test rows the clean model is
+    trained on what is taken for the original, in truth on rows without any bias.
     """
 
     reference: str
     folds: Sequence[Sequence[int]] = ()
     reason: str = ""
+    test: Test = ORIGINAL
 
     @classmethod
-    def stored(cls, counts: object) -> Decisions | None:
-        """Return what stored counts hold of decisions; None if they hold nothing."""
-        kept = counts.get(DECISIONS) if isinstance(counts, Mapping) else None
-        return None if kept is None else cls(*kept)
+    def stored(cls, counts: object, tests: Iterable[str] = (ORIGINAL,)) -> tuple[Decisions, ...]:
+        """Return what stored counts hold of decisions on tests; empty if they hold nothing."""
+        kept = counts if isinstance(counts, Mapping) else {}
+        found = {test: kept[name] for test, name in DECISIONS.items() if name in kept}
+        asked = [test for test in DECISIONS if found and test in tests]
+        return tuple(replace(cls(*found[tested_as(test, found)]), test=test) for test in asked)
 
     def beside(self, counts: Sequence[object] | Mapping[str, Any]) -> dict[str, Any]:
         """Return stored counts with these."""
         kept: dict[str, Any] = {**counts} if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
-        return {**kept, DECISIONS: [self.reference, [list(own) for own in self.folds], self.reason]}
+        own = [self.reference, [list(own) for own in self.folds], self.reason]
+        return {**kept, DECISIONS[self.test]: own}
 
     def metrics(self, names: tuple[str, ...]) -> tuple[MetricValue, ...]:
         """Return metrics of the family restoration: of all folds together, then of each."""
         if not self.folds:
-            return tuple(MetricValue(name, None, self.reason) for name in names)
+            return tuple(MetricValue(name, None, self.reason, self.test) for name in names)
         parts: list[tuple[int | None, Sequence[int]]] = [(None, np.sum(self.folds, axis=0))]
         if len(self.folds) > 1:
             parts += enumerate(self.folds)
         return tuple(
-            MetricValue(name, None if value != value else value, found.reasons.get(name, ""), ORIGINAL, fold)
+            MetricValue(name, None if value != value else value, found.reasons.get(name, ""), self.test, fold)
             for fold, people in parts
             for found in [restoration(np.asarray(people), names)]
             for name, value in found.values.items()
         )
 
 
+def tested_as(test: Test, known: Container[str]) -> Test:
+    """Return the test that has a test's rows: where nothing is hidden, the original one is that in truth."""
+    return ORIGINAL if test == TRUTH and TRUTH not in known else test
+
+
 def metric_values(scored: Mapping[Place, Scored], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
     """Return metrics as the store keeps them: of each test the means over its folds, then those of each."""
-    folds = sorted({fold for fold, _ in scored})
+    folds, known = sorted({fold for fold, _ in scored}), {test for _, test in scored}
     found: list[MetricValue] = []
     for test in tests:
         results = [
-            scored[fold, ORIGINAL].balanced() if test == BALANCED else scored[fold, test].results
+            scored[fold, ORIGINAL].balanced()
+            if test == BALANCED
+            else scored[fold, tested_as(test, known)].results
             for fold in folds
         ]
         single = [
@@ -331,16 +343,21 @@ def counts_by_place(stored: Sequence[object] | Mapping[str, Sequence[object]]) -
     """Return stored counts by fold and test."""
     if not isinstance(stored, Mapping):
         return {_ONLY: stored}
-    return {(fold, test): own for test in (ORIGINAL, BIASED) for fold, own in enumerate(stored.get(test, ()))}
+    tests: tuple[Test, ...] = (ORIGINAL, BIASED, TRUTH)
+    return {(fold, test): own for test in tests for fold, own in enumerate(stored.get(test, ()))}
 
 
-def joint_counts(stored: Sequence[object] | Mapping[str, Any], attributes: Sequence[str]) -> dict[str, Any]:
+def joint_counts(
+    stored: Sequence[object] | Mapping[str, Any], attributes: Sequence[str], tests: Iterable[Test] = ()
+) -> dict[str, Any]:
     """Return stored counts by attributes, of each fold by test; see :attr:`Scored.joint`.
 
-    They are empty where none are stored of just these attributes.
+    They are empty where none are stored of just these attributes. Of ``tests`` that in truth is added where
+    it is the original one.
     """
     own, by_test = stored.get(JOINT, ([], {})) if isinstance(stored, Mapping) else ([], {})
-    return dict(by_test) if own == [*attributes] else {}
+    found = dict(by_test) if own == [*attributes] else {}
+    return {**found, TRUTH: found[tested_as(TRUTH, found)]} if found and TRUTH in tests else found
 
 
 def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()) -> str:

@@ -20,9 +20,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.columns import BALANCED, ORIGINAL, UNTREATED, Test
+from benchmark.columns import BALANCED, ORIGINAL, TRUTH, UNTREATED, Test
 from benchmark.data.table import Table
 from benchmark.experiment.entries import is_own_learner
+from benchmark.experiment.score import tested_as
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
 
@@ -180,12 +181,15 @@ class Thresholds:
 def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
     """Return the frontier of a cell as the store keeps it, of several folds the mean.
 
-    There is none of no folds, and none if a fold's training rows are of one group.
+    There is none of no folds, and none if a fold's training rows are of one group. In truth there is one
+    where bias is hidden; else it is that of the original test.
     """
     rules = [Thresholds.chosen(train, score) for train, score, _, _ in folds]
     found: list[MetricValue] = []
     for test in tests if rules and None not in rules else ():
         own: Test = ORIGINAL if test == BALANCED else test
+        if own == TRUTH and TRUTH not in folds[0][2]:
+            continue
         points = [
             rule.points(rows[own], answers[own], balanced=test == BALANCED)
             for rule, (_, _, rows, answers) in zip(rules, folds, strict=True)
@@ -199,9 +203,10 @@ def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -
     return tuple(found)
 
 
-def frontier_points(cell: CellResult, test: str) -> Iterator[tuple[float, float | None, float | None]]:
+def frontier_points(cell: CellResult, test: Test) -> Iterator[tuple[float, float | None, float | None]]:
     """Yield relaxation, accuracy and discrimination of each point that is stored of a cell on a test."""
-    stored = {value.metric: value.value for value in cell.frontier if value.test == test}
+    own = tested_as(test, {value.test for value in cell.frontier})
+    stored = {value.metric: value.value for value in cell.frontier if value.test == own}
     for relaxation in RELAXATIONS:
         names = [_named(name, relaxation) for name in (ACCURACY, DISCRIMINATION)]
         if names[0] in stored:

@@ -81,7 +81,7 @@ def write_run_folder(
     """
     experiment, cells = world.experiment, outcome.cells
     manifest = describe_run(world, outcome)
-    tests = manifest.tests
+    tests = experiment.tests
     measured = metric_names(experiment.measured)
     main = metric_names((*headline_metrics(experiment), *experiment.always_measured))
     others = [name for name in measured if name not in main]
@@ -95,7 +95,7 @@ def write_run_folder(
         GROUPS_NAME: groups_frame(world, cells),
         TUNING_NAME: tuning_frame(world, cells),
         FRONTIER_NAME: frontier_frame(cells, tests),
-        DECISIONS_NAME: decisions_frame(cells),
+        DECISIONS_NAME: decisions_frame(cells, tests),
         "convergence.csv": convergence_frame(cells),
         DOSES_NAME: doses_frame(world),
     }

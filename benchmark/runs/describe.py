@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.columns import ORIGINAL, TRUTH, Test
 from benchmark.experiment import evaluate, versions
 from benchmark.experiment.counts import BlockName
 from benchmark.experiment.draws import axes, split, split_sizes
@@ -52,6 +53,7 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
             "processors": tuple(map(dict, outcome.processors)),
         }
     biased = {} if outcome is None else outcome.biased
+    hidden = {} if outcome is None else outcome.hidden
     return Manifest(
         experiment=ExperimentInRun.of(experiment),
         code=CodeInRun(
@@ -64,7 +66,7 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
             plugins=tuple(Path(plugin).name for plugin in world.plugins),
         ),
         real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
-        datasets=tuple(_dataset(world, scene, biased) for scene in world.scenes.values()),
+        datasets=tuple(_dataset(world, scene, biased, hidden) for scene in world.scenes.values()),
         stages={name: configured.stage for (_, name), configured in world.techniques.items()},
         metrics=tuple(_metrics(world)),
         headline=headline_metrics(experiment),
@@ -85,7 +87,12 @@ def _seconds(outcome: Outcome, techniques: Collection[str]) -> float:
     return round(sum(cell.seconds for cell in outcome.cells if cell.technique in techniques), 3)
 
 
-def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> DatasetDescription:
+def _dataset(
+    world: World,
+    scene: Scene,
+    biased: Mapping[BlockName, float],
+    hidden: Mapping[BlockName, Mapping[Test, float]],
+) -> DatasetDescription:
     test, schema, network = scene.test, scene.test.schema, scene.network
     rows = np.bincount(test.groups, minlength=len(schema.groups))
     if scene.train == "data":  # all act on the labels of rows, none on an edge
@@ -105,6 +112,7 @@ def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> D
         test_groups=GroupSizes.of(test),
         scored_favorable=_scored_favorable(world.experiment, scene),
         biased_favorable=_biased_favorable(world.experiment, scene, biased),
+        hidden_favorable=_hidden_favorable(world.experiment, scene, hidden),
         train_rows=_train_rows(world.experiment, scene),
         warning=scene.card.warning,
         notes=scene.notes,
@@ -127,6 +135,7 @@ def _dataset(world: World, scene: Scene, biased: Mapping[BlockName, float]) -> D
                     if scene.reaches(name, level)
                 },
                 doses=scene.doses.get(name, ()),
+                hidden=scene.hidden.get(name),
             )
             for name, bias in scene.biases.items()
         ),
@@ -183,6 +192,23 @@ def _biased_favorable(
         }
         for bias in scene.biases
         if any(where[:2] == (scene.name, bias) for where in shares)
+    }
+
+
+def _hidden_favorable(
+    experiment: Experiment, scene: Scene, shares: Mapping[BlockName, Mapping[Test, float]]
+) -> dict[str, dict[str, tuple[float | None, ...]]]:
+    """Return the shares of favorable labels in the rows of each test of each repetition, by hidden bias.
+
+    They are the same at all levels; None where no cell of a repetition came to an end.
+    """
+    found = {where[1::2]: own for where, own in shares.items() if where[0] == scene.name}
+    return {
+        bias: {
+            test: tuple(found.get((bias, r), {}).get(test) for r in range(experiment.repetitions))
+            for test in (ORIGINAL, TRUTH)
+        }
+        for bias in scene.hidden
     }
 
 

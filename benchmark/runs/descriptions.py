@@ -139,7 +139,8 @@ class PlantedBias:
 
     ``description`` says what is planted in the dataset's network, in the words of its kind. ``edits`` are
     those of probabilities, ``acting`` those of them that have an effect. The discrimination is that between
-    the labels that training rows are drawn with.
+    the labels that training rows are drawn with. ``hidden`` is what is planted first and then taken for the
+    original.
     """
 
     name: Annotated[str, NotWritten]
@@ -149,6 +150,7 @@ class PlantedBias:
     acting: tuple[str, ...] = ()
     network_discrimination_by_beta: dict[float, float] = field(default_factory=dict, hash=False)
     doses: tuple[Dose, ...] = ()
+    hidden: Dose | None = None
 
     @property
     def sentence(self) -> str:
@@ -216,7 +218,8 @@ class DatasetDescription:
     sample and of the test data, ``test_groups`` and ``group_rows`` those of the latter by group and outcome,
     and by state of the sensitive feature. ``scored_favorable`` are shares of favorable labels in the test
     rows of each repetition, by level of bias, where these are splits, and ``biased_favorable`` those in test
-    rows with planted bias, by name of the bias and level; None where they are unknown. ``warning`` is a
+    rows with planted bias, by name of the bias and level; None where they are unknown. ``hidden_favorable``
+    are those of each test, by name of a bias that is also hidden. ``warning`` is a
     sentence: what readers must know before they trust a number. ``notes`` are what was noticed in the data,
     as sentences. The roles are those of :class:`benchmark.data.table.Schema`.
 
@@ -239,6 +242,7 @@ class DatasetDescription:
     biased_favorable: dict[str, dict[float, tuple[float | None, ...]]] = field(
         default_factory=dict, hash=False
     )
+    hidden_favorable: dict[str, dict[str, tuple[float | None, ...]]] = field(default_factory=dict, hash=False)
     train_rows: int = 0
     warning: str | None
     notes: tuple[str, ...] = ()
@@ -319,7 +323,14 @@ class DatasetDescription:
             for bias, levels in self.biased_favorable.items()
             for beta, shares in levels.items()
         }
-        return replace(self.test_groups.best_constant, scored=self.scored_favorable, biased=biased)
+        hidden = {
+            (bias, test): tuple(math.nan if share is None else share for share in shares)
+            for bias, tests in self.hidden_favorable.items()
+            for test, shares in tests.items()
+        }
+        return replace(
+            self.test_groups.best_constant, scored=self.scored_favorable, biased=biased, hidden=hidden
+        )
 
     @property
     def roles(self) -> str:

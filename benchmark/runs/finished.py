@@ -24,12 +24,15 @@ from benchmark.columns import (
     FRONTIER_NAME,
     GROUP_COLUMNS,
     GROUPS_NAME,
+    HIDDEN,
     MANIFEST_NAME,
     METRIC_COLUMNS,
+    ORIGINAL,
     RESULT_COLUMNS,
     TEST_ROWS_NAME,
     TUNING_COLUMNS,
     TUNING_NAME,
+    hidden_name,
 )
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
@@ -309,7 +312,7 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     path = plain_or_packed(path)
     try:
         # Names stay text whatever they look like. What repeats is read, and converted, once.
-        kinds = {column: "category" if column in _TEXTS else object for column in (*columns, "dose")}
+        kinds = {column: "category" if column in _TEXTS else object for column in (*columns, "dose", HIDDEN)}
         frame = pd.read_csv(path, dtype=kinds, keep_default_na=False)
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
@@ -317,6 +320,11 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
     if "dose" in frame.columns:  # which is the level of bias there, and stands before its β
         frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
+    if "test" in columns and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
+        frame.insert(columns.index("test"), "test", pd.Series(ORIGINAL, frame.index, dtype="category"))
+    if HIDDEN in frame.columns:  # a bias with what is hidden behind it is a scenario of its own
+        frame["bias"] = _with_hidden(frame, path, remedy)
+        frame = frame.drop(columns=HIDDEN)
     if tuple(frame.columns) != tuple(columns):
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)
@@ -337,6 +345,19 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
             ) from error
         frame[column] = pd.Series(values, index=frame.index, dtype="int64" if is_whole else "float64")
     return frame
+
+
+def _with_hidden(frame: pd.DataFrame, path: Path, remedy: str) -> pd.Series:
+    try:
+        named = [
+            hidden_name(bias, _number(gap)) for bias, gap in zip(frame["bias"], frame[HIDDEN], strict=True)
+        ]
+    except ValueError as error:
+        got = str(error)
+        raise ReportError(
+            f"{path} has text in the column {HIDDEN}", expected="numbers", got=got, remedy=remedy
+        ) from error
+    return pd.Series(named, frame.index, dtype="category")
 
 
 def _number(text: str) -> float:

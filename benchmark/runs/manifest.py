@@ -20,7 +20,17 @@ from pydantic import (
     model_validator,
 )
 
-from benchmark.columns import BALANCED, BIASED, ORIGINAL, OWN, TEST_TITLES
+from benchmark.columns import (
+    BALANCED,
+    BIASED,
+    DECISION_COUNTS,
+    HIDDEN,
+    ORIGINAL,
+    OWN,
+    TEST_TITLES,
+    TRUTH,
+    parted_name,
+)
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import NOBODY_HAS, PublishedEntry
@@ -44,6 +54,7 @@ _TESTS: dict[str, str] = {
     ORIGINAL: "test rows without planted bias",
     BIASED: "test rows with the planted bias of their β",
     BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
+    TRUTH: "the original test rows with the labels that they have without hidden bias",
 }
 
 SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
@@ -132,6 +143,7 @@ class ExperimentInRun(Protocol):
     repetitions: int
     betas: tuple[float, ...] = ()
     doses: tuple[float, ...] = ()
+    hidden: tuple[float, ...] = ()
     techniques: tuple[TechniqueDescription, ...]
     classifiers: tuple[_Named, ...]
     tests: tuple[str, ...] = (ORIGINAL,)
@@ -284,7 +296,22 @@ class Manifest(BaseModel):
         return level_text(self.level_name, *levels)
 
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a frame of the run as its files have it: a level that is a dose stands before its β."""
+        """Return a frame of the run as its files have it.
+
+        A level that is a dose stands before its β, and what is hidden behind its bias. Where nothing is
+        hidden, decisions do not name their only test.
+        """
+        frame = self._with_doses(frame)
+        if not self.experiment.hidden:
+            return frame.drop(columns="test") if DECISION_COUNTS[0] in frame.columns else frame
+        if "bias" not in frame.columns or HIDDEN in frame.columns:
+            return frame
+        parted = list(map(parted_name, frame["bias"]))
+        written = frame.assign(bias=[bias for bias, _ in parted])
+        written.insert(list(written.columns).index("bias") + 1, HIDDEN, [gap for _, gap in parted])
+        return written
+
+    def _with_doses(self, frame: pd.DataFrame) -> pd.DataFrame:
         if self.level_name == "beta" or "beta" not in frame.columns or "dose" in frame.columns:
             return frame
         betas = {

@@ -16,7 +16,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from benchmark.columns import BALANCED, BIASED, EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, UNTREATED
+from benchmark.columns import (
+    BALANCED,
+    BIASED,
+    EQUALISE,
+    GOAL_METRICS,
+    GOALS,
+    ORIGINAL,
+    RESTORE,
+    TRUTH,
+    UNTREATED,
+)
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.bayes import ROPE
@@ -62,7 +72,8 @@ class ConstantAnswer:
 
     ``favorable`` and ``unfavorable`` are numbers of rows, or shares of them. Where each repetition has test
     rows of its own, ``scored`` are their shares of favorable labels, by level of bias and repetition;
-    ``biased`` are those of test rows with planted bias, by name of the bias and level, NaN where unknown.
+    ``biased`` are those of test rows with planted bias, by name of the bias and level, NaN where unknown;
+    ``hidden`` those of rows with hidden bias, by name of the bias and test.
     ``groups`` are the shares of favorable labels in the deprived and in the favored group.
     """
 
@@ -70,6 +81,7 @@ class ConstantAnswer:
     unfavorable: float
     scored: Mapping[float, Sequence[float]] = field(default_factory=dict, compare=False)
     biased: Mapping[tuple[str, float], Sequence[float]] = field(default_factory=dict, compare=False)
+    hidden: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict, compare=False)
     groups: tuple[float, float] | None = field(default=None, compare=False)
 
     @property
@@ -114,12 +126,16 @@ def constant_on(
     known = [share for share in _scored_shares(answer, test, bias, beta) if not math.isnan(share)]
     if known:
         share = math.fsum(known) / len(known)
-        return ConstantAnswer(share, 1 - share, groups=answer.groups)
-    return answer if test == ORIGINAL or (test == BIASED and beta == 0) else None
+        # Groups were counted with true labels.
+        groups = None if test != TRUTH and (bias, test) in answer.hidden else answer.groups
+        return ConstantAnswer(share, 1 - share, groups=groups)
+    return answer if test in (ORIGINAL, TRUTH) or (test == BIASED and beta == 0) else None
 
 
 def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | None) -> Sequence[float]:
     """Return the shares of favorable labels in the rows that were scored in each repetition, if recorded."""
+    if (bias, test) in answer.hidden:
+        return answer.hidden[bias, test]
     if test == BIASED and beta is not None and (bias, beta) in answer.biased:
         return answer.biased[bias, beta]
     if test == BIASED and beta != 0:
@@ -183,7 +199,8 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     found["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in known]
     found["constant_answer"] = [answer.words if answer else "" for answer in known]
     labels = [
-        constant_on(constants.get(d), t, beta=0) for d, t in zip(found["dataset"], found["test"], strict=True)
+        constant_on(constants.get(d), t, bias if t in (ORIGINAL, TRUTH) else "", beta=0)
+        for d, t, bias in zip(found["dataset"], found["test"], found["bias"], strict=True)
     ]
     found["favorable"] = [
         answer.favorable / (answer.favorable + answer.unfavorable) if answer else math.nan

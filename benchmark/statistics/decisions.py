@@ -26,7 +26,7 @@ from benchmark.metrics.restoration import agreement_counts, rates_apart
 from benchmark.statistics.frames import Array, Resampling, first_true, require_unique, row_means
 from benchmark.statistics.intervals import student_intervals
 
-DECISION_CELL = CELL_COLUMNS[:-1]
+DECISION_CELL = (*CELL_COLUMNS[:-1], "test")
 """What the decisions of all repetitions have in common."""
 
 RESTORATION_DISTANCE, AGREEMENT = GOAL_METRICS[RESTORE], "agreement"
@@ -176,7 +176,7 @@ def measures_of_decisions(
             got="no " + ", no ".join(missing),
             remedy="read the decisions.csv of a run",
         )
-    require_unique("decisions", decisions, [*CELL_COLUMNS, "fold"])
+    require_unique("decisions", decisions, [*CELL_COLUMNS, "test", "fold"])
     cells = decisions[list(DECISION_CELL)].drop_duplicates(ignore_index=True)
     of_repetition, repetitions = _spread(decisions, cells, "repetition")
     of_split, splits = of_repetition, repetitions

@@ -90,7 +90,7 @@ def pooled_shares(
     rows = np.arange(len(cells))
     table = _by_metric({name: _values(measures[name], cells, rows) for name in SHARES})
     names = {"value_low": "low", "value_high": "high"}
-    return table.assign(test=ORIGINAL).rename(columns=names)[list(SHARE_COLUMNS)]
+    return table.rename(columns=names)[list(SHARE_COLUMNS)]
 
 
 def restoration_table(
@@ -121,8 +121,8 @@ def restoration_table(
     Returns
     -------
     DataFrame
-        Columns :data:`RESTORATION_COLUMNS`, for the original test at levels above 0: a row for each metric
-        of each technique with decisions, baselines among them and refits not.
+        Columns :data:`RESTORATION_COLUMNS`, for each test with decisions at levels above 0: a row for each
+        metric of each technique, baselines among them and refits not.
 
         ``n``
             Repetitions that the value is of: those that the technique has.
@@ -150,7 +150,7 @@ def restoration_table(
     refit_of = {refit: baseline for baseline, pair in refits.items() for refit in pair}
     is_refit = cells["technique"].isin(list(refit_of)).to_numpy()
     names = cells["technique"].map(refit_of).where(is_refit, baselines.column(cells))
-    cells = cells.assign(test=ORIGINAL, baseline=names)
+    cells = cells.assign(baseline=names)
     rows = np.flatnonzero(~is_refit)
     pairs = [refits.get(name, ("", "")) for name in names[rows]]
     clean, biased = (
@@ -283,7 +283,7 @@ def _of_discrimination(
 ) -> dict[str, Measure | _ShareOfDifference]:
     """Return what each cell, with test and baseline, removes of the difference of its baseline."""
     metric = GOAL_METRICS[EQUALISE]
-    signed = results[(results["metric"] == metric) & (results["test"] == ORIGINAL)]
+    signed = results[(results["metric"] == metric) & results["test"].isin(cells["test"])]
     if signed.empty:
         return {}
     values_of = to_cells(signed, resampling)

@@ -56,7 +56,7 @@ def decisions(
 ) -> pd.DataFrame:
     """Return a row for each technique and repetition; a repetition that is None has none."""
     rows = [
-        ("one", "cpt", beta, technique, "c45", repetition, fold, *counts(people))
+        ("one", "cpt", beta, technique, "c45", repetition, "original", fold, *counts(people))
         for technique, repetitions in techniques.items()
         for repetition, people in enumerate(repetitions)
         if people is not None
@@ -426,7 +426,7 @@ def test_linearised_intervals_hold_the_true_ratio() -> None:
     held, of = (people.sum(dtype=float) for people in draw((2_000_000,)))
     share, among = draw((n_cells, n))
     rows = pd.DataFrame(0, index=range(n_cells * n), columns=list(DECISION_COLUMNS))
-    rows = rows.assign(dataset="one", bias="cpt", beta=0.5, classifier="c45")
+    rows = rows.assign(dataset="one", bias="cpt", beta=0.5, classifier="c45", test="original")
     rows["technique"] = np.repeat([f"t{i}" for i in range(n_cells)], n)
     rows["repetition"] = np.tile(np.arange(n), n_cells)
     rows["deprived_1101"], rows["deprived_1100"] = share.ravel(), (among - share).ravel()
