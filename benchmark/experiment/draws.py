@@ -71,26 +71,61 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
         whole = scene.planted(block.bias, beta)[0]
         train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))
         fill = numbering(scene, experiment, own, None)
-        tests = _tests(scene.rows, bias, beta, whole, experiment, own, fill, scene.rows.kept)
+        every = scene.rows
+        tests = _tests(every, bias, beta, whole, experiment, own, fill, every.kept, every.table)
         yield Fold(own, fill(train, None, "train"), tests)
         return
+    source = _source(scene, block, experiment, own)
     for number, (train_rows, test_rows) in enumerate(split(scene, experiment, own)):
         fold = own if scene.folds is None else {**own, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
         kept: NDArray[np.intp] | None = None
+        train_rows = train_rows[source.trained[train_rows]]
         if experiment.train == "data":
             if scene.n_train < len(train_rows):
                 train_rows = np.sort(rng.choice(train_rows, scene.n_train, replace=False))
-            biased = bias.plant_in_rows(scene.rows.take(train_rows), beta, rng)
+            biased = bias.plant_in_rows(source.train.take(train_rows), beta, rng)
             train, kept = biased.table, biased.kept
         else:
             planted = bias.plant_unchecked(scene.network_of(train_rows), beta)
             train = planted.draw(scene.n_train, rng)
-        held_out = scene.rows.apart(test_rows)
+        held_out, known = source.test.apart(test_rows), source.known.take(test_rows)
         fill = numbering(scene, experiment, fold, train_rows)
-        tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows)
+        tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows, known)
         yield Fold(fold, fill(train, kept, "train"), tests, train_rows, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """All rows of a scene, as a block trains and tests on some of them."""
+
+    train: Rows
+    test: Rows
+    trained: NDArray[np.bool_]  # which of them are trained on at all, shape (n_rows,)
+    known: Table  # what is known of those that are tested, before bias
+
+
+def _source(scene: Scene, block: Block, experiment: Experiment, own: Axes) -> _Source:
+    """Return the scene's rows, unless chance decided who belongs to which group.
+
+    Then the clean model learns from the favored group alone, and answers as if everybody belonged to it. The
+    audit's own bias brings the rows of the other group. Another bias is planted in the favored rows:
+    everybody, tested or not, gets a group that is drawn anew, the same at all levels of bias.
+    """
+    rows = scene.rows
+    if not scene.entry.audit:
+        return _Source(rows, rows, np.ones(len(scene.test), dtype=np.bool_), rows.table)
+    favored = ~scene.test.deprived
+    lots = generator(experiment.seed, purpose="group", **own)
+    if scene.biases[block.bias].of_audit:
+        who, trained = rows, np.ones(len(favored), dtype=np.bool_)
+    else:
+        groups = scene.recorded_groups
+        who, trained = rows.in_groups(groups[lots.integers(len(groups), size=len(favored))]), favored
+    if block.level > 0:
+        return _Source(who, who, trained, who.table)
+    return _Source(rows, who, favored, scene.as_favored)
 
 
 def sealed_fold(fold: Fold) -> Fold:
@@ -151,10 +186,14 @@ def split(
 
 
 def split_sizes(scene: Scene, experiment: Experiment) -> list[tuple[int, int]]:
-    """Return how many rows are trained on and tested on in each split of each repetition and level."""
+    """Return how many rows are trained on and tested on in each split of each repetition and level.
+
+    Where chance decided who belongs to which group, those are counted that the clean model is trained on.
+    """
+    trained = ~scene.test.deprived if scene.entry.audit else np.ones(len(scene.test), dtype=np.bool_)
     levels = experiment.levels[:1] if experiment.paired_betas else experiment.levels
     return [
-        (len(train), len(test))
+        (int(np.count_nonzero(trained[train])), len(test))
         for level, repetition in itertools.product(levels, range(experiment.repetitions))
         for train, test in split(scene, experiment, _axes(scene, experiment, level, repetition))
     ]
@@ -174,10 +213,11 @@ def _tests(
     own: Axes,
     fill: _Numbering,
     which: NDArray[np.intp],
+    known: Table,
 ) -> dict[Test, TestRows]:
     """Return the rows of each test that needs its own: balanced ones are original ones with weights.
 
-    ``which`` of the scene's rows they are is told ``fill``.
+    ``which`` of the scene's rows they are is told ``fill``; ``known`` is what is known of them before bias.
     """
     before = rows.table
 
@@ -185,7 +225,7 @@ def _tests(
         # The same for all tests: where nothing is planted, they are the same rows.
         return generator(experiment.seed, purpose="observe", **own)
 
-    original = TestRows(fill(bias.observe(before, beta, lots()).hide_label(), which, ORIGINAL), before)
+    original = TestRows(fill(bias.observe(known, beta, lots()).hide_label(), which, ORIGINAL), before)
     tests: dict[Test, TestRows] = {ORIGINAL: original}
     if BIASED in experiment.tests:
         if planted is not None and bias.edits_network:

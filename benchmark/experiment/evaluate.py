@@ -165,7 +165,7 @@ class Evaluator:
         }
         metrics = world.experiment.measured
         self.scorers = {
-            name: Scorer(scene.test, metrics, scene.strata, scene.attributes)
+            name: Scorer(scene.test, metrics, scene.strata, scene.attributes, true=not scene.entry.audit)
             for name, scene in world.scenes.items()
         }
         self.scoring = {
@@ -274,7 +274,7 @@ class Evaluator:
         metrics, counts = metric_values(scored, self.world.experiment.tests), stored_counts(scored)
         if cell.reference:
             decisions = self._decisions(block, cell, drawn, answers, scorers)
-            own = decisions.metrics(self.scorers[block.dataset].of_decisions)
+            own = decisions.metrics(self.scorers[block.dataset])
             metrics, counts = (*metrics, *own), decisions.beside(counts)
         return {
             "status": "ok",

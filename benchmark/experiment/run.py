@@ -309,7 +309,7 @@ def _score_again(
         ]
         if not stale:
             continue
-        scorer = Scorer(scene.test, measured, scene.strata, scene.attributes)
+        scorer = Scorer(scene.test, measured, scene.strata, scene.attributes, true=not scene.entry.audit)
         # Cells of a block stand together: what it was scored on is drawn once for all of them.
         scorers = functools.lru_cache(maxsize=1)(functools.partial(_scorers, world, common=scorer))
         for start in range(0, len(stale), _BATCH):
@@ -325,7 +325,7 @@ def _score_again(
                     lost.add(old.key)
                 else:
                     found = metric_values(scored, experiment.tests)
-                    found += () if decisions is None else decisions.metrics(scorer.of_decisions)
+                    found += () if decisions is None else decisions.metrics(scorer)
                     scoring = scoring_of(digest, reference)
                     updated.append(replace(old, metrics=found, scoring=scoring, rows=rows))
             store.write(updated)
