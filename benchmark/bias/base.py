@@ -91,6 +91,16 @@ class Rows:
         judged = None if self.judged is None else self.judged.take(kept)
         return Rows(self.table.take(kept), self.before, self.kept[kept], score, boundary, judged)
 
+    def in_groups(self, groups: NDArray[np.int16]) -> Rows:
+        """Return the same rows as if they had been of other groups from the beginning.
+
+        ``groups`` have shape (n_rows, n_sensitive_features), as codes.
+        """
+        table = self.table
+        for name, codes in zip(table.schema.sensitive_features, groups.T, strict=True):
+            table = table.with_column(name, codes)
+        return Rows.of(table, self.score, self.boundary, self.judged)
+
     def apart(self, kept: NDArray[np.integer[Any]]) -> Rows:
         """Return the rows of positions as they are now, as if there had been no others."""
         rows = self.take(kept)
@@ -146,6 +156,9 @@ class BiasKind(BaseModel, ABC):
         Whether it asks how near rows are to the decision boundary, which is known of real rows alone.
     needs_judged : bool
         Whether it asks what people judged, which is known of real rows of some datasets.
+    of_audit : bool
+        Whether it is what an audit recorded: it has no levels between 0 and 1, and needs rows whose group
+        was drawn at random.
     monotone : bool
         Whether, with its default levels, a greater beta turns and leaves out as many rows or more.
     """
@@ -161,6 +174,7 @@ class BiasKind(BaseModel, ABC):
     acts_beyond_group: ClassVar[bool] = False
     needs_boundary: ClassVar[bool] = False
     needs_judged: ClassVar[bool] = False
+    of_audit: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
 
     @classmethod
@@ -294,4 +308,14 @@ def no_judged(kind: str) -> BiasError:
         got="rows without one, as those drawn from a network are",
         remedy="name its columns with [judged] in the dataset card and train on real rows, train = 'data' in "
         "the experiment file, or use another kind",
+    )
+
+
+def no_audit(kind: str) -> BiasError:
+    """Return the error that nobody drew the group of the rows at random."""
+    return BiasError(
+        f"The bias kind {kind!r} needs rows whose group was drawn at random",
+        expected="a dataset with audit = true in the experiment file, as ru_audit can have",
+        got="one without it",
+        remedy="say so if chance decided who belongs to which group, or use another kind",
     )

@@ -130,6 +130,11 @@ class Bias:
         return any(step.needs_boundary for step in self.steps)
 
     @property
+    def of_audit(self) -> bool:
+        """Whether a step is what an audit recorded."""
+        return any(step.of_audit for step in self.steps)
+
+    @property
     def records_anew(self) -> bool:
         """Whether a step acts on what is known of people, of those that techniques are tested on as well."""
         return any(overrides(step, "recorded") for step in self.steps)
@@ -158,6 +163,8 @@ class Bias:
         for number, step in enumerate(self.steps, 1):
             with _naming(self, number):
                 step.check(schema, has_score=has_score)
+                if step.of_audit:
+                    _require_all_or_nothing(step, levels)
                 for name, value in step.parameters.items():
                     for beta in levels if isinstance(value, Level) else ():
                         _valid(name, value, beta)
@@ -282,6 +289,18 @@ def _naming(bias: Bias, number: int) -> Iterator[None]:
         if len(bias.steps) > 1:
             error.what = f"Step {number} ({bias.steps[number - 1].name}): {error.what}"
         raise
+
+
+def _require_all_or_nothing(step: BiasKind, levels: Iterable[float]) -> None:
+    """Raise an error if a level of a real bias lies between none of it and all of it."""
+    between = [beta for beta in levels if beta < 1]
+    if between:
+        raise BiasError(
+            f"The bias {step.name!r} has no level between 0 and 1",
+            expected="0, the favored group's rows alone, or 1, the rows of both groups",
+            got=", ".join(f"{beta:g}" for beta in between),
+            remedy="correct 'betas'; other kinds can plant less, as rate = \"0.2 * beta\" does",
+        )
 
 
 def _valid(name: str, value: Level, beta: float) -> None:

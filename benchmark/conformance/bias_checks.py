@@ -57,6 +57,10 @@ def _biased(bias: Bias, beta: float) -> Rows:
     return bias.plant_in_rows(_rows(), beta, np.random.default_rng(1))
 
 
+def _levels(bias: Bias) -> tuple[float, ...]:
+    return (1.0,) if bias.of_audit else _LEVELS
+
+
 def _nothing_at_zero(bias: Bias) -> None:
     before, after = _rows().table, _biased(bias, 0.0).table
     n = len(before.schema.columns)
@@ -65,7 +69,7 @@ def _nothing_at_zero(bias: Bias) -> None:
 
 
 def _repeatable(bias: Bias) -> None:
-    for beta in _LEVELS:
+    for beta in _levels(bias):
         one, same = _biased(bias, beta), _biased(bias, beta)
         _demand(
             one.table.schema == same.table.schema and np.array_equal(one.table.codes, same.table.codes),
@@ -75,7 +79,7 @@ def _repeatable(bias: Bias) -> None:
 
 
 def _roles_stay(bias: Bias) -> None:
-    for beta in _LEVELS:
+    for beta in _levels(bias):
         before = _rows().table
         for step in bias.steps:
             after = step.recorded(before, beta, np.random.default_rng(1))
@@ -93,7 +97,7 @@ def _chances_are_probabilities(bias: Bias) -> None:
     found = [
         own
         for step in bias.steps
-        for beta in _LEVELS
+        for beta in _levels(bias)
         if (chances := step.chances(_rows(), beta)) is not None
         for own in (chances.turned, chances.left_out)
         if own is not None
@@ -134,7 +138,7 @@ def _monotone(bias: Bias) -> None:
     step, before = bias.steps[0], (0.0, 0.0)
     if step.chances(_rows(), 1.0) is None:
         raise NotApplicableError("it neither turns labels nor leaves rows out")
-    for beta in _LEVELS:
+    for beta in _levels(bias):
         chances = step.chances(_rows(), beta)
         assert chances is not None
         totals = tuple(0.0 if own is None else float(own.sum()) for own in (chances.turned, chances.left_out))
@@ -147,7 +151,7 @@ def _monotone(bias: Bias) -> None:
 
 
 def _expected_in_rows(bias: Bias) -> None:
-    for beta in (0.0, *_LEVELS):
+    for beta in (0.0, *_levels(bias)):
         expected = bias.expected_in_rows(_rows(), beta)
         rows = _biased(bias, beta)
         _hold(expected, rows.table.y, rows.deprived, f"Biased rows at beta = {beta:g}")
@@ -160,7 +164,7 @@ def _expected_in_samples(bias: Bias) -> None:
         bias.check(_network().schema)
     except BetabenchError as error:
         raise NotApplicableError(f"it does not act on a network: {error}") from None
-    for beta in (0.0, *_LEVELS):
+    for beta in (0.0, *_levels(bias)):
         planted = bias.plant(_network(), beta)
         rows = planted.draw_rows(_ROWS, np.random.default_rng(1))
         n_rows = len(rows.table)

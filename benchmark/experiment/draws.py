@@ -78,29 +78,34 @@ def draw_folds(
         whole = scene.planted(block.bias, beta)[0]
         train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))
         fill = numbering(scene, experiment, own, None)
-        tests = _tests(scene.rows, bias, beta, whole, experiment, own, fill, scene.rows.kept)
+        every = scene.rows
+        tests = _tests(every, bias, beta, whole, experiment, own, fill, every.kept, every.table)
         yield Fold(own, fill(train, None, "train"), tests)
         return
     hides = block.bias in scene.hidden and not in_truth
-    rows = _taken_for_original(scene, block, experiment) if hides else scene.rows
+    source = _source(scene, block, experiment, own, hides)
     for number, (train_rows, test_rows) in enumerate(split(scene, experiment, own)):
         fold = own if scene.folds is None else {**own, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
         kept: NDArray[np.intp] | None = None
+        train_rows = train_rows[source.trained[train_rows]]
         if experiment.train == "data":
             if scene.n_train < len(train_rows):
                 train_rows = np.sort(rng.choice(train_rows, scene.n_train, replace=False))
             if hides:
-                train_rows, test_rows = (np.intersect1d(own, rows.kept) for own in (train_rows, test_rows))
-            biased = bias.plant_in_rows(rows.take(np.searchsorted(rows.kept, train_rows)), beta, rng)
+                train_rows, test_rows = (
+                    np.intersect1d(part, source.kept) for part in (train_rows, test_rows)
+                )
+            biased = bias.plant_in_rows(source.train.take(source.places(train_rows)), beta, rng)
             train, kept = biased.table, biased.kept
         else:
             planted = bias.plant_unchecked(scene.network_of(train_rows), beta)
             train = planted.draw(scene.n_train, rng)
-        held_out = rows.apart(np.searchsorted(rows.kept, test_rows))
+        places = source.places(test_rows)
+        held_out, known = source.test.apart(places), source.known.take(places)
         fill = numbering(scene, experiment, fold, train_rows)
-        tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows)
+        tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows, known)
         if hides:
             true = scene.test.take(test_rows)
             tests[TRUTH] = TestRows(tests[ORIGINAL].seen, true, np.arange(len(true)))
@@ -117,6 +122,48 @@ def _taken_for_original(scene: Scene, block: Block, experiment: Experiment) -> R
     labels = scene.test.codes[:, label].copy()
     labels[rows.kept] = rows.table.codes[:, label]
     return replace(rows, before=scene.test.with_column(scene.test.schema.label, labels))
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """All rows of a scene, as a block trains and tests on some of them."""
+
+    train: Rows
+    test: Rows
+    trained: NDArray[np.bool_]  # which of them are trained on at all, shape (n_rows,)
+    known: Table  # what is known of those that are tested, before bias
+
+    @property
+    def kept(self) -> NDArray[np.intp]:
+        """Positions of the rows among the scene's, ascending: hidden bias may leave some out."""
+        return self.train.kept
+
+    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return where rows are, given by their positions among the scene's."""
+        return np.searchsorted(self.kept, rows)
+
+
+def _source(scene: Scene, block: Block, experiment: Experiment, own: Axes, hides: bool) -> _Source:
+    """Return the scene's rows: with bias hidden in them, or as they were recorded.
+
+    Where chance decided who belongs to which group, the clean model learns from the favored group alone, and
+    answers as if everybody belonged to it. The audit's own bias brings the rows of the other group. Another
+    bias is planted in the favored rows: everybody, tested or not, gets a group that is drawn anew, the same
+    at all levels of bias.
+    """
+    rows = _taken_for_original(scene, block, experiment) if hides else scene.rows
+    if not scene.entry.audit:
+        return _Source(rows, rows, np.ones(len(scene.test), dtype=np.bool_), rows.table)
+    favored = ~scene.test.deprived
+    lots = generator(experiment.seed, purpose="group", **own)
+    if scene.biases[block.bias].of_audit:
+        who, trained = rows, np.ones(len(favored), dtype=np.bool_)
+    else:
+        groups = scene.recorded_groups
+        who, trained = rows.in_groups(groups[lots.integers(len(groups), size=len(favored))]), favored
+    if block.level > 0:
+        return _Source(who, who, trained, who.table)
+    return _Source(rows, who, favored, scene.as_favored)
 
 
 def sealed_fold(fold: Fold) -> Fold:
@@ -177,10 +224,14 @@ def split(
 
 
 def split_sizes(scene: Scene, experiment: Experiment) -> list[tuple[int, int]]:
-    """Return how many rows are trained on and tested on in each split of each repetition and level."""
+    """Return how many rows are trained on and tested on in each split of each repetition and level.
+
+    Where chance decided who belongs to which group, those are counted that the clean model is trained on.
+    """
+    trained = ~scene.test.deprived if scene.entry.audit else np.ones(len(scene.test), dtype=np.bool_)
     levels = experiment.levels[:1] if experiment.paired_betas else experiment.levels
     return [
-        (len(train), len(test))
+        (int(np.count_nonzero(trained[train])), len(test))
         for level, repetition in itertools.product(levels, range(experiment.repetitions))
         for train, test in split(scene, experiment, _axes(scene, experiment, level, repetition))
     ]
@@ -200,10 +251,11 @@ def _tests(
     own: Axes,
     fill: _Numbering,
     which: NDArray[np.intp],
+    known: Table,
 ) -> dict[Test, TestRows]:
     """Return the rows of each test that needs its own: balanced ones are original ones with weights.
 
-    ``which`` of the scene's rows they are is told ``fill``.
+    ``which`` of the scene's rows they are is told ``fill``; ``known`` is what is known of them before bias.
     """
     before = rows.table
 
@@ -211,7 +263,7 @@ def _tests(
         # The same for all tests: where nothing is planted, they are the same rows.
         return generator(experiment.seed, purpose="observe", **own)
 
-    original = TestRows(fill(bias.observe(before, beta, lots()).hide_label(), which, ORIGINAL), before)
+    original = TestRows(fill(bias.observe(known, beta, lots()).hide_label(), which, ORIGINAL), before)
     tests: dict[Test, TestRows] = {ORIGINAL: original}
     if BIASED in experiment.tests:
         if planted is not None and bias.edits_network:

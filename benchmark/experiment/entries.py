@@ -13,6 +13,7 @@ from pydantic import (
     BaseModel,
     Field,
     SerializerFunctionWrapHandler,
+    StrictBool,
     StrictInt,
     field_validator,
     model_serializer,
@@ -31,6 +32,7 @@ from benchmark.models import (
     Free,
     Identifier,
     Identifying,
+    Option,
     Planned,
     TechniqueName,
     entry_name,
@@ -191,6 +193,8 @@ class DatasetEntry(Identifying):
     # The technique that counts as doing nothing, for the paper's Tables 2 and 5; or "own".
     baseline: Planned[Identifier] = "none"
     baseline_reason: Free[str] = ""  # why it is not "none", as words after its title: "the paper's baseline"
+    # Whether its group was drawn at random, so that the clean model is that of the favored group.
+    audit: Option[StrictBool] = False
     train_rows: Derived[TrainRows | None] = None  # where it is not that of the experiment
     folds: Derived[Folds | None] = None  # where they are not those of the experiment
     network: Derived[NetworkEntry] = NetworkEntry()

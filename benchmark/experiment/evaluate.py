@@ -165,7 +165,7 @@ class Evaluator:
         }
         metrics = world.experiment.measured
         self.scorers = {
-            name: Scorer(scene.test, metrics, scene.strata, scene.attributes)
+            name: Scorer(scene.test, metrics, scene.strata, scene.attributes, true=not scene.entry.audit)
             for name, scene in world.scenes.items()
         }
         self.scoring = {
@@ -275,9 +275,9 @@ class Evaluator:
         if cell.reference:
             for decisions in self._decisions(block, cell, drawn, answers, scorers):
                 counts = decisions.beside(counts)
-            names = self.scorers[block.dataset].of_decisions
+            scorer = self.scorers[block.dataset]
             known = Decisions.stored(counts, self.world.experiment.tests)
-            metrics = (*metrics, *(m for decisions in known for m in decisions.metrics(names)))
+            metrics = (*metrics, *(m for decisions in known for m in decisions.metrics(scorer)))
         return {
             "status": "ok",
             "metrics": metrics,

@@ -193,7 +193,8 @@ def _require_bias(kind: BiasKind, schema: Schema, betas: Sequence[float]) -> Non
             Bias((one,)).check(schema, betas)
         except BetabenchError:
             return False
-        return not one.needs_judged  # no file says by itself which label people judged
+        # No file says by itself which label people judged, or that chance chose the group.
+        return not (one.needs_judged or one.of_audit)
 
     if not complete(kind):
         known = [name for name in list_bias_kinds() if name == "cpt" or complete(make_step(name))]

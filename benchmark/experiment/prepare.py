@@ -147,13 +147,39 @@ class Scene:
         """All rows before bias, with what is known of them beside their table."""
         return Rows.of(self.test, self.score, self.boundary, self.judged)
 
+    @cached_property
+    def recorded_groups(self) -> NDArray[np.int16]:
+        """Codes of the sensitive features of each group that occurs, shape (n_groups, n_features)."""
+        return np.unique(self.test.codes[:, self.test.schema.sensitive_indices], axis=0)
+
+    @cached_property
+    def as_favored(self) -> Table:
+        """All rows as if everybody were of the favored group, or of the largest of several."""
+        codes = self.test.codes[:, self.test.schema.sensitive_indices]
+        groups, n_rows = np.unique(codes[~self.test.deprived], axis=0, return_counts=True)
+        favored = np.where(self.test.deprived[:, None], groups[np.argmax(n_rows)], codes)
+        return self.rows.in_groups(favored).table
+
+    @cached_property
+    def favored_rows(self) -> Rows:
+        """The favored group's rows, once in each group: what is expected where groups are drawn anew."""
+        favored, groups = np.flatnonzero(~self.test.deprived), self.recorded_groups
+        repeated = self.rows.apart(np.tile(favored, len(groups)))
+        return repeated.in_groups(np.repeat(groups, len(favored), axis=0))
+
     def expected(self, bias: str, beta: float) -> Expected:
-        """Return what is expected of training samples, where all rows are trained on or learned from."""
+        """Return what is expected of training samples, where all rows are trained on or learned from.
+
+        Where chance decided who belongs to which group, the clean model's rows are expected to be those that
+        both groups would have if both were treated as the favored one.
+        """
         if self.train == "network":
             return self.planted(bias, beta)[0].expected
         if (bias, beta) not in self._expected:
+            recorded = beta > 0 and self.biases[bias].of_audit
+            rows = self.favored_rows if self.entry.audit and not recorded else self.rows
             hidden = self.hidden_beta(bias)
-            self._expected[bias, beta] = self.biases[bias].expected_in_rows(self.rows, beta, hidden=hidden)
+            self._expected[bias, beta] = self.biases[bias].expected_in_rows(rows, beta, hidden=hidden)
         return self._expected[bias, beta]
 
     def expectations(self, bias: str, *, hidden: float = 0.0) -> Callable[[float], Expected]:
@@ -163,7 +189,8 @@ class Scene:
         """
         if self.train == "network":
             return cache(lambda beta: self.biases[bias].plant(self.network, beta).expected)
-        return self.biases[bias].expectations_in_rows(self.rows, hidden=hidden)
+        rows = self.favored_rows if self.entry.audit else self.rows
+        return self.biases[bias].expectations_in_rows(rows, hidden=hidden)
 
     def description(self, bias: str) -> str:
         """Say in words what is planted."""
@@ -184,7 +211,8 @@ class Scene:
         return self._learned[key]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**{name: value for name, value in vars(self).items() if name != "rows"}, "_learned": {}}
+        made = ("rows", "as_favored", "favored_rows")
+        return {**{name: value for name, value in vars(self).items() if name not in made}, "_learned": {}}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -329,14 +357,17 @@ def _build_scene(
             f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
             f"'numbers = true' in {entry.card} under {few(binned, 4)} keeps them."
         )
-    n_train = _train_rows(experiment, entry, len(test), found.judged is not None)
+    n_train = _train_rows(experiment, entry, len(test), found.judged is not None or entry.audit)
     if any(technique.tuned for technique in experiment.techniques):
         _require_validation_rows(experiment, entry, n_train)
     biases = {bias.name: bias.to_bias() for bias in entry.bias}
     boundary = None
     if experiment.train == "data" and any(bias.needs_boundary for bias in biases.values()):
         lots = generator(experiment.seed, purpose="borderline", dataset=entry.name)
-        boundary = nearness_to_boundary(test, lots)
+        boundary = np.zeros(len(test))
+        # Others are not trained on where the group was drawn at random, unless as they are recorded.
+        known = ~test.deprived if entry.audit else np.ones(len(test), dtype=np.bool_)
+        boundary[known] = nearness_to_boundary(test.take(known), lots)
     scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         entry=entry,
@@ -357,6 +388,8 @@ def _build_scene(
         attributes=card.attributes,
         notes=group_notes(test),
     )
+    if entry.audit:
+        scene = replace(scene, notes=(*scene.notes, _audit_note(test)))
     if scene.judged is not None:
         scene = replace(scene, notes=(*scene.notes, *_judged_notes(experiment, scene, scene.judged)))
         for note in scene.notes[-2:]:
@@ -392,6 +425,16 @@ def _solved(scene: Scene, bias: str, levels: Sequence[float], hidden: Dose | Non
     return solve_doses(scene.expectations(bias, hidden=hidden.beta), levels)
 
 
+def _audit_note(table: Table) -> str:
+    """Return what is said of rows whose group was drawn at random."""
+    favored, deprived = (table.y[own].mean() for own in (~table.deprived, table.deprived))
+    return (
+        "chance decided who belongs to which group, so that the label gap of "
+        f"{favored - deprived:+.3f} is how people treated them; nobody has a true label, and metrics that "
+        "need one have no value. The clean model learns from the favored group's rows alone."
+    )
+
+
 def _judged_notes(experiment: Experiment, scene: Scene, judged: Judged) -> tuple[str, str]:
     """Return what is said of rows that people judged; an ExperimentError says that they cannot be split."""
     if any(technique.tuned for technique in experiment.techniques):
@@ -424,14 +467,14 @@ def _least_to_most(counts: Sequence[int]) -> str:
     return " to ".join(f"{count:,}" for count in dict.fromkeys((min(counts), max(counts))))
 
 
-def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int, judged: bool) -> int:
+def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int, varying: bool) -> int:
     """Return how many rows a training sample has; an ExperimentError says that rows cannot be split so.
 
-    Where people judged the rows it is the most that there may be: some are left out in each split.
+    Where it is ``varying``, some rows are left out in each split, it is the most that there may be.
     """
     n_others = n_rows
     folds = entry.folds or experiment.folds
-    if judged and experiment.train == "data":
+    if varying and experiment.train == "data":
         pass
     elif folds is not None:
         n_others = n_rows - n_rows // folds

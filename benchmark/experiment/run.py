@@ -312,7 +312,7 @@ def _score_again(
         ]
         if not stale:
             continue
-        scorer = Scorer(scene.test, measured, scene.strata, scene.attributes)
+        scorer = Scorer(scene.test, measured, scene.strata, scene.attributes, true=not scene.entry.audit)
         # Cells of a block stand together: what it was scored on is drawn once for all of them.
         scorers = functools.lru_cache(maxsize=1)(functools.partial(_scorers, world, common=scorer))
         for start in range(0, len(stale), _BATCH):
@@ -328,7 +328,7 @@ def _score_again(
                     lost.add(old.key)
                 else:
                     found = metric_values(scored, experiment.tests)
-                    found += tuple(m for own in decisions for m in own.metrics(scorer.of_decisions))
+                    found += tuple(m for own in decisions for m in own.metrics(scorer))
                     scoring = scoring_of(digest, reference)
                     updated.append(replace(old, metrics=found, scoring=scoring, rows=rows))
             store.write(updated)

@@ -47,6 +47,9 @@ Place: TypeAlias = tuple[int, Test]
 
 _ONLY: Place = (0, ORIGINAL)
 
+NO_TRUE_LABEL = "nobody has a true label of these rows"
+"""Why a metric has no value where the group was drawn at random and labels are what people did."""
+
 JOINT = "joint"
 """Beside tests in stored counts: those by several attributes."""
 
@@ -73,14 +76,21 @@ class Scorer:
 
     The groups are the states of the sensitive feature; the deprived group is compared with all others.
     ``metrics`` are names of metrics and families, ``strata`` the column to stratify by for those that need
-    one, ``attributes`` the columns by whose groups rows are counted besides. ``names`` are the metrics,
-    families resolved, but for those ``of_decisions``; ``needs_rows`` says whether a metric needs more than
-    counts.
+    one, ``attributes`` the columns by whose groups rows are counted besides. Where labels are not ``true``,
+    metrics that need them have no value. ``names`` are the metrics, families resolved, but for those
+    ``of_decisions``; ``needs_rows`` says whether a metric needs more than counts.
     """
 
     def __init__(
-        self, test: Table, metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()
+        self,
+        test: Table,
+        metrics: Iterable[str],
+        strata: str | None = None,
+        attributes: Sequence[str] = (),
+        *,
+        true: bool = True,
     ) -> None:
+        self._true = true
         # Those of decisions are measured on their counts: restoration_metrics.
         named = metric_names(metrics)
         self.of_decisions = tuple(name for name in named if get_metric(name).of_run)
@@ -131,9 +141,20 @@ class Scorer:
             places = 2 * places + own
         return [int(n) for n in np.bincount(places, minlength=len(DECISION_COUNTS))]
 
+    def told(self, results: MetricResults) -> MetricResults:
+        """Return results without the values of metrics that need labels which nobody has."""
+        if self._true:
+            return results
+        unknown = [name for name in results.values if "y_true" in get_metric(name.partition("[")[0]).needs]
+        return replace(
+            results,
+            values={**results.values, **dict.fromkeys(unknown, math.nan)},
+            reasons={**results.reasons, **dict.fromkeys(unknown, NO_TRUE_LABEL)},
+        )
+
     def of(self, test: Table) -> Scorer:
         """Return what scores answers for other rows in the same way."""
-        return Scorer(test, self.names, self._strata_name, self.attributes)
+        return Scorer(test, self.names, self._strata_name, self.attributes, true=self._true)
 
     def ask(
         self,
@@ -192,7 +213,7 @@ class Scorer:
         return self._measure(GroupCounts(self._groups, counts * weights[:, :, None], counts), rows)
 
     def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
-        results = self._values(counts, rows=rows, tolerant=True)
+        results = self.told(self._values(counts, rows=rows, tolerant=True))
         if self._exchangeable:
             return results
         several = f"there are {len(self._groups)}" if len(self._groups) != 2 else "this is an intersection"
@@ -267,8 +288,9 @@ class Decisions:
         own = [self.reference, [list(own) for own in self.folds], self.reason]
         return {**kept, DECISIONS[self.test]: own}
 
-    def metrics(self, names: tuple[str, ...]) -> tuple[MetricValue, ...]:
-        """Return metrics of the family restoration: of all folds together, then of each."""
+    def metrics(self, scorer: Scorer) -> tuple[MetricValue, ...]:
+        """Return the scorer's metrics of the family restoration: of all folds together, then of each."""
+        names = scorer.of_decisions
         if not self.folds:
             return tuple(MetricValue(name, None, self.reason, self.test) for name in names)
         parts: list[tuple[int | None, Sequence[int]]] = [(None, np.sum(self.folds, axis=0))]
@@ -277,7 +299,7 @@ class Decisions:
         return tuple(
             MetricValue(name, None if value != value else value, found.reasons.get(name, ""), self.test, fold)
             for fold, people in parts
-            for found in [restoration(np.asarray(people), names)]
+            for found in [scorer.told(restoration(np.asarray(people), names))]
             for name, value in found.values.items()
         )
 

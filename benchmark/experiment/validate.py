@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError, model_validator
 
-from benchmark.bias.base import no_boundary, no_judged
+from benchmark.bias.base import no_audit, no_boundary, no_judged
 from benchmark.bias.edits import check_edits
 from benchmark.classifiers import make_classifier
-from benchmark.columns import OWN, UNTREATED
+from benchmark.columns import ORIGINAL, OWN, UNTREATED
 from benchmark.data import Schema
 from benchmark.declarations import count_of, indented
 from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
@@ -197,8 +197,12 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
                 wrong += [_Problem(planted, no_judged(name)) for name in of_people]
             if experiment.doses and any(step.needs_judged for step in made.steps):
                 wrong.append(_Problem(planted, _measured_dose()))
+            if not dataset.audit:
+                of_audit = (step.name for step in made.steps if step.of_audit)
+                wrong += [_Problem(planted, no_audit(name)) for name in of_audit]
             checked = functools.partial(made.check, schema, experiment.betas or (1.0,), has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
+    yield from _of_audit(place, dataset, experiment, has_judged) if dataset.audit else ()
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
         yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
 
@@ -211,6 +215,29 @@ def _measured_dose() -> BiasError:
         got="doses",
         remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run says the dose at β = 1",
     )
+
+
+def _of_audit(
+    place: str, dataset: DatasetEntry, experiment: Experiment, has_judged: bool
+) -> Iterator[_Problem]:
+    """Yield what does not fit a dataset whose group was drawn at random, and of which no label is true."""
+    wanted = {
+        'train = "data" and holdout or folds': experiment.train == "data",
+        "paired_betas = true": experiment.paired_betas,
+        "betas in place of doses": not experiment.doses,
+        "the original test alone": experiment.tests == (ORIGINAL,),
+        "techniques with settings of their own, no [tune]": experiment.tune is None,
+        "no column under 'sensitive'": not dataset.sensitive,
+        "a card without a judged label": not has_judged,
+    }
+    if missing := [words for words, given in wanted.items() if not given]:
+        error = ExperimentError(
+            "The experiment does not fit a dataset with audit = true",
+            expected="; ".join(missing),
+            got="something else",
+            remedy="correct the file, or leave 'audit' out",
+        )
+        yield _Problem(f"{place}, audit", error, of_plugins=False)
 
 
 def _require_a_bound(rule: Rule) -> None:

@@ -85,6 +85,7 @@ def agreement_counts(people: People) -> tuple[People, People]:
     "mean of |P(ŷ+ | y, g) - P(c+ | y, g)| over both labels y and both groups g",
     ideal=0.0,
     compare="one_against_rest",
+    needs=("decisions", "y_true"),
     note="c is the decision of the clean model.",
 )
 def restoration_distance(deprived: Group, favored: Group) -> float:

@@ -109,8 +109,9 @@ def _dataset(
         embedded=scene.embedded,
         test_digest=test.digest,
         test_rows=len(test),
-        test_groups=GroupSizes.of(test),
-        scored_favorable=_scored_favorable(world.experiment, scene),
+        # Labels of an audit are what people did, and say of no answer that it is right.
+        test_groups=None if scene.entry.audit else GroupSizes.of(test),
+        scored_favorable={} if scene.entry.audit else _scored_favorable(world.experiment, scene),
         biased_favorable=_biased_favorable(world.experiment, scene, biased),
         hidden_favorable=_hidden_favorable(world.experiment, scene, hidden),
         train_rows=_train_rows(world.experiment, scene),
@@ -149,8 +150,8 @@ def _dataset(
 
 
 def _train_rows(experiment: Experiment, scene: Scene) -> int:
-    """Return how many rows a training sample has: where people judged them, the fewest of all splits."""
-    if scene.judged is None or scene.train == "network":
+    """Return how many rows a training sample has: where it varies, the fewest of all splits."""
+    if (scene.judged is None and not scene.entry.audit) or scene.train == "network":
         return scene.n_train
     return min(scene.n_train, *(trained for trained, _ in split_sizes(scene, experiment)))
 

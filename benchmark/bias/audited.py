@@ -1,0 +1,28 @@
+"""Audited bias: both groups as an audit recorded them, a real bias in place of a planted one."""
+
+from benchmark.bias.base import BiasKind, Chances, Rows
+from benchmark.bias.registry import register
+
+
+@register
+class AuditedBias(BiasKind):
+    """Train on both groups of an audit in which chance decided who belongs to which.
+
+    In an audit nothing differs between the groups but how people treated them, and nobody has a true label.
+    The clean model learns from the favored group's rows alone; at β = 1 a model learns from all of them, as
+    they were recorded. There is no level between. It changes no row: an experiment chooses which rows are
+    trained on, for datasets with ``audit = true``.
+    """
+
+    name = "audited"
+    summary = "a real bias: at β = 1 both groups are trained on as an audit recorded them"
+    reference = (
+        "Bertrand and Mullainathan (2004), Are Emily and Greg more employable than Lakisha and Jamal?, AER: "
+        "names drawn at random"
+    )
+    version = "1"
+    of_audit = True
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return none: labels and rows stay as they were recorded."""
+        return Chances()

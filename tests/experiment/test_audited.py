@@ -1,0 +1,258 @@
+"""Audits, in which chance decided who belongs to which group, in experiments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmark.bias.doses import solve_doses
+from benchmark.columns import ORIGINAL
+from benchmark.data.source import Sources
+from benchmark.errors import BetabenchError, BiasError
+from benchmark.experiment.draws import Fold, draw_folds, split_sizes
+from benchmark.experiment.expand import expand
+from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.experiment.run import compute
+from benchmark.experiment.score import NO_TRUE_LABEL
+from benchmark.experiment.store import Store
+from benchmark.experiment.validate import check_experiment
+from benchmark.metrics import get_metric
+from benchmark.runs.describe import describe_run
+from tests.helpers.engines import InProcess
+
+CARD = """
+name = "letters"
+title = "Letters"
+label = "answered"
+favorable_label = "yes"
+sensitive_feature = "name"
+deprived_group = "foreign"
+source = { format = "csv", files = [{ path = "letters.csv" }] }
+[columns]
+skill = { kind = "categorical", states = ["little", "some", "much"] }
+town = { kind = "categorical", states = ["north", "south"] }
+name = { kind = "categorical", states = ["foreign", "native"] }
+answered = { kind = "categorical", states = ["no", "yes"] }
+"""
+PLANTED = ("label", "selection", "borderline")
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 800 letters, of which those with foreign names are answered less often."""
+    folder, rng = tmp_path_factory.mktemp("letters"), np.random.default_rng(0)
+    lines = ["skill,town,name,answered"]
+    for _ in range(800):
+        skill, town, foreign = rng.integers(3), rng.integers(2), rng.integers(2)
+        answered = rng.random() < 0.15 + 0.3 * skill + 0.1 * town - 0.2 * foreign
+        lines.append(
+            f"{('little', 'some', 'much')[skill]},{('north', 'south')[town]},"
+            f"{('native', 'foreign')[foreign]},{('no', 'yes')[int(answered)]}"
+        )
+    (folder / "letters.csv").write_text("\n".join(lines) + "\n")
+    (folder / "letters.toml").write_text(CARD)
+    return folder / "letters.toml"
+
+
+def experiment(
+    card: Path, *, audit: bool = True, bias: tuple[str, ...] = ("audited", *PLANTED), **fields: Any
+) -> Experiment:
+    given: dict[str, Any] = {
+        "datasets": [{"card": str(card), "bias": list(bias), "audit": audit}],
+        "techniques": ["none", "reweighing"],
+        "betas": [0, 1],
+        "paired_betas": True,
+        "repetitions": 2,
+        "seed": 3,
+        "train": "data",
+        "folds": 3,
+        "metrics": ["paper", "restoration"],
+        **fields,
+    }
+    return Experiment(**given)
+
+
+@pytest.fixture(scope="module")
+def world(card: Path) -> World:
+    return build_world(expand(experiment(card)), Sources(offline=True))
+
+
+def folds_of(world: World, bias: str, beta: float, scene: Scene | None = None) -> list[Fold]:
+    return list(
+        draw_folds(scene or world.scenes["letters"], Block("letters", bias, beta, 0), world.experiment)
+    )
+
+
+def without_group(fold: Fold) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the test as they are seen, and in truth, without their group."""
+    test = fold.tests[ORIGINAL]
+    return tuple(np.delete(own.codes, own.schema.sensitive_index, axis=1) for own in (test.seen, test.truth))  # type: ignore[return-value]
+
+
+def test_the_clean_model_learns_from_the_favored_group_alone(world: World) -> None:
+    scene = world.scenes["letters"]
+    favored = ~scene.test.deprived
+    everybody = []
+    for fold in folds_of(world, "audited", 0.0):
+        assert fold.known is not None
+        assert favored[fold.known].all()
+        assert not fold.train.deprived.any()
+        np.testing.assert_array_equal(fold.train.codes, scene.test.codes[fold.known])
+        # It answers as if everybody belonged to the group that it knows.
+        assert not fold.tests[ORIGINAL].seen.deprived.any()
+        everybody.append(fold.tests[ORIGINAL].truth)
+    assert sum(map(len, everybody)) == len(scene.test)  # rows of both groups are tested
+    assert sum(int(own.deprived.sum()) for own in everybody) == int(scene.test.deprived.sum())
+
+
+def test_the_audits_bias_brings_the_rows_of_both_groups_as_they_are(world: World) -> None:
+    scene = world.scenes["letters"]
+    for clean, fold in zip(folds_of(world, "audited", 0.0), folds_of(world, "audited", 1.0), strict=True):
+        assert fold.known is not None
+        assert clean.known is not None
+        np.testing.assert_array_equal(fold.train.codes, scene.test.codes[fold.known])
+        np.testing.assert_array_equal(clean.known, fold.known[~scene.test.deprived[fold.known]])
+        assert fold.train.deprived.any()
+        seen, truth = fold.tests[ORIGINAL].seen, fold.tests[ORIGINAL].truth
+        np.testing.assert_array_equal(seen.deprived, truth.deprived)
+        assert truth.digest == clean.tests[ORIGINAL].truth.digest
+
+
+@pytest.mark.parametrize("bias", PLANTED)
+def test_a_planted_bias_has_the_same_clean_model(world: World, bias: str) -> None:
+    for real, planted in zip(folds_of(world, "audited", 0.0), folds_of(world, bias, 0.0), strict=True):
+        assert real.train.digest == planted.train.digest
+        assert real.tests[ORIGINAL].seen.digest == planted.tests[ORIGINAL].seen.digest
+
+
+@pytest.mark.parametrize("bias", PLANTED)
+def test_a_planted_bias_hits_a_group_that_is_drawn_anew(world: World, bias: str) -> None:
+    scene = world.scenes["letters"]
+    drawn = []
+    for clean, fold in zip(folds_of(world, bias, 0.0), folds_of(world, bias, 1.0), strict=True):
+        assert fold.kept is not None
+        assert not scene.test.deprived[fold.kept].any()  # no row of those whom people treated worse
+        assert 0.3 < fold.train.deprived.mean() < 0.7 or bias == "selection"
+        for one, other in zip(without_group(clean), without_group(fold), strict=True):
+            np.testing.assert_array_equal(one, other)
+        # Whoever is tested has one group at all levels of bias.
+        truth, before = fold.tests[ORIGINAL].truth, clean.tests[ORIGINAL].truth
+        np.testing.assert_array_equal(truth.deprived, before.deprived)
+        np.testing.assert_array_equal(fold.tests[ORIGINAL].seen.deprived, truth.deprived)
+        labels = scene.test.y[fold.kept]
+        assert (fold.train.y[~fold.train.deprived] == labels[~fold.train.deprived]).all()
+        assert not fold.train.y[fold.train.deprived].any() or bias == "borderline"  # at β = 1
+        drawn.append(truth.deprived)
+    assert abs(np.concatenate(drawn).mean() - 0.5) < 0.06
+    other = list(draw_folds(scene, Block("letters", bias, 1.0, 1), world.experiment))
+    assert other[0].train.digest != folds_of(world, bias, 1.0)[0].train.digest
+
+
+def test_labels_of_the_deprived_group_reach_no_planted_bias_and_no_clean_model(world: World) -> None:
+    scene = world.scenes["letters"]
+    labels = scene.test.codes[:, scene.test.schema.label_index]
+    poisoned = replace(
+        scene, test=scene.test.with_column("answered", np.where(scene.test.deprived, 1 - labels, labels))
+    )
+    for bias, beta in (("audited", 0.0), *((bias, beta) for bias in PLANTED for beta in (0.0, 1.0))):
+        for one, other in zip(
+            folds_of(world, bias, beta), folds_of(world, bias, beta, poisoned), strict=True
+        ):
+            assert one.train.digest == other.train.digest
+            assert one.tests[ORIGINAL].seen.digest == other.tests[ORIGINAL].seen.digest
+    for one, other in zip(
+        folds_of(world, "audited", 1.0), folds_of(world, "audited", 1.0, poisoned), strict=True
+    ):
+        assert one.train.digest != other.train.digest
+
+
+def test_what_is_expected_is_that_of_both_groups_treated_as_the_favored_one(world: World) -> None:
+    scene = world.scenes["letters"]
+    y, deprived = scene.test.y, scene.test.deprived
+    assert scene.expected("audited", 0.0).discrimination == pytest.approx(0, abs=1e-12)
+    assert scene.expected("audited", 0.0).favorable == pytest.approx(y[~deprived].mean())
+    real = y[~deprived].mean() - y[deprived].mean()
+    assert scene.expected("audited", 1.0).discrimination == pytest.approx(real)
+    (dose,) = solve_doses(scene.expectations("label"), [0.1])
+    assert dose.beta is not None
+    assert dose.beta * y[~deprived].mean() == pytest.approx(0.1, abs=1e-6)
+
+
+def test_metrics_that_need_a_label_have_no_value_and_others_have(card: Path, tmp_path: Path) -> None:
+    made = build_world(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
+    with Store(tmp_path / "store.sqlite") as store:
+        outcome = compute(made, store, engine=InProcess(1))
+        again = compute(made, store, engine=InProcess(1))
+    assert {cell.status for cell in outcome.cells} == {"ok"}
+    for cells in (outcome.cells, again.cells):
+        for value in (value for cell in cells for value in cell.metrics):
+            if "y_true" in get_metric(value.metric).needs:
+                assert value.value is None, value.metric
+                assert value.reason == NO_TRUE_LABEL
+            elif value.metric in ("agreement", "discrimination", "accepted"):
+                assert value.value is not None, value.metric
+    undefined = {
+        value.metric for cell in outcome.cells for value in cell.metrics if value.reason == NO_TRUE_LABEL
+    }
+    assert undefined == {"accuracy", "overestimation", "underestimation", "restoration_distance"}
+    clean = [cell for cell in outcome.cells if cell.beta == 0 and cell.technique == "none"]
+    agreements = [v.value for cell in clean for v in cell.metrics if v.metric == "agreement"]
+    assert set(agreements) == {1.0}
+    (dataset,) = describe_run(made, outcome).datasets
+    assert dataset.test_groups is None  # no share of right answers of a constant
+    assert "nobody has a true label" in dataset.notes[-1]
+    assert dataset.train_rows == min(
+        trained for trained, _ in split_sizes(made.scenes["letters"], made.experiment)
+    )
+    assert dataset.train_rows < 350  # the favored group's share of two thirds of 800 rows
+
+
+def test_both_kinds_of_bias_are_compared_with_the_same_clean_decisions(card: Path, tmp_path: Path) -> None:
+    made = build_world(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
+    with Store(tmp_path / "store.sqlite") as store:
+        outcome = compute(made, store, engine=InProcess(1))
+    accepted: dict[str, list[int]] = {"audited": [], "label": []}
+    for cell in outcome.cells:
+        if cell.technique == "none" and cell.beta == 1:
+            people = np.array(cell.counts["decisions"][1]).sum(axis=0).reshape(2, 2, 2, 2, 2)  # type: ignore[call-overload]
+            accepted[cell.bias].append(int(people[:, :, 1].sum()))
+    assert accepted["audited"] == accepted["label"]
+    assert min(accepted["label"]) > 0
+
+
+@pytest.mark.parametrize("betas", [[0, 0.5, 1], [0, 0.25]])
+def test_there_is_no_level_between(card: Path, betas: list[float]) -> None:
+    with pytest.raises(BiasError, match="'audited' has no level between 0 and 1"):
+        check_experiment(experiment(card, bias=("audited",), betas=betas))
+    check_experiment(experiment(card, bias=("label",), betas=betas))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"train": "network"}, 'train = "data"'),
+        ({"paired_betas": False, "metrics": ["paper"]}, "paired_betas = true"),
+        ({"tests": ["original", "biased"]}, "the original test alone"),
+        ({"betas": [], "doses": [0.1]}, "betas in place of doses"),
+        (
+            {"folds": None, "holdout": 0.3, "tune": {"trials": 3, "validation": ["biased"], "on": 0.3}},
+            "settings of their own",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told(card: Path, fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(BetabenchError, match="does not fit a dataset with audit = true") as error:
+        check_experiment(experiment(card, bias=("label",), **fields))
+    assert words in str(error.value)
+
+
+def test_it_needs_a_group_drawn_at_random(card: Path) -> None:
+    with pytest.raises(BiasError, match="'audited' needs rows whose group was drawn at random"):
+        check_experiment(experiment(card, audit=False, bias=("audited",)))
+    with pytest.raises(BetabenchError, match="a card without a judged label"):
+        check_experiment(experiment(Path("school_performance"), bias=("label",)))
