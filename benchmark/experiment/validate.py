@@ -194,6 +194,8 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
             if not has_judged:
                 of_people = (step.name for step in made.steps if step.needs_judged)
                 wrong += [_Problem(planted, no_judged(name)) for name in of_people]
+            if any(experiment.hidden):
+                wrong += list(_tried(planted, made.check_hidden, of_plugins=False))
             checked = functools.partial(made.check, schema, experiment.betas or (1.0,), has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
