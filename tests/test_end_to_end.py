@@ -34,8 +34,7 @@ EXPERIMENT = """
 name = "kill"
 title = "Enough blocks to be killed in"
 seed = 5
-repetitions = 29
-betas = [0.0, 0.5, 1.0]
+{levels}
 paired_betas = true
 train = "data"
 holdout = 0.3
@@ -55,6 +54,9 @@ technique = "repair"
 parameters = {{ level = 0.5 }}
 {more}
 """
+
+BETAS = "repetitions = 29\nbetas = [0.0, 0.5, 1.0]"
+HIDDEN = "repetitions = 22\ndoses = [0.05]\nhidden = [0.0, 0.05]"
 
 DISASTERS = '''
 """Techniques that go wrong in every way."""
@@ -157,16 +159,19 @@ def smoke(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path, s
     return output, done.stdout
 
 
-@pytest.fixture(scope="module")
-def killable(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path, dict[str, bytes]]:
-    """Return an experiment file and the outputs of its uninterrupted run with one worker."""
+@pytest.fixture(scope="module", params=[(BETAS, 435), (HIDDEN, 440)], ids=["betas", "hidden"])
+def killable(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: str
+) -> tuple[Path, dict[str, bytes], int]:
+    """Return an experiment file, the outputs of its uninterrupted run with one worker, and its cells."""
     folder = tmp_path_factory.mktemp("kill")
     file = folder / "kill.toml"
-    file.write_text(EXPERIMENT.format(time_limit=60, more=""))
+    levels, cells = request.param
+    file.write_text(EXPERIMENT.format(time_limit=60, more="", levels=levels))
     arguments = ("--experiment", file, "--output", folder / "whole", "--workers", "1", "--no-figures")
     done = run(*arguments, BETABENCH_CACHE=cache, PYTHONHASHSEED="1")
     assert done.returncode == 0, done.stdout + done.stderr
-    return file, files(folder / "whole")
+    return file, files(folder / "whole"), cells
 
 
 def test_every_promised_file_is_there(smoke: tuple[Path, str]) -> None:
@@ -275,9 +280,9 @@ def test_a_second_start_computes_nothing_and_changes_nothing(smoke: tuple[Path, 
 
 
 def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
-    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
+    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:
-    file, expected = killable
+    file, expected, cells = killable
     rng = random.Random(0)
     arguments = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline")
     stored = in_between = 0
@@ -300,13 +305,13 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
         process.communicate()
         # Whoever writes may undo what the kill left half-written; a mere reader may not.
         stored = count_cells(tmp_path, mode="rw")
-        in_between += 0 < stored < 435
-        if stored == 435:  # on a busy machine a run can be over before its killer's turn comes
+        in_between += 0 < stored < cells
+        if stored == cells:  # on a busy machine a run can be over before its killer's turn comes
             break
     assert in_between
     done = run(*arguments[:-1], BETABENCH_CACHE=cache, PYTHONHASHSEED="99")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{435 - stored} of them computed now" in done.stdout
+    assert f"{cells - stored} of them computed now" in done.stdout
     assert files(tmp_path) == expected
 
 
@@ -325,9 +330,9 @@ def count_cells(folder: Path, mode: str = "ro") -> int:
 
 
 def test_a_killed_run_leaves_no_worker_behind(
-    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
+    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:
-    file, _ = killable
+    file, _, _ = killable
     process = subprocess.Popen(
         command("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline"),
         stdout=subprocess.DEVNULL,
@@ -363,14 +368,14 @@ def running(pid: int) -> bool:
 
 
 def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
-    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
+    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:
     plugin = tmp_path / "disasters.py"
     plugin.write_text(DISASTERS)
     names = ("hangs", "dies", "raises", "declines", "one_class")
     more = "\n".join(f'[[techniques]]\ntechnique = "{name}"' for name in names)
     file = tmp_path / "disasters.toml"
-    file.write_text(EXPERIMENT.format(time_limit=3, more=more))
+    file.write_text(EXPERIMENT.format(time_limit=3, more=more, levels=BETAS))
     arguments = ("--experiment", file, "--output", tmp_path / "out", "--plugin", plugin, "--no-figures")
     small = ("--betas", "0.5", "--repetitions", "1", "--workers", "1")
     done = run(*arguments, *small, BETABENCH_CACHE=cache)
@@ -391,14 +396,14 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     results = pd.read_csv(tmp_path / "out" / "results.csv")
     assert set(results["technique"]) == {"none", "preferential_sampling", "repair"}
     # The neighbours' numbers are those of a run without any disaster.
-    _, expected = killable
+    _, expected, _ = killable
     assert "decisions.csv" in expected
     whole = expected["results.csv"].decode().splitlines()
     ours = (tmp_path / "out" / "results.csv").read_text().splitlines()
     assert set(ours) <= set(whole)
     assert "Without a value: 2 skipped, 1 failed, 1 timeout, 1 crashed" in done.stdout
     # With more time, what timed out is tried again, and nothing else is; asked for, failures are, too.
-    file.write_text(EXPERIMENT.format(time_limit=4, more=more))
+    file.write_text(EXPERIMENT.format(time_limit=4, more=more, levels=BETAS))
     assert "8 cells, 1 of them computed now" in run(*arguments, *small, BETABENCH_CACHE=cache).stdout
     again = run(*arguments, *small, "--retry-failed", BETABENCH_CACHE=cache)
     assert "8 cells, 3 of them computed now" in again.stdout
@@ -573,9 +578,9 @@ def test_bad_input_leaves_a_store_alone(
 
 
 def test_ctrl_c_ends_in_words_and_loses_nothing(
-    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
+    killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:
-    file, expected = killable
+    file, expected, _ = killable
     words = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures")
     process = subprocess.Popen(
         command(*words, "--offline"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -421,7 +420,7 @@ def _solved(scene: Scene, bias: str, levels: Sequence[float], hidden: Dose | Non
     if hidden is None:
         return solve_doses(scene.expectations(bias), levels)
     if hidden.beta is None:
-        return tuple(Dose(level, None, math.nan) for level in levels)
+        return tuple(Dose(level, None, 0.0) for level in levels)
     return solve_doses(scene.expectations(bias, hidden=hidden.beta), levels)
 
 

@@ -200,6 +200,8 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
             if not dataset.audit:
                 of_audit = (step.name for step in made.steps if step.of_audit)
                 wrong += [_Problem(planted, no_audit(name)) for name in of_audit]
+            if any(experiment.hidden):
+                wrong += list(_tried(planted, made.check_hidden, of_plugins=False))
             checked = functools.partial(made.check, schema, experiment.betas or (1.0,), has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
     yield from _of_audit(place, dataset, experiment, has_judged) if dataset.audit else ()

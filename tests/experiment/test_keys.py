@@ -120,6 +120,10 @@ HELD, FOLDED = ("data", "holdout"), ("folds",)
 WHOLE = ("network", *HELD)  # where techniques can be tuned
 
 
+def hiding(*gaps: float) -> Callable[[Content], None]:
+    return first(betas=[], doses=[0.05], paired_betas=True, hidden=gaps)
+
+
 def tuned(**fields: Any) -> Change:
     return Change(first("tune", **fields), WHOLE, variant="tuned")
 
@@ -137,6 +141,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "repetitions": (Change(first(repetitions=2)),),
     "betas": (Change(first(betas=[0.0, 0.6, 0.8])),),
     "doses": (Change(first(betas=[], doses=[0.05], paired_betas=True), HELD),),
+    "hidden": (Change(hiding(0.0, 0.05), HELD), Change(hiding(0.05), HELD, {"edited+hidden_0.05": "edited"})),
     "train_rows": (Change(first(train_rows=180)),),
     "train": (
         Change(first(train="network"), ("data", "folds")),
@@ -196,6 +201,13 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "datasets.network.required_edges": (network(required_edges=[["town", "race"]]),),
     "datasets.network.forbidden_edges": (network(forbidden_edges=[["level", "hired"]]),),
     "datasets.bias.name": (Change(first(*BIAS, name="renamed"), former={"renamed": "edited"}),),
+    "datasets.bias.hidden": (
+        Change(
+            lambda c: [f(c) for f in (hiding(0.05), first(*BIAS, name="edited+hidden_0.05", hidden=0.05))],
+            HELD,
+            {"edited+hidden_0.05": "edited"},
+        ),
+    ),
     "datasets.bias.steps": (
         Change(lambda c: c["datasets"][0]["bias"][0]["steps"].append({"kind": "label", "rate": 0.5})),
         Change(lambda c: c["datasets"][0]["bias"][0]["steps"].append({"kind": "proxy", "column": "hint"})),
@@ -494,6 +506,7 @@ FOUND_BY: dict[tuple[str, ...], tuple[str, int, str]] = {
     ("numbers",): ("datasets.columns", 2, "data"),
     ("train_rows",): ("train_rows", 0, "data"),
     ("seed",): ("seed", 0, "data"),
+    ("hidden", "bias"): ("hidden", 1, "data"),
     ("classifier",): ("classifiers.parameters", 0, "data"),
     ("technique",): ("techniques.parameters", 0, "data"),
 }
@@ -618,6 +631,9 @@ def test_every_part_of_a_key_is_tried(cards: Any, monkeypatch: pytest.MonkeyPatc
     more = {"tests": ["original", "biased"], "paired_betas": True}
     for protocol in PROTOCOLS:
         planned_cells(made(content_of(protocol, "numbers") | more, cards))
+    content = content_of("data")
+    hiding(0.05)(content)
+    planned_cells(made(content, cards))
     assert parts == {*itertools.chain(*FOUND_BY), *AXES, "code"}  # which test_versions.py holds
 
 

@@ -271,10 +271,19 @@ def quick(here: Path) -> Path:
     return file
 
 
+HIDDEN = """doses = [0.05]
+hidden = [0.0, 0.05]
+paired_betas = true
+train = "data"
+holdout = 0.3"""
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize(("levels", "cells"), [("betas = [0.0, 0.5]", (24, 36, 12)), (HIDDEN, (80, 120, 40))])
 def test_merged_shards_are_the_whole_run_byte_for_byte(
-    quick: Path, capsys: pytest.CaptureFixture[str]
+    levels: str, cells: tuple[int, int, int], quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    quick.write_text(EXPERIMENT.replace("betas = [0.0, 0.5]", levels))
     run = ["run", "--experiment", str(quick), "--offline", "--no-figures", "--workers", "1"]
     assert main([*run, "--output", "whole"]) == 0
     shards = [f"results/parts_embedded_shard_{number}_of_3" for number in (1, 2, 3)]
@@ -286,12 +295,12 @@ def test_merged_shards_are_the_whole_run_byte_for_byte(
     before = [state(Path(folder) / "results.sqlite") for folder in shards]
     capsys.readouterr()
     assert main(["merge", *shards[1:], "--output", "merged"]) == 0
-    assert "24 cells, 24 of them new" in capsys.readouterr().out
+    assert f"{cells[0]} cells, {cells[0]} of them new" in capsys.readouterr().out
     assert main(["merge", shards[0], f"{shards[1]}/results.sqlite", "--output", "merged"]) == 0
-    assert "36 cells, 12 of them new" in capsys.readouterr().out
+    assert f"{cells[1]} cells, {cells[2]} of them new" in capsys.readouterr().out
     assert before == [state(Path(folder) / "results.sqlite") for folder in shards]
     assert main([*run, "--output", "merged"]) == 0
-    assert "36 cells, 0 of them computed now" in capsys.readouterr().out
+    assert f"{cells[1]} cells, 0 of them computed now" in capsys.readouterr().out
     varying = {"manifest.json", "results.sqlite", "results.sqlite.lock"}
     for path in (p for p in Path("whole").rglob("*") if p.is_file() and p.name not in varying):
         assert (Path("merged") / path.relative_to("whole")).read_bytes() == path.read_bytes(), path

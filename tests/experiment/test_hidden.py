@@ -1,0 +1,304 @@
+"""Bias that is planted first and then taken for the original, from an experiment file to a run's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import benchmark
+from benchmark.columns import DECISION_COUNTS, ORIGINAL, TRUTH, hidden_name, parted_name
+from benchmark.errors import BetabenchError
+from benchmark.experiment.draws import draw_folds, split
+from benchmark.experiment.expand import expand, lite, narrow
+from benchmark.experiment.export import decisions_frame
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.run import Outcome, compute
+from benchmark.experiment.score import unpack
+from benchmark.experiment.store import Store
+from benchmark.runs.finished import read_frames
+from tests.helpers.engines import InProcess
+
+GIVEN: dict[str, Any] = {
+    "name": "hiding",
+    "seed": 3,
+    "repetitions": 2,
+    "doses": [0.05, 0.1],
+    "paired_betas": True,
+    "train": "data",
+    "holdout": 0.3,
+    "bias": "label",
+    "datasets": ["german"],
+    "techniques": ["none", "reweighing"],
+}
+HIDING = {**GIVEN, "hidden": [0, 0.05, 0.1]}
+SELECTION = {"name": "left_out", "steps": [{"kind": "selection"}]}
+
+
+def world(**fields: Any) -> World:
+    return build_world(expand(Experiment(**{**GIVEN, **fields})))
+
+
+def computed(path: Path, made: World) -> Outcome:
+    with Store(path) as store:
+        return compute(made, store, engine=InProcess(1))
+
+
+def keys_of(made: World) -> dict[tuple[str, float, int, str], str]:
+    return {
+        (block.bias, block.level, block.repetition, cell.technique): cell.key
+        for block, cells in planned_cells(made)
+        for cell in cells
+    }
+
+
+# ------------------------------------------------------------------------------------------ what is planted
+
+
+@pytest.mark.parametrize("bias", ["label", SELECTION])
+def test_doses_count_from_the_hidden_rows(bias: Any) -> None:
+    """The expected gap after both steps minus that after the hidden one is the dose, by counts alone."""
+    scene = world(bias=bias, hidden=[0.1]).scenes["german"]
+    (name,) = scene.biases
+    first, second = scene.hidden_beta(name), scene.beta_of(name, 0.05)
+    y, deprived = scene.test.y, scene.test.deprived
+
+    def gap(*betas: float) -> float:
+        left = y[deprived].sum() * np.prod([1 - beta for beta in betas])
+        everybody = deprived.sum() if bias == "label" else left + (~y[deprived]).sum()
+        return float(y[~deprived].mean() - left / everybody)
+
+    assert gap(first) - gap(0) == pytest.approx(0.1, abs=1e-6)
+    assert gap(first, second) - gap(first) == pytest.approx(0.05, abs=1e-6)
+    assert scene.expected(name, second).discrimination == pytest.approx(gap(first, second), abs=1e-9)
+
+
+@pytest.mark.parametrize("split", [{}, {"holdout": None, "folds": 3}, {"train_rows": 250}])
+@pytest.mark.parametrize("bias", ["label", SELECTION])
+def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any, split: Any) -> None:
+    made = world(bias=bias, hidden=[0, 0.05, 0.1], **split)
+    scene, (true, *hidden) = made.scenes["german"], made.scenes["german"].biases
+
+    def folds(name: str, level: float) -> list[Any]:
+        return list(draw_folds(scene, Block("german", name, level, 1), made.experiment))
+
+    labels: list[dict[int, bool]] = []  # of each person that is there, by the label taken for the original
+    for name in (true, *hidden):
+        labels.append({})
+        for clean, biased in zip(folds(name, 0.0), folds(name, 0.1), strict=True):
+            test = clean.tests[ORIGINAL].truth
+            labels[-1] |= dict(zip(clean.tested, test.y, strict=True))
+            labels[-1] |= dict(zip(clean.kept, clean.train.y, strict=True))
+            # The same people with the same labels are tested on at all doses.
+            assert biased.tests[ORIGINAL].truth.digest == test.digest
+            trained = dict(zip(clean.kept, clean.train.y, strict=True))
+            assert set(biased.kept) <= set(clean.kept)
+            assert all(y <= trained[i] for i, y in zip(biased.kept, biased.train.y, strict=True))
+            assert (TRUTH in clean.tests) == (name != true)
+            if TRUTH in clean.tests:
+                in_truth = clean.tests[TRUTH]
+                assert in_truth.truth.digest == scene.test.take(clean.tested).digest
+                assert in_truth.seen is clean.tests[ORIGINAL].seen
+    everybody, some, more = labels
+    assert all(y == scene.test.y[i] for i, y in everybody.items())
+    assert set(more) <= set(some) <= set(everybody)
+    assert all(more[i] <= some[i] <= everybody[i] for i in more)
+    changed = [len(everybody) - len(own) + sum(everybody[i] != own[i] for i in own) for own in (some, more)]
+    assert 0 < changed[0] < changed[1]
+    group = {i for i in everybody if scene.test.deprived[i]}
+    assert {i for i in everybody if everybody[i] != more.get(i, None)} <= group
+
+
+def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere(tmp_path: Path) -> None:
+    made = world(bias=SELECTION, hidden=[0.1])
+    scene = made.scenes["german"]
+    frame = decisions_frame(computed(tmp_path / "a.sqlite", made).cells, made.experiment.tests)
+    people = frame.set_index(["repetition", "test"])[list(DECISION_COUNTS)].sum(axis=1)
+    for repetition in range(2):
+        block = Block("german", *scene.biases, 0.0, repetition)
+        (fold,) = draw_folds(scene, block, made.experiment)
+        ((_, held_out),) = split(scene, made.experiment, fold.axes)
+        assert len(fold.tested) < len(held_out)
+        assert (people[repetition] == len(fold.tested)).all()
+
+
+# ------------------------------------------------------------------------------------------ what is compared
+
+
+def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
+    """By the hidden labels beside the model on hidden rows, by the true ones beside that on true rows."""
+    fields: dict[str, Any] = {"metrics": ["paper", "auc"], "baseline": "own"}  # so that answers are kept
+    made = world(hidden=[0, 0.1], techniques=["none", "reweighing", "prejudice_remover"], **fields)
+    scene = made.scenes["german"]
+    outcome = computed(tmp_path / "a.sqlite", made)
+    accepted: dict[Any, np.ndarray] = {}
+    truth: dict[Any, Any] = {}
+    with Store(tmp_path / "a.sqlite") as store:
+        for block, cells in planned_cells(made):
+            (fold,) = draw_folds(scene, block, made.experiment)
+            truth[block.bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
+            for cell in cells:
+                packed = store.rows(cell.key)
+                assert packed is not None
+                n_rows = {(0, ORIGINAL): len(fold.tests[ORIGINAL].truth)}
+                place = block.bias, block.level, block.repetition, cell.classifier, cell.technique
+                accepted[place] = unpack(packed, n_rows)[0, ORIGINAL].predicted
+    frame = decisions_frame(outcome.cells, made.experiment.tests)
+    assert set(frame["test"]) == {ORIGINAL, TRUTH}
+    assert len(frame) == 2 * len(accepted)
+    for row in frame.itertuples(index=False):
+        where = row.repetition, row.classifier
+        untreated = made.untreated("german", row.technique, row.classifier)
+        tests = truth[row.bias, row.repetition]
+        people = tests.get(row.test, tests[ORIGINAL])
+        bits = [
+            ~people.deprived,
+            people.y,
+            accepted["label" if row.test == TRUTH else row.bias, 0.0, *where, untreated],
+            accepted[row.bias, row.beta, *where, untreated],
+            accepted[row.bias, row.beta, *where, row.technique],
+        ]
+        for i, name in enumerate(DECISION_COUNTS):
+            wanted = [i >> shift & 1 for shift in (4, 3, 2, 1, 0)]
+            same = np.all([own == bit for own, bit in zip(bits, wanted, strict=True)], axis=0)
+            assert same.sum() == getattr(row, name)
+
+
+def test_without_hidden_bias_it_is_the_same_experiment(tmp_path: Path) -> None:
+    plain, hiding = world(), world(**HIDING)
+    keys = keys_of(plain)
+    assert keys.items() <= keys_of(hiding).items()
+    before = computed(tmp_path / "a.sqlite", plain)
+    after = computed(tmp_path / "a.sqlite", hiding)
+    # What is stored serves both ways, and is scored in truth without being computed again.
+    assert after.computed == len(after.cells) - len(before.cells)
+    assert computed(tmp_path / "a.sqlite", plain).computed == 0
+    alone = {cell.key: cell for cell in computed(tmp_path / "b.sqlite", hiding).cells}
+    for cell in after.cells:
+        assert cell.metrics == alone[cell.key].metrics
+    for cell in before.cells:
+        own = alone[cell.key].metrics
+        assert [m for m in own if m.test == ORIGINAL] == [*cell.metrics]
+        assert [m._replace(test=ORIGINAL) for m in own if m.test == TRUTH] == [*cell.metrics]
+
+
+# -------------------------------------------------------------------------------------------- what is written
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    output = tmp_path_factory.mktemp("hiding")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(output)
+        # Of Ricci's deprived group .3 have the favorable label.
+        asked = {**GIVEN, "datasets": ["german", "ricci"], "hidden": [0, 0.15, 0.4]}
+        made = benchmark.run(Experiment(**asked), output=output, figures=False, progress=False)
+        made.report()
+        yield made.folder
+
+
+def test_files_have_the_gap_behind_the_bias(folder: Path) -> None:
+    for name in ("results", "summary", "failures", "decisions", "doses", "statistics/answers"):
+        frame = pd.read_csv(folder / f"{name}.csv")
+        assert list(frame.columns[:3]) == ["dataset", "bias", "hidden"], name
+        assert set(frame["bias"]) <= {"label"}, name
+    results = pd.read_csv(folder / "results.csv")
+    assert set(results["test"]) == {ORIGINAL, TRUTH}
+    levels = results[["dataset", "hidden", "dose"]].drop_duplicates().groupby(["dataset", "hidden"]).size()
+    assert levels.tolist() == [3, 3, 3, 3, 2]  # Ricci does not reach .15 + .1, nor .4
+    values = results.set_index([*results.columns[:-1]])["value"].unstack("test")
+    assert values.xs(0.0, level="hidden")[ORIGINAL].equals(
+        values.xs(0.0, level="hidden")[TRUTH].rename(ORIGINAL)
+    )
+    assert (values.xs(0.15, level="hidden")[ORIGINAL] != values.xs(0.15, level="hidden")[TRUTH]).any()
+
+
+def test_what_cannot_be_reached_has_a_reason(folder: Path) -> None:
+    doses = pd.read_csv(folder / "doses.csv")
+    far = doses[doses["beta"].isna()]
+    assert far["dataset"].str.startswith("ricci").all()
+    assert far[["hidden", "dose"]].to_numpy().tolist() == [[0.15, 0.1], [0.4, 0], [0.4, 0.05], [0.4, 0.1]]
+    assert far["reason"].str.contains("adds more than").tolist() == [True, False, False, False]
+    assert far["reason"].str.contains("hides more than").tolist() == [False, True, True, True]
+    reached = doses[doses["beta"].notna()]
+    assert np.allclose(reached["gap"], reached["dose"], atol=1e-6)
+
+
+def test_what_is_read_back_keeps_worlds_apart(folder: Path) -> None:
+    run, names = read_frames(folder), {"label", "label+hidden_0.15", "label+hidden_0.4"}
+    assert {scenario.bias for scenario in run.scenarios} == names
+    assert run.decisions is not None
+    assert set(run.decisions["bias"]) == names
+    again = run.manifest.in_files(run.results)
+    assert set(again["hidden"]) == {0.0, 0.15, 0.4}
+    # Best constants are those of the labels that a test has.
+    accuracy = run.standing.set_index(["dataset", "bias", "test", "beta", "technique"])["constant_accuracy"]
+    german = accuracy.xs((0.0, "none"), level=("beta", "technique")).loc["german:embedded"]
+    assert german["label", ORIGINAL] == german["label", TRUTH] == german["label+hidden_0.15", TRUTH]
+    assert german["label", ORIGINAL] > german["label+hidden_0.15", ORIGINAL]
+
+
+def test_without_hidden_bias_files_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = benchmark.run(Experiment(**GIVEN), output=tmp_path, figures=False, progress=False)
+    for name in ("results", "decisions", "doses"):
+        assert "hidden" not in pd.read_csv(made.folder / f"{name}.csv").columns
+    assert "test" not in pd.read_csv(made.folder / "decisions.csv").columns
+    decisions = read_frames(made.folder).decisions
+    assert decisions is not None
+    assert set(decisions["test"]) == {ORIGINAL}
+
+
+# ------------------------------------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"doses": [], "betas": [0, 0.5]}, 'give "doses" in place of "betas"'),
+        ({"paired_betas": False}, "paired_betas = true"),
+        ({"train": "network"}, "only real rows have a truth"),
+        ({"holdout": None}, "holdout = 0.3"),
+        ({"hidden": [0.1, 0.05]}, "ascending"),
+        ({"tune": {"trials": 3, "validation": ["biased"], "on": 0.3}}, "settings are not chosen"),
+        ({"hidden": [], "tests": ["original", "truth"]}, "unless bias is hidden"),
+        ({"bias": {"name": "a+hidden_0.1", "steps": ["label"]}}, "a name that says of hidden bias"),
+        ({"bias": {"name": "a+hidden_b", "steps": ["label"]}}, "a name that says of hidden bias"),
+    ],
+)
+def test_what_hidden_bias_needs_is_said(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Experiment(**{**HIDING, **fields})
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        (["label", {"kind": "measurement", "column": "checking_account"}], "cannot be hidden"),
+        (["random_selection"], "adds no label gap"),
+    ],
+)
+def test_a_bias_that_cannot_be_hidden_is_refused_by_name(steps: Any, words: str) -> None:
+    with pytest.raises(BetabenchError, match=f"'b.*{words}"):
+        world(bias={"name": "b", "steps": steps}, hidden=[0.05])
+
+
+def test_names_are_made_and_parted() -> None:
+    for gap in (0.0, 0.05, 1e-7, 1.0):
+        assert parted_name(hidden_name("label", gap)) == ("label", gap)
+    assert hidden_name("label", 0.0) == "label"
+
+
+def test_an_expanded_experiment_stays_as_it_is_and_trials_are_smaller() -> None:
+    once = expand(Experiment(**HIDING)).experiment
+    assert [bias.name for bias in once.datasets[0].bias] == ["label", "label+hidden_0.05", "label+hidden_0.1"]
+    assert once.tests == (ORIGINAL, TRUTH)
+    assert expand(once).experiment == once
+    assert lite(Experiment(**HIDING)).hidden == (0.0, 0.1)
+    assert narrow(Experiment(**HIDING), betas=[0, 0.5]).hidden == ()
