@@ -76,7 +76,8 @@ def test_the_shipped_things_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     expected = {
         "datasets": {"adult", "attrition", "bank", "communities", "compas", "compas_leaky", "compas_violent",
                      "compas_zafar", "credit_card", "dutch", "german", "human_recidivism", "kdd_census",
-                     "law_school", "oulad", "ricci", "school_performance", "student_mat", "student_por"},
+                     "law_school", "oulad", "resume_audit", "ricci", "ru_audit", "school_performance",
+                     "student_mat", "student_por"},
         "experiments": {"alternation", "paper", "smoke"},
         "techniques": {"none", "drop_sensitive", "massaging", "reweighing", "uniform_sampling",
                        "preferential_sampling", "repair"},

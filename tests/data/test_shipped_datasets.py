@@ -38,7 +38,9 @@ COUNTS = {
     "kdd_census": (199_523, 0.0761, (2_663, 101_321, 9_719, 85_820)),
     "law_school": (20_798, 0.1983, (2_391, 916, 16_114, 1_377)),
     "oulad": (21_562, 0.0253, (7_727, 3_841, 6_928, 3_066)),
+    "resume_audit": (4_870, 0.032, (157, 2_278, 235, 2_200)),
     "ricci": (118, 0.3029, (15, 35, 41, 27)),
+    "ru_audit": (9_607, 0.0815, (1_526, 3_234, 1_949, 2_898)),
     "school_performance": (856, 0.035, (346, 82, 361, 67)),
     "student_mat": (395, 0.0665, (133, 75, 132, 55)),
     "student_por": (649, 0.0574, (216, 50, 333, 50)),
@@ -102,7 +104,9 @@ DIGESTS = {
     "human_recidivism": "351c58bd3ef3852b",
     "law_school": "22174fa443476ec7",
     "oulad": "0e7cd7f1e1fce2ca",
+    "resume_audit": "76d7258656f8dda0",
     "ricci": "6e8b410e69cf336a",
+    "ru_audit": "916b46b06f2bf72b",
     "school_performance": "37eb9e7f0fb1e561",
     "student_mat": "4f519703fd89d070",
 }
@@ -202,6 +206,21 @@ def test_what_identifies_a_person_is_dropped_from_compas() -> None:
             identities
         )
         assert not {spec.source or column for column, spec in card.columns.items()} & set(identities)
+
+
+def test_no_name_of_an_audit_and_nothing_after_its_outcome_is_loaded() -> None:
+    after = {
+        "resume_audit": {"firstname"},
+        "ru_audit": {
+            *("name", "nameLat", "candidateID", "genderEmp", "notRussianEmp"),
+            *("emailContact", "websiteContact", "phoneContact", "rejected"),
+        },
+    }
+    for name, columns in after.items():
+        card = CARDS[name]
+        assert columns <= {column for group in card.dropped for column in group.columns}
+        assert not columns & {spec.source or column for column, spec in card.columns.items()}
+        assert any("Nobody has a true label" in problem for problem in card.known_problems)
 
 
 def test_no_shipped_feature_is_read_from_a_judgement() -> None:

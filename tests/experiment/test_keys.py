@@ -113,7 +113,8 @@ class Change:
     apply: Callable[[Content], None]
     only: tuple[str, ...] = tuple(PROTOCOLS)
     former: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    variant: str = ""  # of the experiment: one with "tuned" techniques, or with a classifier of "numbers"
+    variant: str = ""  # of the experiment: one with "tuned" techniques, or with a classifier of "numbers",
+    # or with "paired" levels
 
 
 HELD, FOLDED = ("data", "holdout"), ("folds",)
@@ -177,6 +178,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
         Change(first(*DATASET, baseline="repair")),
         Change(first(*DATASET, baseline="own")),
     ),
+    "datasets.audit": (Change(first(*DATASET, audit=True), ("data", "folds"), variant="paired"),),
     "datasets.train_rows": (Change(first(*DATASET, train_rows=180)),),
     "datasets.folds": (Change(first(*DATASET, folds=4), FOLDED),),
     "datasets.columns": (
@@ -354,6 +356,8 @@ def content_of(protocol: str, variant: str = "") -> Content:
         content["tune"] = dict(TUNE)
     elif variant == "numbers":
         content["classifiers"].append(NUMBERED)
+    elif variant == "paired":
+        content["paired_betas"] = True
     return copy.deepcopy(content)
 
 

@@ -1,0 +1,385 @@
+"""What the run ``real_bias`` says: do techniques rank under planted bias as they do under people's?
+
+``python -m tools.real_bias`` writes ``results/real_bias/NUMBERS.md``, ``FINDINGS.md`` and the figure anew
+from the committed values; ``tests/tools/test_real_bias.py`` holds them. With ``--solve`` it prints the rates
+of ``experiments/real_bias.toml`` instead, which needs the real data.
+
+The rules stand at the top of the experiment's file. Techniques count as measured, degenerate ones too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.bias import Bias, make_step
+from benchmark.bias.doses import solve_doses
+from benchmark.columns import DECISION_COUNTS, OWN, UNTREATED
+from benchmark.data.source import Sources
+from benchmark.experiment.expand import expand, narrow
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.figures import style
+from benchmark.figures.style import Page, RowLabels
+from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.statistics.agreement import tau_interval, tau_of_halves
+from benchmark.statistics.decisions import share_counts
+from benchmark.text.files import write_atomically
+from benchmark.text.markdown import table
+
+FOLDER = Path(__file__).resolve().parents[1] / "results" / "real_bias"
+FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
+LEARNERS = {"c45": "C4.5", "logistic_regression": "logistic regression"}
+JUDGED, AUDITED, FLIPS = "judged", "audited", "flips"
+SAME, OTHER, OPEN, UNDECIDED = "the same rank", "another rank", "open", "not decided"
+LEAST_CEILING = 0.5
+ALIKE = 0.01
+"""Share below which, and above 1 less it, a model answers nearly everybody the same."""
+OVERLAP = 0.5
+"""Test rows over training rows of three folds."""
+SHARES = ("given_back", "paid", "in_their_place")
+
+Array = NDArray[np.float64]
+
+
+@cache
+def run() -> RunFrames:
+    """Return the committed run."""
+    return read_frames(FOLDER)
+
+
+@cache
+def techniques() -> tuple[str, ...]:
+    """Return the techniques that are ranked, in the order of the experiment."""
+    return tuple(e.name for e in load_experiment("real_bias").techniques if e.name != UNTREATED)
+
+
+@cache
+def biases() -> dict[str, tuple[str, ...]]:
+    """Return the names of all biases of each dataset, people's first."""
+    return {entry.name: tuple(b.name for b in entry.bias) for entry in load_experiment("real_bias").datasets}
+
+
+@cache
+def _values() -> pd.Series:
+    """Return values by metric, dataset, bias, level, learner, technique and repetition, shares among them."""
+    frames = run()
+    index = ["metric", "dataset", "bias", "beta", "classifier", "technique", "repetition"]
+    parts = [frames.results[[*index, "value"]]]
+    assert frames.decisions is not None
+    people = frames.decisions.groupby(index[1:], sort=False)[list(DECISION_COUNTS)].sum()
+    for name, (some, every) in share_counts(people.to_numpy()).items():
+        if name in SHARES:
+            with np.errstate(invalid="ignore"):
+                parts.append(people.index.to_frame(index=False).assign(metric=name, value=some / every))
+    return pd.concat(parts).set_index(index)["value"].sort_index()
+
+
+def values(metric: str, dataset: str, bias: str, learner: str, technique: str, beta: float = 1.0) -> Array:
+    """Return a technique's values of all repetitions; those with a learner of its own count with any."""
+    place = metric, dataset, bias, beta
+    classifier = learner if (*place, learner, technique) in _places() else OWN
+    found = _values().loc[(*place, classifier, technique)]
+    return np.asarray(found.to_numpy(), dtype=np.float64)
+
+
+@cache
+def _places() -> frozenset[tuple[object, ...]]:
+    return frozenset(_values().index.droplevel("repetition"))
+
+
+def goal(dataset: str) -> str:
+    """Return the metric that techniques are ranked by: one without labels where nobody has a true one."""
+    return "agreement" if biases()[dataset][0] == AUDITED else "restoration_distance"
+
+
+def clean_acceptance(dataset: str, learner: str) -> Array:
+    """Return the shares of all, of the deprived and of the favored group that the clean model accepts.
+
+    Shape (3, n_repetitions).
+    """
+    real = biases()[dataset][0]
+    names = ("accepted", "accepted_deprived", "accepted_favored")
+    return np.array([values(name, dataset, real, learner, UNTREATED, 0.0) for name in names])
+
+
+def degenerate(dataset: str, learner: str) -> bool:
+    """Whether the clean model answers nearly everybody, or each group, the same, by the rule."""
+    accepted = clean_acceptance(dataset, learner)
+    if biases()[dataset][0] == AUDITED:
+        return bool(accepted[0].mean() < ALIKE)
+    alike = (accepted < ALIKE) | (accepted > 1 - ALIKE)
+    return bool((alike[0] | (alike[1] & alike[2])).mean() > 0.5)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Ranks under people's bias beside those under another: Kendall's tau, its interval, its ceiling."""
+
+    dataset: str
+    learner: str
+    bias: str
+    metric: str
+    n_techniques: int
+    tau: float
+    low: float
+    high: float
+    ceiling: float
+    clean_is_degenerate: bool
+
+    @property
+    def verdict(self) -> str:
+        """What the rules of the experiment's file say."""
+        if self.clean_is_degenerate or not self.ceiling >= LEAST_CEILING:
+            return UNDECIDED
+        if self.high < self.ceiling:
+            return OTHER
+        return SAME if self.low > 0 else OPEN
+
+    @property
+    def written(self) -> str:
+        """Tau with its interval and its ceiling."""
+        if np.isnan(self.tau):
+            return "–"
+        return f"{two(self.tau)} [{two(self.low)}, {two(self.high)}], ceiling {two(self.ceiling)}"
+
+
+def ranked(metric: str, dataset: str, bias: str, learner: str) -> pd.DataFrame:
+    """Return the values of all techniques, a row each, and a column for each repetition."""
+    found = {}
+    for name in techniques():
+        try:
+            found[name] = values(metric, dataset, bias, learner, name)
+        except KeyError:  # it has no learner of its own and was not run, or every cell failed
+            continue
+    return pd.DataFrame.from_dict(found, orient="index")
+
+
+@cache
+def compare(dataset: str, learner: str, bias: str, metric: str = "") -> Comparison:
+    """Compare the rank of techniques under people's bias with that under another one."""
+    metric = metric or goal(dataset)
+    both = [ranked(metric, dataset, name, learner) for name in (biases()[dataset][0], bias)]
+    complete = [name for name in techniques() if all(name in own.index for own in both)]
+    complete = [name for name in complete if all(np.isfinite(own.loc[name]).all() for own in both)]
+    real, other = (own.loc[complete].to_numpy(dtype=np.float64) for own in both)
+    tau, low, high = tau_interval(real, other, OVERLAP)
+    ceiling = min(tau_of_halves(real), tau_of_halves(other))
+    place = dataset, learner, bias, metric, len(complete)
+    return Comparison(*place, tau, low, high, ceiling, degenerate(dataset, learner))
+
+
+def comparisons(*, planted: bool) -> Iterator[Comparison]:
+    """Yield all comparisons with planted kinds, or those with flips of random persons."""
+    for dataset, names in biases().items():
+        for learner in LEARNERS:
+            for name in names[1:]:
+                if (name == FLIPS) != planted:
+                    yield compare(dataset, learner, name)
+
+
+def counted(found: Sequence[Comparison]) -> dict[str, int]:
+    """Return how many comparisons have each verdict."""
+    return {
+        verdict: sum(own.verdict == verdict for own in found) for verdict in (SAME, OTHER, OPEN, UNDECIDED)
+    }
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What choosing by one bias gives under people's: mean values of the goal there."""
+
+    technique: str
+    value: float
+    best: str
+    best_value: float
+    nothing: float
+
+
+def choice(dataset: str, learner: str, bias: str) -> Choice:
+    """Return the technique that is best under a bias, and how it does under people's."""
+    metric, real = goal(dataset), biases()[dataset][0]
+    sign = -1.0 if metric == "agreement" else 1.0  # more agreement is better, less distance is
+    means = [sign * ranked(metric, dataset, name, learner).mean(axis=1) for name in (bias, real)]
+    chosen, best = (str(own.idxmin()) for own in means)
+    nothing = float(values(metric, dataset, real, learner, UNTREATED).mean())
+    return Choice(chosen, float(sign * means[1][chosen]), best, float(sign * means[1][best]), nothing)
+
+
+def two(value: float) -> str:
+    """Return a number from -1 to 1 with two digits and no 0 before the point."""
+    return f"{value:.2f}".replace("0.", ".", 1)
+
+
+def three(value: float) -> str:
+    """Return the same with three digits."""
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+# The rates of the experiment's file
+
+
+def worlds(data: Path) -> World:
+    """Return the experiment with the real rows of the datasets in which kinds are planted."""
+    names = [name for name, own in biases().items() if {*own} - {JUDGED, AUDITED, FLIPS}]
+    chosen = narrow(load_experiment("real_bias"), datasets=names, techniques=[UNTREATED])
+    return build_world(expand(chosen), Sources(data, offline=True), require_real_data=True)
+
+
+def measured_dose(scene: Scene) -> float:
+    """Return the label gap that people add: to the true one, or to none where chance chose the group."""
+    if scene.judged is not None:
+        return scene.judged.dose(scene.test)
+    y, deprived = scene.test.y, scene.test.deprived
+    return float(y[~deprived].mean() - y[deprived].mean())
+
+
+def solved(scene: Scene, kind: str) -> float:
+    """Return the level of a kind with its defaults that adds the label gap that people add."""
+    rows = scene.favored_rows if scene.entry.audit else scene.rows
+    (dose,) = solve_doses(Bias((make_step(kind),)).expectations_in_rows(rows), [measured_dose(scene)])
+    assert dose.beta is not None
+    return dose.beta
+
+
+def rates(world: World) -> Iterator[tuple[str, str, float]]:
+    """Yield dataset, kind and solved rate of each planted kind."""
+    for name, scene in world.scenes.items():
+        for kind in biases()[name]:
+            if kind not in (JUDGED, AUDITED, FLIPS):
+                yield name, kind, solved(scene, kind)
+
+
+# As pages have it
+
+KINDS = (FLIPS, "label", "borderline", "selection", "malicious_selection")
+_MARKS = {SAME: "=", OTHER: "≠", OPEN: "?", UNDECIDED: "–"}
+_INTRODUCTION = (
+    "Written by `python -m tools.real_bias` from the committed values; [the findings](FINDINGS.md) say what "
+    "the columns are and what follows, and the rules stand in `experiments/real_bias.toml`. Tau is Kendall's "
+    "tau-b of techniques' means over repetitions, under people's bias and under another one, with its 95 % "
+    "interval over repetitions. The ceiling is the smaller tau of both between halves of their own "
+    "repetitions."
+)
+
+
+def of_dataset(dataset: str) -> list[str]:
+    """Return the biases that people's is compared with, in the order of columns."""
+    return [kind for kind in KINDS if kind in biases()[dataset]]
+
+
+def every_row(metric: str = "") -> list[list[str]]:
+    """Return a row for each comparison, by the metric that techniques are ranked by or by another one."""
+    rows = []
+    for dataset in biases():
+        for learner, words in LEARNERS.items():
+            for kind in of_dataset(dataset):
+                own = compare(dataset, learner, kind, metric)
+                picked = choice(dataset, learner, kind) if not metric else None
+                end = []
+                if picked is not None:
+                    found = (picked.value, picked.best_value, picked.nothing)
+                    end = [f"`{picked.technique}`", f"`{picked.best}`", *map(three, found)]
+                rows.append([dataset, words, kind, str(own.n_techniques), own.written, own.verdict, *end])
+    return rows
+
+
+def clean_rows() -> list[list[str]]:
+    """Return whom the clean model accepts on each dataset, and whether it is degenerate."""
+    rows = []
+    for dataset in biases():
+        for learner, words in LEARNERS.items():
+            accepted = clean_acceptance(dataset, learner).mean(axis=1)
+            told = "degenerate" if degenerate(dataset, learner) else ""
+            rows.append([dataset, words, *(f"{100 * share:.1f} %" for share in accepted), told])
+    return rows
+
+
+def value_rows(dataset: str, learner: str) -> list[list[str]]:
+    """Return the mean values of the goal of each technique under each bias."""
+    columns = (biases()[dataset][0], *of_dataset(dataset))
+    found = {name: ranked(goal(dataset), dataset, name, learner).mean(axis=1) for name in columns}
+    nothing = [float(values(goal(dataset), dataset, name, learner, UNTREATED).mean()) for name in columns]
+    order = found[columns[0]].sort_values(ascending=goal(dataset) != "agreement", kind="stable").index
+    rows = [["doing nothing", *map(three, nothing)]]
+    for name in order:
+        cells = (found[column].get(name, np.nan) for column in columns)
+        rows.append([f"`{name}`", *("–" if np.isnan(cell) else three(cell) for cell in cells)])
+    return rows
+
+
+def numbers() -> str:
+    """Return all tables as a page."""
+    head = ["dataset", "learner", "bias", "techniques", "τ", "verdict"]
+    picked = ["best under it", "best under people's", "the first's value", "the best's", "doing nothing"]
+    blocks = ["# Ranks under people's bias and under planted bias", fill(_INTRODUCTION, 125)]
+    blocks += ["## All comparisons"]
+    blocks.append(
+        fill(
+            "By restoration_distance, on audits by agreement. The last columns: which technique is best "
+            "under the bias and which under people's, and their values of the same metric under people's "
+            "bias, beside doing nothing.",
+            125,
+        )
+    )
+    blocks.append(table([*head, *picked], every_row()))
+    blocks += ["## Audits by who is accepted"]
+    for metric in SHARES:
+        rows = [row for row in every_row(metric) if biases()[row[0]][0] == AUDITED]
+        blocks += [f"### {metric}", table(head, rows)]
+    blocks += ["## Clean models", "Shares accepted in the mean over repetitions: all, deprived, favored."]
+    blocks.append(table(["dataset", "learner", "all", "deprived", "favored", ""], clean_rows()))
+    for dataset in biases():
+        for learner, words in LEARNERS.items():
+            columns = (biases()[dataset][0], *of_dataset(dataset))
+            blocks.append(f"## {dataset}, {words}: {goal(dataset)}")
+            blocks.append(table(["technique", *columns], value_rows(dataset, learner)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def cell(dataset: str, learner: str, kind: str) -> str:
+    """Return a comparison as a cell of the findings' table."""
+    if kind not in biases()[dataset]:
+        return ""
+    own = compare(dataset, learner, kind)
+    if own.clean_is_degenerate:
+        return _MARKS[UNDECIDED]
+    mark = _MARKS[own.verdict]
+    return f"{mark} {two(own.tau)} [{two(own.low)}, {two(own.high)}] / {two(own.ceiling)}"
+
+
+def matrix() -> str:
+    """Return the table of the findings: a row for each dataset and learner, a column for each bias."""
+    rows = [
+        [dataset, words, *(cell(dataset, learner, kind) for kind in KINDS)]
+        for dataset in biases()
+        for learner, words in LEARNERS.items()
+    ]
+    return table(["dataset", "learner", *(kind.replace("_", " ") for kind in KINDS)], rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write both pages and the figure, or print the rates."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--solve", action="store_true", help="print the rates of the experiment's file")
+    if parser.parse_args(arguments).solve:
+        for dataset, kind, rate in rates(worlds(Path(os.environ["BETABENCH_DATA"]))):
+            print(f"{dataset}: {kind} {rate:.12g}")
+        return
+    write_atomically(NUMBERS, numbers().encode())
+    write_atomically(FINDINGS, findings().encode())
+    FIGURE.parent.mkdir(exist_ok=True)
+    write_atomically(FIGURE, draw())
+
+
+if __name__ == "__main__":
+    main()
