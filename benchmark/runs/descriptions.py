@@ -155,6 +155,13 @@ class PlantedBias:
         """See :func:`bias_sentence`."""
         return bias_sentence(self.name, self.description)
 
+    def added(self, level: float) -> float:
+        """Return by how much a level of bias widens the label gap, in expectation; NaN where it is unknown."""
+        of_doses = {dose.dose: dose.gap for dose in self.doses if dose.beta is not None}
+        by_beta = self.network_discrimination_by_beta
+        clean = by_beta.get(0.0, math.nan)
+        return of_doses.get(level, math.nan) if self.doses else by_beta.get(level, math.nan) - clean
+
     @property
     def inert(self) -> bool:
         """Whether it does nothing but edit probabilities, and none that the label depends on."""
@@ -189,6 +196,7 @@ class DatasetInExperiment:
     sensitive: tuple[str, ...] = ()
     mitigate: str | None = None
     deprived_group: Any = field(default=None, hash=False)
+    true_rates: dict[str, float] | None = field(default=None, hash=False)
 
     def find_card(self) -> Card | None:
         """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
@@ -320,6 +328,22 @@ class DatasetDescription:
             for beta, shares in levels.items()
         }
         return replace(self.test_groups.best_constant, scored=self.scored_favorable, biased=biased)
+
+    @property
+    def recorded_gap(self) -> float:
+        """Share of favorable labels among the favored minus that of the deprived group, in all test rows."""
+        if self.test_groups is None:
+            return math.nan
+        deprived, favored = self.test_groups.best_constant.groups
+        return favored - deprived
+
+    @property
+    def hidden_dose(self) -> float | None:
+        """What the recorded label gap has more than the rates from outside; None where these are unknown."""
+        rates = self.entry.true_rates
+        if rates is None or self.embedded or math.isnan(self.recorded_gap):
+            return None
+        return self.recorded_gap - (rates["favored"] - rates["deprived"])
 
     @property
     def roles(self) -> str:
