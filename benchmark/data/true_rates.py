@@ -30,7 +30,10 @@ def parse_rates(text: str) -> dict[str, float]:
         found[match[1]], place = rate, match.end()
     if not found or place < len(text):
         raise DataError(
-            "The outside rates cannot be read", expected=_EXAMPLE, got=repr(text), remedy="correct --true-rate"
+            "The outside rates cannot be read",
+            expected=_EXAMPLE,
+            got=repr(text),
+            remedy="correct --true-rate",
         )
     return found
 

@@ -68,8 +68,8 @@ techniques = {techniques}
 {bias}
 """
 _DOSES = """\
-# Doses: by how much the bias widens the label gap, the difference between the groups' shares of favorable labels.
-# The level of bias that does so is found on all rows. Nothing planted, dose 0, comes with them.
+# Doses: by how much the bias widens the label gap, the difference between the groups' shares of favorable
+# labels. The level of bias that does so is found on all rows. Dose 0, nothing planted, comes with them.
 doses = {levels}"""
 _REAL = """\
 # Models are trained on rows of the file in which bias is planted, and tested on others as they are.
@@ -188,8 +188,8 @@ def reachable_doses(asked: Asked, table: Table) -> tuple[Dose, ...]:
         most = doses[0].gap
         raise BiasError(
             "No dose can be reached in this file",
-            expected=f"a dose of at most {int(1000 * most) / 1000:g}: the bias {asked.bias!r} widens the label "
-            f"gap by {most:.4f} at most",
+            expected=f"a dose of at most {int(1000 * most) / 1000:g}: the bias {asked.bias!r} widens the "
+            f"label gap by {most:.4f} at most",
             got=few([f"{dose.dose:g}" for dose in doses]),
             remedy="give smaller ones with --doses, or levels of bias with --betas",
         )

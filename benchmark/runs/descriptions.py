@@ -153,10 +153,22 @@ class PlantedBias:
     @property
     def sentence(self) -> str:
         """See :func:`bias_sentence`."""
-        return bias_sentence(self.name, self.description)
+        text = bias_sentence(self.name, self.description)
+        return f"{text}; {self.solved}" if self.solved else text
+
+    @property
+    def solved(self) -> str:
+        """The β of each dose, or how much is added at most; empty where levels of bias are β."""
+        return "; ".join(
+            f"dose {dose.dose:g} is β = {dose.beta:.3g}"
+            if dose.beta is not None
+            else f"dose {dose.dose:g} is out of reach, at most {dose.gap:.3f} is added"
+            for dose in self.doses
+            if dose.dose > 0
+        )
 
     def added(self, level: float) -> float:
-        """Return by how much a level of bias widens the label gap, in expectation; NaN where it is unknown."""
+        """Return by how much a level of bias widens the label gap, in expectation; NaN if unknown."""
         of_doses = {dose.dose: dose.gap for dose in self.doses if dose.beta is not None}
         by_beta = self.network_discrimination_by_beta
         clean = by_beta.get(0.0, math.nan)
@@ -334,8 +346,10 @@ class DatasetDescription:
         """Share of favorable labels among the favored minus that of the deprived group, in all test rows."""
         if self.test_groups is None:
             return math.nan
-        deprived, favored = self.test_groups.best_constant.groups
-        return favored - deprived
+        sizes = self.test_groups
+        if not (sizes.deprived and sizes.favored):
+            return math.nan
+        return sizes.favored_favorable / sizes.favored - sizes.deprived_favorable / sizes.deprived
 
     @property
     def hidden_dose(self) -> float | None:

@@ -36,13 +36,13 @@ from benchmark.runs.descriptions import (
 )
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Baseline, Baselines, Resampling, baseline_names
-from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
+from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS, LevelName, file_name, level_text
 
 _OF_PAPER = "the baseline of the paper"
 
 _TESTS: dict[str, str] = {
     ORIGINAL: "test rows without planted bias",
-    BIASED: "test rows with the planted bias of their β",
+    BIASED: "test rows with the planted bias of their level",
     BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
 }
 
@@ -57,6 +57,12 @@ class Protocol(BaseModel):
     holdout: float | None = None
     folds: int | None = None
     paired_betas: bool = False
+    doses: tuple[float, ...] = ()
+
+    @property
+    def level_name(self) -> LevelName:
+        """What levels of bias are called, also in the columns of files."""
+        return "dose" if self.doses else "beta"
 
     @property
     def overlaps(self) -> bool:
@@ -111,9 +117,12 @@ class Protocol(BaseModel):
     @property
     def levels_text(self) -> str:
         """What curves over β are made of, as a sentence."""
+        levels = SEVERAL_LEVELS[self.level_name]
         if self.paired_betas:
-            return "A repetition has the same random numbers at all β: curves over β are paired."
-        return "Samples of different β are independent, also those of one repetition."
+            return (
+                f"A repetition has the same random numbers at all {levels}: curves over {levels} are paired."
+            )
+        return f"Samples of different {levels} are independent, also those of one repetition."
 
 
 class _Named(BaseModel):
@@ -131,7 +140,6 @@ class ExperimentInRun(Protocol):
     seed: int
     repetitions: int
     betas: tuple[float, ...] = ()
-    doses: tuple[float, ...] = ()
     techniques: tuple[TechniqueDescription, ...]
     classifiers: tuple[_Named, ...]
     tests: tuple[str, ...] = (ORIGINAL,)
@@ -272,7 +280,32 @@ class Manifest(BaseModel):
     @property
     def level_name(self) -> LevelName:
         """What levels of bias are called, also in the columns of its files."""
-        return "dose" if self.experiment.doses else "beta"
+        return self.experiment.level_name
+
+    @property
+    def levels_sign(self) -> str:
+        """What several levels of bias are called in sentences: ``"β"`` or ``"doses"``."""
+        return SEVERAL_LEVELS[self.level_name]
+
+    @property
+    def level_axis(self) -> str:
+        """Name of an axis of levels of bias."""
+        return "planted bias β" if self.level_name == "beta" else "planted dose: label gap added"
+
+    @property
+    def level_limit(self) -> float:
+        """The level that has the last colour of figures: the greatest β that there is, or dose of the run."""
+        return 1.0 if self.level_name == "beta" else self.levels[-1]
+
+    @property
+    def level_meaning(self) -> str:
+        """What a level of bias is, as a sentence."""
+        if self.level_name == "beta":
+            return "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
+        return (
+            "A dose is the label gap that the planted bias adds: by how much the groups' shares of favorable "
+            "labels move apart, in expectation. The β that does so is beside it."
+        )
 
     @property
     def level_sign(self) -> str:

@@ -142,14 +142,18 @@ def winners(answers: pd.DataFrame) -> Winners:
     return found
 
 
-def differences(scenarios: Sequence[Scenario], answers: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+def differences(
+    scenarios: Sequence[Scenario],
+    answers: pd.DataFrame,
+    run: Manifest,
+) -> list[str]:
     """Say where the goals have different winners: the highest levels of bias first, at most some of them."""
     named = winners(answers)
     said = [
-        f"{scenario.heading} at β = {beta:g}. {words}"
+        f"{scenario.heading} at {run.level_text(beta)}. {words}"
         for scenario in scenarios
         for (key, beta), of_goals in reversed(list(named.items()))
-        if key == scenario.key and (words := difference(of_goals, titles))
+        if key == scenario.key and (words := difference(of_goals, run.titles))
     ]
     more = len(said) - _MOST_SAID
     return [*said[:_MOST_SAID], *([f"Winners differ in {more} more cases."] if more > 0 else [])]

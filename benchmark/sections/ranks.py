@@ -14,18 +14,24 @@ from benchmark.sections.goals import WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, SAME_ANSWER
 from benchmark.statistics.frames import SCENARIO
+from benchmark.text.words import LevelName, level_text
 
 READING = (
-    "Over several datasets and all β, techniques are ranked where all of them have values; best mean ranks, "
+    "Over several datasets and all levels of bias, techniques are ranked where all of them have values; "
+    "best mean ranks, "
     "and the p-value of Friedman's test (Iman and Davenport's F). A dataset on which the bias has no effect "
-    "counts at one β. A dataset at several β is no independent evidence, and p-values are too small for it.",
-    "Techniques are ranked to restore by their distance to the clean model, above β = 0 and where there is "
+    "counts at one level. A dataset at several is no independent evidence, and p-values are too small for "
+    "it.",
+    "Techniques are ranked to restore by their distance to the clean model, with planted bias and where "
+    "there is "
     "something to undo. They are ranked to equalise by discrimination.",
-    f"Degenerate: techniques without a rank, because they answer {SAME_ANSWER} at some β on some of these "
+    f"Degenerate: techniques without a rank, because they answer {SAME_ANSWER} at some level of bias on "
+    "some of these "
     "datasets.",
 )
 _BELOW = (
-    f"{BELOW_CONSTANT}: {BELOW_WORDS} at the β in brackets, on at least one of these datasets. Such "
+    f"{BELOW_CONSTANT}: {BELOW_WORDS} at the levels of bias in brackets, on at least one of these datasets. "
+    "Such "
     "techniques have a rank, and are no choice there."
 )
 _MOST_RANKED = 3
@@ -47,7 +53,8 @@ def section(statistics: RunStatistics) -> Section:
         [*notes, *_pair_notes(statistics), *(f"Warning, {warning}" for warning in statistics.warnings)],
         [Block(title, table=TextTable(headings, by_title[title])) for title in dict.fromkeys(titles)],
         files={
-            "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not "
+            "ranks": "average ranks over datasets, at each level of bias and over all; Friedman's test; "
+            "groups that do not "
             "differ",
             "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction, and the "
             f"Bayesian signed-rank test with its region of practical equivalence, from {N_POSTERIOR:,} "
@@ -83,13 +90,13 @@ def _rows(statistics: RunStatistics) -> Iterator[tuple[str, list[str]]]:
             statistics.title(str(name)),
             f"{ranks['mean_rank'].count()} of {len(ranks)}",
             str(left_out) if left_out else "none",
-            _best(ranks.dropna(subset="mean_rank"), run.titles),
+            _best(ranks.dropna(subset="mean_rank"), run.titles, run.level_name),
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
         yield str(name), row
 
 
-def _best(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
+def _best(ranked: pd.DataFrame, titles: Mapping[str, str], level: LevelName) -> str:
     """Name the best of one ranking; then those less accurate than a constant that would be among them."""
     if len(ranked) < 2:  # one technique alone has no rank
         return "–"
@@ -102,7 +109,7 @@ def _best(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
         f"{titles[name]} {rank:.2f}" for name, rank, _ in of_use[columns].itertuples(index=False, name=None)
     ]
     marked = [
-        f"{titles[name]} {BELOW_CONSTANT} {rank:.2f} (β = {', '.join(betas.split())})"
+        f"{titles[name]} {BELOW_CONSTANT} {rank:.2f} ({level_text(level, *map(float, betas.split()))})"
         for name, rank, betas in others[columns].itertuples(index=False, name=None)
     ]
     if not named:
