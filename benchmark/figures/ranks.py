@@ -49,9 +49,10 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             min(2, len(metrics)),
             panel=(_WIDTH, max(0.5, height * n_rows)),
             title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
-            subtitle="1 is best. Large: over datasets and levels of bias; small: over the datasets at each "
-            "level, on the "
-            "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
+            subtitle=f"1 is best. Large: over datasets and {statistics.run.levels_sign}; small: over the "
+            "datasets "
+            f"at each {statistics.run.level_sign}, on the same scale. Bars at the right join techniques "
+            "that are not shown to differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks, standing),
             left=room,
             right=0.9 + for_bars,
@@ -117,6 +118,7 @@ def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:
+    level, levels = statistics.run.level_sign, statistics.run.levels_sign
     gone = ranks.loc[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna(), "technique"].unique()
     titles = {name: statistics.run.titles[name] for name in gone}
     useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
@@ -124,15 +126,18 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
     notes = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
     notes += _untestable(statistics, ranks)
     notes.append(
-        "A dataset at several levels is no independent evidence: where few datasets are pooled over levels, "
+        f"A dataset at several {levels} is no independent evidence: where few datasets are pooled over "
+        f"{levels}, "
         "differences are surer of these datasets than of others."
     )
     if left_out := [title for name, title in titles.items() if name not in useless]:
-        where = "Not ranked over all levels, for want of values, but where they have some at a single level"
+        where = (
+            f"Not ranked over all {levels}, for want of values, but where they have some at a single {level}"
+        )
         notes.append(f"{where}: {', '.join(left_out)}.")
     by_dataset = list(standing.groupby("dataset", sort=False))
     for dataset, own in by_dataset:
-        where = f"Not ranked on {statistics.run.dataset(str(dataset)).heading}, nor over all levels"
+        where = f"Not ranked on {statistics.run.dataset(str(dataset)).heading}, nor over all {levels}"
         notes += degenerate_notes(own, degenerate, where, statistics.run.level_name)
     for dataset, own in by_dataset:
         heading = statistics.run.dataset(str(dataset)).heading
@@ -152,7 +157,8 @@ def _untestable(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         if int(str(n_blocks)) < needed:
             titles = ", ".join(statistics.title(str(metric)) for metric in own["metric"].unique())
             notes.append(
-                f"{titles}: no test over datasets and levels can find a difference between two of {k} "
+                f"{titles}: no test over datasets and {statistics.run.levels_sign} can find a difference "
+                f"between two of {k} "
                 "techniques, "
                 f"whatever the ranks. Their {n_pairs:,} pairs take at least {needed} blocks; there are "
                 f"{n_blocks}."

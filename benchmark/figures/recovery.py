@@ -32,7 +32,7 @@ _LINEAR = 2.0  # up to which recoveries are drawn to scale where some lie far be
 _FAR = 4.0
 _MOST_SHOWN = 48  # techniques: those of more fill pages that nobody reads
 _NEAREST = (
-    "Shown are {} of {} techniques, whose recovery at the highest level is nearest to 1 in the mean over the "
+    "Shown are {} of {} techniques, whose recovery at the highest {} is nearest to 1 in the mean over the "
     "panels; recovery.csv has all."
 )
 _TICKS = {12: (1, 2, 3, 5, 10), math.inf: (1, 2, 5, 10, 20, 50, 100)}  # up to a height of the axis
@@ -86,7 +86,7 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
             title=f"{statistics.title(metric)}: how much of the planted bias is taken back",
             subtitle=_subtitle(statistics, scenarios, compressed=_limits(table, _RECOVERY)[1]),
             notes=[
-                *([_NEAREST.format(len(names), tried)] if len(names) < tried else []),
+                *([_NEAREST.format(len(names), tried, run.level_sign)] if len(names) < tried else []),
                 *(
                     f"{scenario.heading}, {words}"
                     for scenario, own in zip(scenarios, rows, strict=True)

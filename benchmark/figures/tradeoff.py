@@ -30,7 +30,7 @@ Limits = tuple[tuple[float, float], tuple[float, float]]
 """Lower and upper limit of the discrimination axis, and of the accuracy axis."""
 
 _WHAT = "discrimination against accuracy"
-_HOW = "Dots: single repetitions; outlined: the mean of each level of bias."
+_HOW = "Dots: single repetitions; outlined: the mean of each {}."
 _NARROWEST = 0.04
 _MOST_LARGE = 16
 _MOST_COLUMNS = 6
@@ -96,10 +96,11 @@ def draw_tradeoff(
     curves = None if curves is None else curves_of(curves, scenario.key)
     if curves is not None and len(curves):
         lot = limits[1][0] <= random_accuracy(constant) <= limits[1][1]
-        line += (
-            f" {marks.frontier_text(scenario.best_constant, one_each=', one for each level', lot_drawn=lot)}"
-        )
-    how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line
+        one_each = f", one for each {description.level_sign}"
+        line += f" {marks.frontier_text(scenario.best_constant, one_each=one_each, lot_drawn=lot)}"
+    how = (
+        (f"{_WHAT.capitalize()}. " if single else "") + _HOW.format(description.level_sign) + compared + line
+    )
     standing = scenario.rows(standing)
     hollow = marks.degenerate_cells(standing)
     titles = {technique.name: technique.title for technique in techniques}

@@ -42,7 +42,7 @@ _OF_PAPER = "the baseline of the paper"
 
 _TESTS: dict[str, str] = {
     ORIGINAL: "test rows without planted bias",
-    BIASED: "test rows with the planted bias of their level",
+    BIASED: "test rows with the planted bias of their {}",
     BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
 }
 
@@ -304,7 +304,7 @@ class Manifest(BaseModel):
             return "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
         return (
             "A dose is the label gap that the planted bias adds: by how much the groups' shares of favorable "
-            "labels move apart, in expectation. The β that does so is beside it."
+            "labels move apart, in expectation."
         )
 
     @property
@@ -315,6 +315,17 @@ class Manifest(BaseModel):
     def level_text(self, *levels: float) -> str:
         """Return levels of bias as they stand in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
         return level_text(self.level_name, *levels)
+
+    def with_level_words(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame whose reasons call levels of bias by their name."""
+        if self.level_name == "beta":
+            return frame
+        reasons = [name for name in ("reason", "stops_reason") if name in frame.columns]
+        worded = {
+            name: frame[name].astype(object).str.replace(r"\bbeta (?=\d)", f"{self.level_name} ", regex=True)
+            for name in reasons
+        }
+        return frame.assign(**worded)
 
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it: a level that is a dose stands before its β."""
@@ -472,7 +483,10 @@ class Manifest(BaseModel):
         """What the tests are, as sentences; empty where nothing but the original test rows was tested on."""
         if self.tests == (ORIGINAL,):
             return ""
-        return " ".join(f"{TEST_TITLES[test].capitalize()}: {_TESTS[test]}." for test in self.tests)
+        return " ".join(
+            f"{TEST_TITLES[test].capitalize()}: {_TESTS[test].format(self.level_sign)}."
+            for test in self.tests
+        )
 
     @property
     def repetitions_text(self) -> str:

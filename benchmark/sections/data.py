@@ -13,7 +13,7 @@ from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.text.embedded import NOT_REAL
-from benchmark.text.words import LevelName, level_text, number, sentence
+from benchmark.text.words import LEVEL_SIGNS, LevelName, level_text, number, sentence
 
 EMBEDDED = (
     "Warning: Embedded network, not real data. The shipped network stood in for the real data: training and "
@@ -112,14 +112,14 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
     if card and card.known_problems:
         yield Block(f"{heading}: known problems", remarks=card.known_problems)
     for bias in dataset.bias:
+        level: LevelName = "dose" if bias.doses else "beta"
         sentences = [f"{bias.sentence} (kind {bias.kind})."]
         if bias.inert:
             sentences.append(
                 "Warning: No dependency of the learned network is one that this edit could act on. At every "
-                "level of bias the samples are the same."
+                f"{LEVEL_SIGNS[level]} the samples are the same."
             )
         by_beta = bias.network_discrimination_by_beta
-        level: LevelName = "dose" if bias.doses else "beta"
         row = ["of the network", *(number(value, 4) for value in by_beta.values())]
         table = TextTable(["Discrimination", *(level_text(level, beta) for beta in by_beta)], [row])
         yield Block(f"{heading}: planted bias {bias.name}", sentences, table=table)

@@ -41,7 +41,7 @@ def section(statistics: RunStatistics) -> Section:
     )
     gaps = (
         f"Incomplete: techniques that are better at some {level}, but lack values there or at a smaller "
-        "one, so that they do not count as holding up to there."
+        f"{level}, so that they do not count as holding up to there."
         if len(incomplete)
         else ""
     )

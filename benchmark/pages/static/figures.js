@@ -130,7 +130,7 @@ function yardstickTraces(view, look) {
     y,
     mode: "lines",
     line: { color: look.soft, width: 1, dash: "dash" },
-    name: "unprocessing frontier, one for each level",
+    name: `unprocessing frontier, one for each ${run.level.one}`,
     showlegend: i === 0,
     ...more,
   }));

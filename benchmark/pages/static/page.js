@@ -280,7 +280,7 @@ function drawHolding(view) {
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
   $("holding").caption.textContent = [
     `${view.title}, all ${run.level.several}. Means. ${found.rule}`,
-    "First those that hold up longest, without losing accuracy, and by most in the mean over levels of bias.",
+    `First those that hold up longest, without losing accuracy, and by most in the mean over ${run.level.several}.`,
     ...notes,
   ].join(" ");
   const head = ["Technique", ...view.scenario.betas.map(levelText), `Better up to ${run.level.one}`];
