@@ -157,6 +157,11 @@ class PlantedBias:
         return f"{text}; {self.solved}" if self.solved else text
 
     @property
+    def betas(self) -> dict[float, float]:
+        """The β of each dose that is reached."""
+        return {dose.dose: dose.beta for dose in self.doses if dose.beta is not None}
+
+    @property
     def solved(self) -> str:
         """The β of each dose, or how much is added at most; empty where levels of bias are β."""
         return "; ".join(

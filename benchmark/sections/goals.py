@@ -13,6 +13,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.choices import LEAST
 from benchmark.statistics.frames import ScenarioKey
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 
 
@@ -95,6 +96,8 @@ WHY_NOT = {
     "a constant, or answers nearly everybody or each group alike in some sample.",
     NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias is not shown to move it farther than a "
     "refit does, or moves its discrimination by less than 0.02.",
+    HIDDEN_BIAS: "No answer is given to restore decisions. By the outside rates, labels hide so much bias "
+    "that ranks under planted bias are not shown to agree with the truth.",
 }
 """Why techniques are not ranked by how near they come to the clean model."""
 
