@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from benchmark.api import Run, run
 from benchmark.data.card import Card
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
+from benchmark.data.draft import MIN_COUNT, Draft, Wish, as_wish, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
+from benchmark.data.table import Schema, Table
+from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, Asked
-from benchmark.experiment.first_file import first_experiment
+from benchmark.experiment.first import BIAS, CLASSIFIERS, DATASET, SEED, Asked
+from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.render.console import section_lines
 from benchmark.sections import Surface, sections_of
 from benchmark.text.console import say as print_line
@@ -44,7 +47,9 @@ def quick(
     decimals: object = None,
     max_mb: float = MOST_MB,
     bias: str = BIAS,
-    betas: Sequence[float] = BETAS,
+    doses: Sequence[float] | None = None,
+    betas: Sequence[float] | None = None,
+    true_rate: Mapping[Any, float] | str | None = None,
     classifier: str | Sequence[str] = CLASSIFIERS,
     repetitions: int | None = None,
     seed: int = SEED,
@@ -86,8 +91,16 @@ def quick(
     bias : str, default "label"
         Kind of bias to plant, one that needs no parameters: by default favorable labels of the deprived group
         are turned.
-    betas : sequence of float, default (0.1, 0.2)
-        Levels of bias, each above 0 and at most 1; 0 is always among them.
+    doses : sequence of float, optional
+        By how much the bias widens the label gap, the difference of the groups' shares of favorable labels;
+        by default 0.05 and 0.1. Dose 0, nothing planted, is always among them.
+    betas : sequence of float, optional
+        In place of doses, levels of bias, each above 0 and at most 1; 0 is always among them.
+    true_rate : mapping or str, optional
+        Shares of each group that should have the favorable label, known from outside the file:
+        ``{"F": 0.4, "M": 0.42}``. The recorded label gap minus theirs is the dose of bias that the labels
+        hide. What is known of such doses is said, and no technique is named to restore decisions where ranks
+        are not shown to agree with the truth.
     classifier : str or sequence of str, default "c45"
         Which models techniques are tried with.
     repetitions : int, optional
@@ -135,7 +148,15 @@ def quick(
                 decimals=as_wish(decimals),
                 max_mb=max_mb,
             ),
-            Asked(bias, tuple(betas), names, repetitions, seed),
+            Asked(
+                bias,
+                None if doses is None else tuple(doses),
+                None if betas is None else tuple(betas),
+                names,
+                repetitions,
+                seed,
+                _rates(true_rate),
+            ),
             output=output,
             workers=workers,
             figures=figures,
@@ -150,6 +171,15 @@ def quick(
             if (text := getattr(error, part)) is not None:
                 setattr(error, part, as_parameters(text))
         raise
+
+
+def _rates(given: Mapping[Any, float] | str | None) -> Mapping[str, float] | None:
+    """Return outside rates by the text of the group."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return parse_rates(given)
+    return {str(name): float(rate) for name, rate in given.items()}
 
 
 def first_look(
@@ -183,9 +213,12 @@ def first_look(
     drafted = draft(file, wish, folder)
     for line in summary_lines(drafted):
         say(line)
+    assert drafted.reading is not None
+    rates = None if asked.true_rates is None else rates_of_sides(asked.true_rates, drafted.reading)
     card = card_text(drafted, file, wish.min_count, DATASET)
     schema = Card.model_validate(tomllib.loads(card)).schema()
-    experiment = first_experiment(asked, name, f"{name}, a first look", schema, drafted.n_rows)
+    experiment = first_experiment(asked, name, f"{name}, a first look", schema, drafted.n_rows, rates)
+    reachable_doses(asked, _rows(drafted, schema))
     for note in experiment.notes:
         say(note)
     for path, text in ((folder / "card.toml", card), (folder / "experiment.toml", experiment.text)):
@@ -220,3 +253,9 @@ def first_look(
     for line in disclosed(folder, own, wish.min_count):
         say(line)
     return made
+
+
+def _rows(drafted: Draft, schema: Schema) -> Table:
+    """Return the rows that the card reads."""
+    kept = drafted.kept
+    return Table(schema, np.column_stack([kept[name].codes for name in schema.names]))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
-from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, MOST_REPETITIONS, SEED
+from benchmark.experiment.first import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
 
 
 def add(commands: Any) -> None:
@@ -27,13 +27,24 @@ def add(commands: Any) -> None:
         "of the deprived group",
         default=BIAS,
     )
-    levels = " ".join(f"{beta:g}" for beta in BETAS)
+    doses = " ".join(f"{dose:g}" for dose in DOSES)
     option(
-        "--betas BETA",
-        f"levels of bias, each above 0 and at most 1; 0 is always among them; default: {levels}",
+        "--doses DOSE",
+        "by how much the bias widens the label gap, the difference between the groups' shares of favorable "
+        f"labels; 0 is always among them; default: {doses}",
         nargs="+",
         type=float,
-        default=BETAS,
+    )
+    option(
+        "--betas BETA",
+        "in place of doses, levels of bias, each above 0 and at most 1; 0 is always among them",
+        nargs="+",
+        type=float,
+    )
+    option(
+        "--true-rate RATES",
+        "shares of each group that should have the favorable label, known from outside the file, as "
+        "F=0.4,M=0.42: how much bias the labels hide follows, and what is known of as much",
     )
     option(
         "--classifier NAME",
@@ -96,6 +107,7 @@ def _answered(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.cli.new_dataset import asking, require_roles, wish_of
+    from benchmark.data.true_rates import parse_rates
     from benchmark.experiment.first import Asked
     from benchmark.first_look import first_look
     from benchmark.text.console import say
@@ -105,7 +117,13 @@ def _answered(options: argparse.Namespace) -> int:
     if not require_roles(options, console):
         return EXIT_USAGE
     asked = Asked(
-        options.bias, tuple(options.betas), tuple(options.classifier), options.repetitions, options.seed
+        options.bias,
+        None if options.doses is None else tuple(options.doses),
+        None if options.betas is None else tuple(options.betas),
+        tuple(options.classifier),
+        options.repetitions,
+        options.seed,
+        None if options.true_rate is None else parse_rates(options.true_rate),
     )
     made = asking(
         options,

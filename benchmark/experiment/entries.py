@@ -184,6 +184,13 @@ class NetworkEntry(NetworkSettings):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
+class TrueRates(_Strict):
+    """Rates of the favorable label in the deprived and in the favored group that are known from outside."""
+
+    deprived: float = Field(ge=0, le=1)
+    favored: float = Field(ge=0, le=1)
+
+
 class DatasetEntry(Identifying):
     """A dataset of the experiment; docs/adding/experiment.md explains the fields."""
 
@@ -204,6 +211,7 @@ class DatasetEntry(Identifying):
     # Those that differ for it, by the technique's registered name.
     parameters: Derived[dict[str, Parameters]] = Field(default={})
     strata: Free[str | None] = None  # column to stratify by, for metrics that need one
+    true_rates: Free[TrueRates | None] = None  # what labels should say of the groups, known from outside
     # Columns by whose groups results are told apart; the card's unless given.
     sensitive: Derived[tuple[str, ...]] = ()
     mitigate: Derived[str | None] = None  # the one that techniques see as sensitive; the card's unless given

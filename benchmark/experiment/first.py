@@ -5,13 +5,14 @@ The command line reads it, so that it imports nothing; :mod:`benchmark.experimen
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 DATASET = "data"
 """Name of the dataset in every first look: random numbers hang on it, and must not on a file's name."""
 
-BIAS, BETAS, CLASSIFIERS, SEED = "label", (0.1, 0.2), ("c45",), 1
-"""What is tried unless something else is asked for; β = 0 always is."""
+BIAS, DOSES, CLASSIFIERS, SEED = "label", (0.05, 0.1), ("c45",), 1
+"""What is tried unless something else is asked for; dose 0, nothing planted, always is."""
 
 MOST_ROWS = 50_000
 """Rows of a training sample, of a larger table."""
@@ -36,10 +37,16 @@ TECHNIQUES = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a first look; without repetitions, the time that they take decides."""
+    """What is asked of a first look; without repetitions, the time that they take decides.
+
+    Levels of bias are ``doses``, by default :data:`DOSES`, or ``betas``. ``true_rates`` are shares of people
+    who should have the favorable label, by group in the words of the file.
+    """
 
     bias: str = BIAS
-    betas: tuple[float, ...] = BETAS
+    doses: tuple[float, ...] | None = None
+    betas: tuple[float, ...] | None = None
     classifiers: tuple[str, ...] = CLASSIFIERS
     repetitions: int | None = None
     seed: int = SEED
+    true_rates: Mapping[str, float] | None = None

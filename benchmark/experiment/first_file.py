@@ -6,18 +6,21 @@ how many processes there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
+from benchmark.bias import Bias, BiasKind, Rows, list_bias_kinds, make_step
+from benchmark.bias.borderline import nearness_to_boundary
+from benchmark.bias.doses import Dose, solve_doses
 from benchmark.bias.edits import deprived_edits
 from benchmark.classifiers import make_classifier
-from benchmark.data.table import Schema
+from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
 from benchmark.experiment.draws import n_held_out
 from benchmark.experiment.entries import levels_of
 from benchmark.experiment.first import (
     DATASET,
+    DOSES,
     FOLDED_BELOW,
     FOLDS,
     HOLDOUT,
@@ -27,7 +30,8 @@ from benchmark.experiment.first import (
     TECHNIQUES,
     Asked,
 )
-from benchmark.text.words import toml
+from benchmark.seeding import generator
+from benchmark.text.words import few, toml
 
 # About how long all techniques take on one training sample, in seconds of one core: so many, and so many more
 # for each million of values (rows times columns). Measured; nearly all of it is exponentiated gradient's.
@@ -48,7 +52,7 @@ name = {name}
 title = {title}
 seed = {seed}
 repetitions = {repetitions}
-betas = {betas}
+{levels}
 {protocol}
 # The same random numbers at all levels, so that these differ by the bias alone.
 paired_betas = true
@@ -56,13 +60,17 @@ paired_betas = true
 time_limit = 60.0
 classifiers = {classifiers}
 # The name is not that of the file, because random numbers hang on it: the same rows give the same answer.
-datasets = [{{ card = "card.toml", name = {dataset} }}]
+datasets = [{{ card = "card.toml", name = {dataset}{true_rates} }}]
 techniques = {techniques}
 
 # {meaning}
 [bias]
 {bias}
 """
+_DOSES = """\
+# Doses: by how much the bias widens the label gap, the difference between the groups' shares of favorable
+# labels. The level of bias that does so is found on all rows. Dose 0, nothing planted, comes with them.
+doses = {levels}"""
 _REAL = """\
 # Models are trained on rows of the file in which bias is planted, and tested on others as they are.
 train = "data"
@@ -82,8 +90,17 @@ class FirstExperiment:
     notes: tuple[str, ...]  # where it is less than it could be, as sentences
 
 
-def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows: int) -> FirstExperiment:
+def first_experiment(
+    asked: Asked,
+    name: str,
+    title: str,
+    schema: Schema,
+    n_rows: int,
+    true_rates: Mapping[str, float] | None = None,
+) -> FirstExperiment:
     """Return the experiment on so many rows of a schema, for a card ``card.toml`` beside it.
+
+    ``true_rates`` are those of :func:`~benchmark.data.true_rates.rates_of_sides`.
 
     Raises
     ------
@@ -92,16 +109,16 @@ def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows
     BiasError
         If the kind of bias needs more than its name.
     """
-    betas = levels_of((0.0, *asked.betas))
+    levels = _levels(asked)
     classifiers = list(dict.fromkeys(asked.classifiers))
-    _require_sensible(asked, betas)
+    _require_sensible(asked)
     kind = make_step(asked.bias)
     edits = deprived_edits(schema) if kind.edits_network else ()
     if not edits:
-        _require_bias(kind, schema, betas)
+        _require_bias(kind, schema, levels if asked.betas is not None else ())
     protocol, fits, n_train = _protocol(n_rows) if not edits else _drawn(n_rows)
     values = n_train * len(schema.columns)
-    seconds = len(betas) * fits * sum(_seconds(name, values) for name in classifiers) / _CORES
+    seconds = len(levels) * fits * sum(_seconds(name, values) for name in classifiers) / _CORES
     most = MOST_REPETITIONS * seconds + _REST
     planned = min(MOST_REPETITIONS, max(LEAST_REPETITIONS, int((_MINUTE - _REST) / seconds)))
     if _minutes(most) == _minutes(_MINUTE):  # so much more is still about a minute
@@ -121,10 +138,11 @@ def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows
         title=toml(title),
         seed=asked.seed,
         repetitions=planned if asked.repetitions is None else asked.repetitions,
-        betas=list(betas),
+        levels=_DOSES.format(levels=list(levels[1:])) if asked.betas is None else f"betas = {list(levels)}",
         protocol=protocol,
         classifiers=toml(classifiers),
         dataset=toml(DATASET),
+        true_rates=f", true_rates = {toml(true_rates)}" if true_rates else "",
         techniques=toml(list(TECHNIQUES)),
         meaning=f"Planted: {kind.summary}.",
         bias=f"kind = {toml(asked.bias)}" + (f"\nedits = [{', '.join(written)}]" if edits else ""),
@@ -137,16 +155,70 @@ def _minutes(seconds: float) -> str:
     return "a minute" if minutes == "1.0" else f"{minutes} minutes"
 
 
-def _require_sensible(asked: Asked, betas: tuple[float, ...]) -> None:
-    for name in asked.classifiers:
-        make_classifier(name)
-    if betas == (0.0,):
+def reachable_doses(asked: Asked, table: Table) -> tuple[Dose, ...]:
+    """Return the doses that are asked for, as far as rows of real people tell; none where levels are β.
+
+    Parameters
+    ----------
+    asked : Asked
+        What is asked of the first look.
+    table : Table
+        All rows that the card reads.
+
+    Raises
+    ------
+    BiasError
+        If the kind of bias widens no label gap, or no dose can be reached.
+    """
+    if asked.betas is not None:
+        return ()
+    kind = make_step(asked.bias)
+    edits = deprived_edits(table.schema) if kind.edits_network else ()
+    bias = Bias((make_step(asked.bias, {"edits": edits}) if edits else kind,))
+    boundary = None
+    if bias.needs_boundary:
+        lots = generator(asked.seed, purpose="borderline", dataset=DATASET)
+        boundary = nearness_to_boundary(table, lots)
+    try:
+        doses = solve_doses(bias.expectations_in_rows(Rows.of(table, None, boundary)), _levels(asked)[1:])
+    except BiasError as error:
+        error.remedy = "give levels of bias in place of doses: --betas 0.1 0.2"
+        raise
+    if all(dose.beta is None for dose in doses):
+        most = doses[0].gap
+        raise BiasError(
+            "No dose can be reached in this file",
+            expected=f"a dose of at most {int(1000 * most) / 1000:g}: the bias {asked.bias!r} widens the "
+            f"label gap by {most:.4f} at most",
+            got=few([f"{dose.dose:g}" for dose in doses]),
+            remedy="give smaller ones with --doses, or levels of bias with --betas",
+        )
+    return doses
+
+
+def _levels(asked: Asked) -> tuple[float, ...]:
+    """Return the levels of bias, 0 among them; an ExperimentError says that there are no others."""
+    if asked.betas is not None and asked.doses is not None:
+        raise ExperimentError(
+            "Doses and levels of bias are both asked for",
+            expected="label gaps to add with --doses, or levels of bias with --betas",
+            remedy="leave one of the two out",
+        )
+    option, given = ("--doses", asked.doses or DOSES) if asked.betas is None else ("--betas", asked.betas)
+    levels = levels_of((0.0, *given))
+    if levels == (0.0,):
         raise ExperimentError(
             "No bias is asked for",
             expected="a level of bias above 0, and at most 1",
             got="0",
-            remedy="name one with --betas, such as 0.2",
+            remedy=f"name one with {option}, such as {'0.05' if asked.betas is None else '0.2'}",
         )
+    return levels
+
+
+def _require_sensible(asked: Asked) -> None:
+    for name in asked.classifiers:
+        make_classifier(name)
     least = 2
     if asked.repetitions is not None and asked.repetitions < least:
         raise ExperimentError(

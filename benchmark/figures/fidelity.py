@@ -50,7 +50,7 @@ def mutual_information(table: Table, names: Sequence[str]) -> dict[str, float]:
 
 
 def draw_fidelity(
-    real: Table, samples: Sequence[tuple[float, Table]], *, heading: str, provenance: str, bias: str
+    real: Table, samples: Sequence[tuple[str, Table]], *, heading: str, provenance: str, bias: str
 ) -> Figure:
     """Draw what the data and samples at some levels of bias have in common.
 
@@ -65,12 +65,12 @@ def draw_fidelity(
         ("mutual information of each pair (nats)", mutual_information),
     ):
         expected = measure(real, real.schema.names)
-        for beta, sample in samples:
+        for level, sample in samples:
             # A bias may hide columns, and add states.
             found = measure(sample, [name for name in real.schema.names if name in sample.schema.names])
             points = {name: (expected.get(name, 0.0), value) for name, value in found.items()}
             keys = {name: next(letters) for name in _farthest(points)}
-            panels.append((f"β = {beta:g}: {title}", points, keys))
+            panels.append((f"{level}: {title}", points, keys))
     entries = [
         f"{key}  {name}: {points[name][0]:.3f}, sampled {points[name][1]:.3f}"
         for _, points, keys in panels

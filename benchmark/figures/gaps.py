@@ -79,7 +79,8 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Fig
             right=0.9 + style.widest(label for _, label in looks.values()),
             gap=(0.2, 0.25),
             panel_titles=[
-                f"{s.heading}, {s.dataset.sensitive_feature} = {s.dataset.deprived_group}, β = {beta:g}"
+                f"{s.heading}, {s.dataset.sensitive_feature} = {s.dataset.deprived_group}, "
+                f"{statistics.run.level_text(beta)}"
                 for beta, s in panels
             ],
             titles_stay=True,

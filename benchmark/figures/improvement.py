@@ -68,7 +68,8 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
             1,
             panel=(width * len(columns), height * len(names)),
             title=f"{statistics.title(metric, test)}: techniques against the baseline",
-            subtitle="Means; columns: β and dataset. Colour: by how much a technique is nearer to the ideal "
+            subtitle=f"Means; columns: {statistics.run.level_sign} and dataset. Colour: by how much a "
+            "technique is nearer to the ideal "
             f"than the baseline (framed). + better, {MINUS} worse.",
             notes=[
                 rule(statistics),
@@ -106,7 +107,7 @@ def _tried(statistics: RunStatistics, rows: pd.DataFrame) -> dict[str, str]:
 def _of_baseline(statistics: RunStatistics, scenario: Scenario) -> list[str]:
     """Say where the baseline is degenerate, and whether it is compared with."""
     titles = statistics.baseline_titles(statistics.baseline_of(scenario))
-    return baseline_notes(scenario.rows(statistics.standing), titles)
+    return baseline_notes(scenario.rows(statistics.standing), titles, statistics.run.level_name)
 
 
 def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -177,15 +178,17 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
                 rule(statistics),
                 "Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",
-                *marks.degenerate_notes(standing, titles, "Cross, not to be compared"),
+                *marks.degenerate_notes(
+                    standing, titles, "Cross, not to be compared", statistics.run.level_name
+                ),
                 *_of_baseline(statistics, scenario),
-                *marks.below_constant_notes(standing, baseline | titles),
+                *marks.below_constant_notes(standing, baseline | titles, statistics.run.level_name),
                 *data_notes([scenario.dataset], statistics.run),
             ],
             left=0.3 + labels.width,
             gap=(0.16, 0.0),
             below=0.86,
-            panel_titles=[f"β = {beta:g}" for beta in betas],
+            panel_titles=[*map(statistics.run.level_text, betas)],
             titles_stay=True,
         )
         limits = style.padded([*rows[_ENDS].to_numpy(dtype=float).ravel(), 0.0], 0.06, 0.005)

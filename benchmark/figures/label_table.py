@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from benchmark.figures import style
-from benchmark.figures.style import BETA_LOOK, GREY, LINE, SIZES, Look, Page, RowLabels
+from benchmark.figures.style import GREY, LINE, SIZES, Look, Page, RowLabels, beta_look
 from benchmark.network.inference import joint_distribution
 from benchmark.network.model import Network
 
@@ -125,7 +125,7 @@ def _title(rows: LabelRows, n: int) -> str:
 def _draw_row(axes: Axes, row: int, values: NDArray[np.float64], betas: Sequence[float]) -> None:
     axes.plot([values.min(), values.max()], [row, row], color=GREY, lw=1.0, zorder=2)
     look: Look = {"c": list(betas), "s": 26, "edgecolors": "black", "lw": 0.5, "zorder": 3}
-    axes.scatter(values, np.full(len(values), row), **look, **BETA_LOOK)
+    axes.scatter(values, np.full(len(values), row), **look, **beta_look())
     axes.annotate(
         f"{values[0]:.3f} " + ("unchanged" if np.ptp(values) == 0 else f"→ {values[-1]:.3f}"),
         (1, row),

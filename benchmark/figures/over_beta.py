@@ -17,7 +17,7 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter
 from benchmark.figures import style
 from benchmark.figures.groups import Shown, technique_groups
 from benchmark.figures.style import FAINT, GREY, Page, RowLabels, line_style, wrap
-from benchmark.runs.descriptions import MetricDescription, listed_betas
+from benchmark.runs.descriptions import MetricDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
@@ -99,8 +99,8 @@ def draw_over_beta(
         drawn=near,
         beyond=marks.constant_text(scenario.best_constant, drawn=False) if measured and not near else "",
         notes=[
-            *marks.degenerate_notes(standing, titles, "Hollow"),
-            *marks.below_constant_notes(standing, titles),
+            *marks.degenerate_notes(standing, titles, "Hollow", description.level_name),
+            *marks.below_constant_notes(standing, titles, description.level_name),
             *_missing_notes(rows, failures, titles, scenario, description),
             *dataset.figure_notes,
         ],
@@ -157,7 +157,7 @@ def _draw_lines(plot: _Plot) -> Figure:
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)
             axes.tick_params(labelbottom=lowest)
             if lowest:
-                axes.set_xlabel("planted bias β")
+                axes.set_xlabel(plot.description.level_axis)
         lines = [Line2D([], [], **look, label="\n".join(words)) for look, words in legend]
         page.legend_beside(panels[0], lines, title)
     # Each metric has the same limits in all groups.
@@ -208,7 +208,8 @@ def _draw_bars(plot: _Plot) -> Figure:
         len(metrics),
         min(4, len(metrics)),
         panel=(2.3, max(0.6, row_height * (n_rows + 0.5))),
-        title=f"{plot.scenario.heading}: metrics at β = {plot.description.levels[0]:g}",
+        title=f"{plot.scenario.heading}: metrics at "
+        f"{plot.description.level_text(plot.description.levels[0])}",
         subtitle=plot.subtitle(plot.beyond or line),
         notes=plot.notes,
         left=0.3 + labels.width,
@@ -249,9 +250,9 @@ def _missing_notes(
     for name, title in titles.items():
         own = empty[empty["technique"] == name]
         if len(own):
-            betas = listed_betas(sorted(own["beta"].unique()))
+            betas = description.level_text(*sorted(own["beta"].unique()))
             absent = [m.in_sentence for m in description.metrics if (own["metric"] == m.name).any()]
             what = "value" if len(absent) == len(description.metrics) else " and no ".join(absent)
             reason = explain(failures, scenario, name) or "no result is recorded"
-            notes.append(f"{title}: no {what} at β = {betas} ({reason}).")
+            notes.append(f"{title}: no {what} at {betas} ({reason}).")
     return notes

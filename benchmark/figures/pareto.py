@@ -25,6 +25,7 @@ from benchmark.sections.data import data_notes
 from benchmark.statistics import distance
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
 from benchmark.statistics.unprocessing import curves_of
+from benchmark.text.words import LevelName, level_text
 
 _MOST_BETAS = 5
 _PANEL = (2.25, 1.95)
@@ -46,6 +47,7 @@ class _Panel:
     rows: pd.DataFrame
     degenerate: pd.DataFrame
     constant: ConstantAnswer | None
+    level_name: LevelName
 
     @cached_property
     def shown(self) -> pd.DataFrame:
@@ -92,7 +94,7 @@ class _Panel:
     def title(self) -> str:
         """Level of bias, and how many points are not drawn."""
         hidden = len(self.rows) - len(self.shown) + len(self.degenerate) - len(self.crosses)
-        return f"β = {self.beta:g}" + (f" ({hidden} far off)" if hidden else "")
+        return level_text(self.level_name, self.beta) + (f" ({hidden} far off)" if hidden else "")
 
 
 def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
@@ -125,7 +127,14 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
         own = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
         useless = _degenerate_points(statistics, scenario, metric).dropna(subset=["x", "y"])
         panels += [
-            _Panel(metric, float(beta), own[own["beta"] == beta], useless[useless["beta"] == beta], constant)
+            _Panel(
+                metric,
+                float(beta),
+                own[own["beta"] == beta],
+                useless[useless["beta"] == beta],
+                constant,
+                statistics.run.level_name,
+            )
             for beta in betas
         ]
     drawn = any(np.isfinite(panel.level) for panel in panels)
@@ -152,9 +161,12 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             f"Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
             notes=[
                 *marks.degenerate_notes(
-                    standing, titles, "Cross, on no front" if crosses else "Beyond the axes and on no front"
+                    standing,
+                    titles,
+                    "Cross, on no front" if crosses else "Beyond the axes and on no front",
+                    statistics.run.level_name,
                 ),
-                *marks.below_constant_notes(standing, titles),
+                *marks.below_constant_notes(standing, titles, statistics.run.level_name),
                 *data_notes([scenario.dataset], statistics.run),
             ],
             left=_LEFT,

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.figures.style import BETA_LOOK, LINE, Look, Page, RowLabels, add_beta_colorbar, styled, wrap
+from benchmark.figures.style import LINE, Look, Page, RowLabels, add_beta_colorbar, beta_look, styled, wrap
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections.signs import below_constant_notes, degenerate_notes, marked_titles
 from benchmark.statistics.across import repetitions_needed
@@ -49,8 +49,10 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             min(2, len(metrics)),
             panel=(_WIDTH, max(0.5, height * n_rows)),
             title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
-            subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
-            "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
+            subtitle=f"1 is best. Large: over datasets and {statistics.run.levels_sign}; small: over the "
+            "datasets "
+            f"at each {statistics.run.level_sign}, on the same scale. Bars at the right join techniques "
+            "that are not shown to differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks, standing),
             left=room,
             right=0.9 + for_bars,
@@ -60,7 +62,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
         )
         for axes, table, own, bars, metric in zip(page.axes, tables, labels, lanes, metrics, strict=True):
             each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
-            _draw_panel(axes, table, each)
+            _draw_panel(axes, table, each, statistics.run.level_limit)
             own.write(axes, n_rows)
             look: Look = {
                 "color": "black",
@@ -72,7 +74,9 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             for first, last, lane in bars:
                 x, ends = 1 + (0.1 + _LANE * lane) / _WIDTH, [first - 0.32, last + 0.32]
                 axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **look)
-        add_beta_colorbar(page, sorted(ranks["beta"].dropna().unique()), shift=for_bars)
+        run = statistics.run
+        shown = sorted(ranks["beta"].dropna().unique())
+        add_beta_colorbar(page, shown, shift=for_bars, limit=run.level_limit, label=run.level_axis)
     return page.figure
 
 
@@ -92,13 +96,13 @@ def _lanes(groups: Sequence[str]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _draw_panel(axes: Axes, table: pd.DataFrame, each: pd.DataFrame) -> None:
+def _draw_panel(axes: Axes, table: pd.DataFrame, each: pd.DataFrame, limit: float) -> None:
     rows = {name: row for row, name in enumerate(table["technique"])}
     each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("beta", kind="stable")
     # Fewer techniques may be ranked over all levels than at one: on one scale, the last is the last.
     shrunk = (len(table) - 1) / np.maximum(each["n_techniques"] - 1, 1)
     x, y = 1 + (each["mean_rank"] - 1) * shrunk, each["technique"].map(rows)
-    axes.scatter(x, y, c=each["beta"], s=11, lw=0, zorder=2, **BETA_LOOK)
+    axes.scatter(x, y, c=each["beta"], s=11, lw=0, zorder=2, **beta_look(limit))
     axes.plot(table["mean_rank"], range(len(table)), "o", mfc="none", mec="black", mew=1.3, ms=7, zorder=3)
     axes.set_xlim(0.5, max([2, *table["n_techniques"]]) + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))
@@ -114,6 +118,7 @@ def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:
+    level, levels = statistics.run.level_sign, statistics.run.levels_sign
     gone = ranks.loc[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna(), "technique"].unique()
     titles = {name: statistics.run.titles[name] for name in gone}
     useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
@@ -121,19 +126,23 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
     notes = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
     notes += _untestable(statistics, ranks)
     notes.append(
-        "A dataset at several β is no independent evidence: where few datasets are pooled over β, "
+        f"A dataset at several {levels} is no independent evidence: where few datasets are pooled over "
+        f"{levels}, "
         "differences are surer of these datasets than of others."
     )
     if left_out := [title for name, title in titles.items() if name not in useless]:
-        where = "Not ranked over all β, for want of values, but where they have some at a single β"
+        where = (
+            f"Not ranked over all {levels}, for want of values, but where they have some at a single {level}"
+        )
         notes.append(f"{where}: {', '.join(left_out)}.")
     by_dataset = list(standing.groupby("dataset", sort=False))
     for dataset, own in by_dataset:
-        where = f"Not ranked on {statistics.run.dataset(str(dataset)).heading}, nor over all β"
-        notes += degenerate_notes(own, degenerate, where)
+        where = f"Not ranked on {statistics.run.dataset(str(dataset)).heading}, nor over all {levels}"
+        notes += degenerate_notes(own, degenerate, where, statistics.run.level_name)
     for dataset, own in by_dataset:
         heading = statistics.run.dataset(str(dataset)).heading
-        notes += [f"{heading}: {note}" for note in below_constant_notes(own, statistics.run.titles)]
+        below = below_constant_notes(own, statistics.run.titles, statistics.run.level_name)
+        notes += [f"{heading}: {note}" for note in below]
     return notes
 
 
@@ -148,7 +157,9 @@ def _untestable(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         if int(str(n_blocks)) < needed:
             titles = ", ".join(statistics.title(str(metric)) for metric in own["metric"].unique())
             notes.append(
-                f"{titles}: no test over datasets and β can find a difference between two of {k} techniques, "
+                f"{titles}: no test over datasets and {statistics.run.levels_sign} can find a difference "
+                f"between two of {k} "
+                "techniques, "
                 f"whatever the ranks. Their {n_pairs:,} pairs take at least {needed} blocks; there are "
                 f"{n_blocks}."
             )

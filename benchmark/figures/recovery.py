@@ -32,7 +32,7 @@ _LINEAR = 2.0  # up to which recoveries are drawn to scale where some lie far be
 _FAR = 4.0
 _MOST_SHOWN = 48  # techniques: those of more fill pages that nobody reads
 _NEAREST = (
-    "Shown are {} of {} techniques, whose recovery at the highest β is nearest to 1 in the mean over the "
+    "Shown are {} of {} techniques, whose recovery at the highest {} is nearest to 1 in the mean over the "
     "panels; recovery.csv has all."
 )
 _TICKS = {12: (1, 2, 3, 5, 10), math.inf: (1, 2, 5, 10, 20, 50, 100)}  # up to a height of the axis
@@ -86,11 +86,11 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
             title=f"{statistics.title(metric)}: how much of the planted bias is taken back",
             subtitle=_subtitle(statistics, scenarios, compressed=_limits(table, _RECOVERY)[1]),
             notes=[
-                *([_NEAREST.format(len(names), tried)] if len(names) < tried else []),
+                *([_NEAREST.format(len(names), tried, run.level_sign)] if len(names) < tried else []),
                 *(
                     f"{scenario.heading}, {words}"
                     for scenario, own in zip(scenarios, rows, strict=True)
-                    for words in undefined(own, run.titles)
+                    for words in undefined(own, run.titles, run.level_name)
                 ),
                 *data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), run),
             ],
@@ -114,7 +114,7 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
                 for i, axes in enumerate(panels):
                     lowest = first + i + columns >= page.n_panels
                     axes.tick_params(labelbottom=lowest, labelleft=i == 0)
-                    axes.set_xlabel("planted bias β" if lowest else "")
+                    axes.set_xlabel(run.level_axis if lowest else "")
                     axes.set_ylabel(strip.label if i == 0 else "")
             handles = [Line2D([], [], **look, label="\n".join(words)) for look, words in legends[g]]
             page.legend_beside(page.axes[g * per_group * columns], handles, title)

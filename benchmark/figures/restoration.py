@@ -79,7 +79,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
             len(_TITLES),
             panel=(_PANEL_WIDTH, height),
             title="Goal: restore decisions. Who gets back what the bias took: "
-            f"{scenario.heading}, β = {beta:g}",
+            f"{scenario.heading}, {statistics.run.level_text(beta)}",
             subtitle=" ".join(
                 [
                     *doubts,

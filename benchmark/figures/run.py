@@ -27,10 +27,11 @@ _FEWEST_ALONE = 3
 def run_figures(run: RunFrames) -> Iterator[Drawing]:
     """Yield name and drawing function of each figure.
 
-    They are ``auc/<dataset>__beta_<beta>`` if AUC by group was measured; of the headline metrics
-    ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, with three repetitions or
-    more, ``tradeoff/<dataset>/technique_<name>``; bias, classifier and test are part of the name where a
-    dataset occurs with several. Reference rows are in none.
+    They are ``auc/<dataset>__beta_<beta>``, with ``dose`` in place of ``beta`` where levels are doses, if AUC
+    by group was measured; of the headline metrics ``network/<dataset>``, ``over_beta/<dataset>``,
+    ``tradeoff/<dataset>/all`` and, with three repetitions or more, ``tradeoff/<dataset>/technique_<name>``;
+    bias, classifier and test are part of the name where a dataset occurs with several. Reference rows are in
+    none.
     """
     run = run.of_techniques
     # matplotlib is loaded only when something is drawn.
@@ -64,8 +65,11 @@ def _auc_figures(run: RunFrames) -> Iterator[Drawing]:
     for scenario, beta in product(run.scenarios, run.manifest.levels):
         rows = auc_rows(run.summary, run.failures, scenario, beta, run.manifest)
         if len(rows):
-            title = f"{scenario.heading}, β = {beta:g}"
-            yield f"auc/{scenario.file_name}__beta_{beta:g}", partial(draw_auc, rows, title)
+            title = f"{scenario.heading}, {run.manifest.level_text(beta)}"
+            yield (
+                f"auc/{scenario.file_name}__{run.manifest.level_name}_{beta:g}",
+                partial(draw_auc, rows, title),
+            )
 
 
 def _tradeoff_figures(

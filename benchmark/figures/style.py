@@ -99,10 +99,12 @@ BLUE, ORANGE = _OKABE_ITO[1:3]
 
 # Viridis is even for all kinds of color vision and in grey; its end is too light for dots on white.
 BETA_COLORS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)), name="beta")
-"""Color of a level of bias; always spread over [0, 1], so that figures compare."""
+"""Color of a level of bias; of β spread over [0, 1], so that figures compare, of doses over the run's."""
 
-BETA_LOOK: Look = {"cmap": BETA_COLORS, "vmin": 0, "vmax": 1}
-"""The same as keywords of matplotlib's ``scatter``."""
+
+def beta_look(limit: float = 1.0) -> Look:
+    """Return the same as keywords of matplotlib's ``scatter``; ``limit`` is the level of the last color."""
+    return {"cmap": BETA_COLORS, "vmin": 0, "vmax": limit}
 
 
 @contextmanager
@@ -348,12 +350,22 @@ class Page:
                 axes.set_ylabel(y_label)
 
 
-def add_beta_colorbar(page: Page, betas: Sequence[float], *, shift: float = 0.0) -> None:
-    """Add the legend of :data:`BETA_COLORS` at the right of the panels, farther off by ``shift`` inches."""
-    bar = page.add_colorbar(ScalarMappable(Normalize(0, 1), BETA_COLORS), shift=shift)
+def add_beta_colorbar(
+    page: Page,
+    betas: Sequence[float],
+    *,
+    shift: float = 0.0,
+    limit: float = 1.0,
+    label: str = "planted bias β",
+) -> None:
+    """Add the legend of :data:`BETA_COLORS` at the right of the panels, farther off by ``shift`` inches.
+
+    ``limit`` is the level of the last color, and ``label`` says what levels are.
+    """
+    bar = page.add_colorbar(ScalarMappable(Normalize(0, limit), BETA_COLORS), shift=shift)
     bar.set_ticks(beta_ticks(betas), labels=[f"{beta:g}" for beta in beta_ticks(betas)])
     bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.set_label("planted bias β")
+    bar.set_label(label)
 
 
 def list_room(entries: Sequence[str], width: float) -> float:

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from benchmark.columns import EACH_OWN
 from benchmark.figures import style
-from benchmark.figures.style import BETA_COLORS, BETA_LOOK, FAINT, GREY, Look, Page
-from benchmark.runs.descriptions import TechniqueDescription, listed_betas
+from benchmark.figures.style import BETA_COLORS, FAINT, GREY, Look, Page, beta_look
+from benchmark.runs.descriptions import TechniqueDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
@@ -30,7 +30,7 @@ Limits = tuple[tuple[float, float], tuple[float, float]]
 """Lower and upper limit of the discrimination axis, and of the accuracy axis."""
 
 _WHAT = "discrimination against accuracy"
-_HOW = "Dots: single repetitions; outlined: the mean of each β."
+_HOW = "Dots: single repetitions; outlined: the mean of each {}."
 _NARROWEST = 0.04
 _MOST_LARGE = 16
 _MOST_COLUMNS = 6
@@ -96,8 +96,11 @@ def draw_tradeoff(
     curves = None if curves is None else curves_of(curves, scenario.key)
     if curves is not None and len(curves):
         lot = limits[1][0] <= random_accuracy(constant) <= limits[1][1]
-        line += f" {marks.frontier_text(scenario.best_constant, one_each=', one for each β', lot_drawn=lot)}"
-    how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line
+        one_each = f", one for each {description.level_sign}"
+        line += f" {marks.frontier_text(scenario.best_constant, one_each=one_each, lot_drawn=lot)}"
+    how = (
+        (f"{_WHAT.capitalize()}. " if single else "") + _HOW.format(description.level_sign) + compared + line
+    )
     standing = scenario.rows(standing)
     hollow = marks.degenerate_cells(standing)
     titles = {technique.name: technique.title for technique in techniques}
@@ -110,15 +113,15 @@ def draw_tradeoff(
             title=f"{first} on {scenario.heading}" if single else f"{scenario.heading}: {_WHAT}",
             subtitle=scenario.subtitle(description, how),
             notes=[
-                *marks.degenerate_notes(standing, titles, "Hollow"),
-                *marks.below_constant_notes(standing, titles),
-                *_gap_notes(titles, missing, failures, scenario),
+                *marks.degenerate_notes(standing, titles, "Hollow", description.level_name),
+                *marks.below_constant_notes(standing, titles, description.level_name),
+                *_gap_notes(titles, missing, failures, scenario, description),
                 *scenario.dataset.figure_notes,
             ],
             right=0.9,
             panel_titles=[]
             if single
-            else [_panel_title(t.title, missing[t.name], len(description.levels)) for t in techniques],
+            else [_panel_title(t.title, missing[t.name], description) for t in techniques],
             titles_stay=True,
         )
         for i, (technique, axes) in enumerate(zip(techniques, page.axes, strict=True)):
@@ -136,8 +139,11 @@ def draw_tradeoff(
                 rasterized=len(points) > _MOST_DOTS and not single,
                 x_labels=page.nothing_below(i),
                 y_labels=page.first_in_row(i),
+                limit=description.level_limit,
             )
-        style.add_beta_colorbar(page, description.levels)
+        style.add_beta_colorbar(
+            page, description.levels, limit=description.level_limit, label=description.level_axis
+        )
     return page.figure
 
 
@@ -153,25 +159,27 @@ def draw_tradeoff_panel(
     rasterized: bool = False,
     x_labels: bool = True,
     y_labels: bool = True,
+    limit: float = 1.0,
 ) -> None:
     """Draw the points of one technique, and behind them the means of the baseline, which may have no rows.
 
     ``constant`` is the accuracy of the best constant answer: a line, if it lies within the limits. ``hollow``
     are technique and level of bias of means to be drawn hollow; ``curves`` are this scenario's frontiers, and
     the answer by lot is drawn beside them. ``rasterized`` are single dots that are pixels in formats of
-    vectors; ``x_labels`` and ``y_labels`` are numbers and names of the axes.
+    vectors; ``x_labels`` and ``y_labels`` are numbers and names of the axes; ``limit`` is the
+    level that has the last color.
     """
     if len(baseline):
         x, y, _ = _means(baseline)
         axes.plot(x, y, color=FAINT, lw=1.6, marker="o", ms=3.4, zorder=1.5, gid="baseline")
     dots: Look = {"s": 9, "alpha": 0.55, "lw": 0, "rasterized": rasterized}
-    axes.scatter(own["discrimination"], own["accuracy"], c=own["beta"], **dots, **BETA_LOOK)
+    axes.scatter(own["discrimination"], own["accuracy"], c=own["beta"], **dots, **beta_look(limit))
     x, y, betas = _means(own)
     axes.plot(x, y, color=GREY, lw=0.8, zorder=2.5)
-    axes.scatter(x, y, c=betas, s=34, edgecolors="black", lw=1.0, zorder=3, **BETA_LOOK)
+    axes.scatter(x, y, c=betas, s=34, edgecolors="black", lw=1.0, zorder=3, **beta_look(limit))
     useless = {beta for technique, beta in hollow if technique in set(own["technique"])}
     if (empty := np.isin(betas, list(useless))).any():
-        edges = BETA_COLORS(betas[empty])
+        edges = BETA_COLORS(betas[empty] / limit)
         look: Look = {
             "s": 34,
             "c": "white",
@@ -186,7 +194,7 @@ def draw_tradeoff_panel(
     if curves is not None and len(curves):
         for beta in curves["beta"].unique():
             points = curves.loc[curves["beta"] == beta, list(TRADEOFF)].to_numpy()
-            axes.plot(*points.T, color=BETA_COLORS(beta), **marks.FRONTIER_LINE)
+            axes.plot(*points.T, color=BETA_COLORS(beta / limit), **marks.FRONTIER_LINE)
         axes.plot(0, random_accuracy(constant), **marks.RANDOM_MARK)
     axes.axvline(0, **style.DASHED_RULE)
     axes.set(xlim=limits[0], ylim=limits[1])
@@ -202,7 +210,11 @@ def _means(points: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _gap_notes(
-    titles: Mapping[str, str], missing: Mapping[str, list[float]], failures: pd.DataFrame, scenario: Scenario
+    titles: Mapping[str, str],
+    missing: Mapping[str, list[float]],
+    failures: pd.DataFrame,
+    scenario: Scenario,
+    description: Manifest,
 ) -> list[str]:
     """Return a line for each technique that lacks points at some level of bias."""
     notes = []
@@ -213,9 +225,10 @@ def _gap_notes(
             for reason, n in reasons.items()
         )
         if betas:
-            notes.append(f"{titles[name]}: no value at β = {listed_betas(betas)} ({text}).")
+            notes.append(f"{titles[name]}: no value at {description.level_text(*betas)} ({text}).")
     return notes
 
 
-def _panel_title(title: str, missing: Sequence[float], n_betas: int) -> str:
-    return f"{title} (none at β = {listed_betas(missing)})" if 0 < len(missing) < n_betas else title
+def _panel_title(title: str, missing: Sequence[float], description: Manifest) -> str:
+    n_betas = len(description.levels)
+    return f"{title} (none at {description.level_text(*missing)})" if 0 < len(missing) < n_betas else title

@@ -65,7 +65,7 @@ def draw_regret(statistics: RunStatistics) -> Figure:
                 axes.set_xlim(*style.padded(sorted(own["beta"].unique()), 0.06, 0.02))
             above.tick_params(labelbottom=False, labelleft=i == 0)
             above.set_ylim(*limits)
-            below.set_xlabel("planted bias β")
+            below.set_xlabel(statistics.run.level_axis)
             below.set_ylim(-0.04, 1.04)
             below.yaxis.set_major_formatter(PercentFormatter(1.0))
             above.set_ylabel("regret" if i == 0 else "")

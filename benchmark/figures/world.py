@@ -8,7 +8,6 @@ from functools import partial
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import World
 from benchmark.figures import Drawing
-from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.manifest import Manifest
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
@@ -31,7 +30,7 @@ def world_figures(world: World, manifest: Manifest) -> Iterator[Drawing]:
             name = "__".join(map(file_name, [scene.name, *several]))
             words = {
                 "heading": ", ".join([dataset.heading, *several]),
-                "bias": bias_sentence(bias, scene.description(bias)),
+                "bias": next(own.sentence for own in dataset.bias if own.name == bias),
             }
             if planted.edits_network and scene.train == "network":
                 betas = [scene.beta_of(bias, level) for level in levels]
@@ -42,7 +41,10 @@ def world_figures(world: World, manifest: Manifest) -> Iterator[Drawing]:
                 yield f"label/{name}", partial(draw_label_table, networks, betas, provenance=learned, **words)
             samples = [
                 # The very sample that the techniques met in their first repetition.
-                (level, world.training_sample(Block(name_there, bias, level, repetition=0)))
+                (
+                    manifest.level_text(level),
+                    world.training_sample(Block(name_there, bias, level, repetition=0)),
+                )
                 for level in dict.fromkeys((levels[0], levels[-1]))
             ]
             data = (

@@ -22,6 +22,7 @@ from benchmark.sections.answers import Line, answer_lines, choice_row
 from benchmark.sections.choices import answer_sentences, less_words, one_group_words
 from benchmark.sections.goals import Winners, by_goal, difference, unanswered, winners
 from benchmark.sections.holds_up import held, rule_text
+from benchmark.sections.moved import moved, shows_moved
 from benchmark.sections.signs import below_constant_words, mark, sign_notes
 from benchmark.statistics.answer import ANSWER_COLUMNS, Answer, answer_records, by_level
 from benchmark.statistics.frames import Baseline
@@ -30,7 +31,7 @@ from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 MARKS = {"b": ("▲", "better"), "w": ("▼", "worse")}
 """Letters that the page's scripts read of comparisons, with sign and word; ``"."`` is neither."""
 
-NOTHING_PLANTED = "At β = 0 nothing is planted, and there is nothing to undo."
+NOTHING_PLANTED = "At {level} nothing is planted, and there is nothing to undo."
 """Said where the goal is to restore."""
 
 _LAST = ("missing", "degenerate")  # verdicts on techniques that come last in any order
@@ -82,6 +83,7 @@ def _of_goal(
         places.setdefault(beta, {})[technique] = i
     levels = {beta: rows for _, beta, rows in by_level(table)}
     titles = statistics.run.titles
+    moves = moved(statistics, scenario)
     return {
         "fields": _fields(table),
         "levels": [
@@ -91,9 +93,15 @@ def _of_goal(
                 levels.get(beta, ()),
                 places.get(beta, {}),
                 difference(named.get((scenario.key, beta), {}), titles),
+                moves.get(beta, "") if shows_moved(statistics.run) else None,
             )
             if beta > 0 or goal != RESTORE
-            else {"told": [NOTHING_PLANTED], "choices": [], "notes": [], "rows": []}
+            else {
+                "told": [NOTHING_PLANTED.format(level=statistics.run.level_text(0))],
+                "choices": [],
+                "notes": [],
+                "rows": [],
+            }
             for beta in scenario.telling_levels(statistics.run.levels)
         ],
     }
@@ -144,10 +152,12 @@ def _level(
     rows: Sequence[Answer],
     places: Mapping[str, int],
     first: str,
+    moves: str | None,
 ) -> dict[str, Any] | None:
     """Return the sentences, choices and lines of one level of bias; ``places`` are those of the fields.
 
-    ``first`` is what is said first: that the goals have different winners.
+    ``first`` is what is said first: that the goals have different winners; ``moves`` is by how much a dose
+    moves the baseline.
     """
     if not rows:
         return None
@@ -156,7 +166,7 @@ def _level(
     recommended = any(row.verdict == "recommended" for row in rows)
     return {
         "told": [*([first] if first else []), *answer_sentences(rows, titles, criteria=criteria)],
-        "choices": choice_row(beta, rows, titles)[1:],
+        "choices": choice_row(beta, rows, titles, moves)[1:],
         "notes": [*([less] if recommended else []), *sign_notes(rows)],
         "rows": [_line(line, list(titles), places, i) for i, line in enumerate(answer_lines(rows, titles))],
     }

@@ -23,6 +23,7 @@ from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, re
 from benchmark.sections.data import EMBEDDED
 from benchmark.sections.goals import WORDS
 from benchmark.sections.holds_up import survivors
+from benchmark.sections.moved import shows_moved
 from benchmark.sections.signs import DEGENERATE
 from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
@@ -74,11 +75,19 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
         "degenerate": DEGENERATE,
         "reading": reading(run),
         "namesTests": statistics.names_tests,
+        "level": {
+            "name": run.level_name,
+            "before": run.level_text(0).removesuffix("0"),
+            "one": run.level_sign,
+            "several": run.levels_sign,
+            "axis": f"Level of bias {run.level_sign}" if run.level_name == "beta" else run.level_axis,
+            "limit": run.level_limit,
+        },
         "goals": {
             goal: {
                 "title": WORDS[goal].title.removeprefix("Goal: "),
                 "metric": GOAL_METRICS[goal],
-                "choices": choice_headings(goal, statistics.rope)[1:],
+                "choices": choice_headings(goal, statistics.rope, moved=shows_moved(run))[1:],
                 "column": WORDS[goal].column,
             }
             for goal in statistics.answered
@@ -163,6 +172,7 @@ def _scenario(
         "inert": scenario.inert,
         "warnings": _warnings(scenario),
         "betas": list(run.levels),
+        **({"solved": _solved(scenario, run.levels)} if run.level_name == "dose" else {}),
         "techniques": [list(run.titles).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
@@ -177,6 +187,13 @@ def _scenario(
         "signs": signs(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(statistics.failures), run.levels, techniques, metrics),
     }
+
+
+def _solved(scenario: Scenario, doses: Sequence[float]) -> list[str]:
+    """Return the β of each dose, as files have it; empty where it is out of reach."""
+    bias = next(bias for bias in scenario.dataset.bias if bias.name == scenario.bias)
+    betas = {dose.dose: dose.beta for dose in bias.doses}
+    return ["" if betas.get(dose) is None else f"{betas[dose]:g}" for dose in doses]
 
 
 def _constant(scenario: Scenario) -> dict[str, Any] | None:

@@ -106,6 +106,12 @@ def _values(statistics: RunStatistics, each: Sequence[RunStatistics]) -> dict[st
         "title": run.title,
         "facts": (run.name, run.repetitions_text, f"seed {run.experiment.seed}", f"betabench {version}"),
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
+        "level": {
+            "one": run.level_sign,
+            "several": run.levels_sign,
+            "meaning": run.level_meaning,
+            "legend": " β" if run.level_name == "beta" else ", in doses",
+        },
         "levels": run.protocol.levels_text if len(run.levels) > 1 else "",
         "sections": sections_of(statistics, Surface.PAGE),
         "numbers": Markup(as_script(page_numbers(each))),

@@ -23,7 +23,7 @@ from benchmark.sections.signs import mark
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.choices import Criteria
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
-from benchmark.text.words import share
+from benchmark.text.words import LevelName, level_text, share
 
 SHOWN = ("discrimination", "accuracy")
 """Metrics of the console table; the files hold all."""
@@ -47,7 +47,7 @@ def print_report(
     for scenario in run.scenarios:
         _print_heading(console, scenario, pair, manifest)
         entries = _entries(scenario.rows(run.summary), scenario, pair, scenario.rows(answers), manifest)
-        _print_means(console, entries, manifest.levels)
+        _print_means(console, entries, manifest.levels, manifest.level_name)
         console.print()
     print_section(console, in_short(run.scenarios, answers, manifest, criteria=Criteria(), marked=True))
     _print_failures(console, run.shown.failures)
@@ -133,7 +133,9 @@ def _constant_entry(constant: ConstantAnswer | None, shares: bool) -> str:
     return "/".join(parts)
 
 
-def _print_means(console: Console, rows: Sequence[tuple[str, list[str]]], betas: Sequence[float]) -> None:
+def _print_means(
+    console: Console, rows: Sequence[tuple[str, list[str]]], betas: Sequence[float], level: LevelName
+) -> None:
     """Print a table, or as many as it takes to fit the width of the console."""
     entry_width = max((len(entry) for _, own in rows for entry in own), default=0) + _GAP
     title_width = min(_LONGEST_TITLE, max((len(title) for title, _ in rows), default=0))
@@ -145,7 +147,7 @@ def _print_means(console: Console, rows: Sequence[tuple[str, list[str]]], betas:
         table = Table(box=None, padding=(0, 0, 0, _GAP), pad_edge=False, header_style="bold")
         table.add_column("", width=title_width, overflow="fold")
         for beta in betas[part]:
-            table.add_column(f"β={beta:g}", justify="right", no_wrap=True)
+            table.add_column(level_text(level, beta).replace(" = ", "="), justify="right", no_wrap=True)
         for title, own in rows:
             table.add_row(escape(title), *own[part])
         console.print(table)

@@ -447,15 +447,19 @@ def run_statistics(
         answers=concluded.answers,
         intervals=_with_test_rows(cell_intervals(cells), run.row_noise, manifest.protocol),
         comparisons=concluded.comparisons,
-        recovery=joined_in_order(
-            [recovery_table(parts, concluded.comparisons, standing, manifest)],
-            manifest,
-            RECOVERY_FILE_COLUMNS,
+        recovery=manifest.with_level_words(
+            joined_in_order(
+                [recovery_table(parts, concluded.comparisons, standing, manifest)],
+                manifest,
+                RECOVERY_FILE_COLUMNS,
+            )
         ),
-        ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
+        ranks=manifest.with_level_words(with_below(explained_ranks(ranks, in_ranks), in_ranks)),
         pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),
-        robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
+        robustness=manifest.with_level_words(
+            explained_lines(_robustness(slopes_and_areas(useful), stops), standing)
+        ),
         groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
         agreement=_agreement(useful, concluded.comparisons, goals, manifest),
         regret=joined(regret, REGRET_COLUMNS),

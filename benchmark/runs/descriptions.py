@@ -155,7 +155,31 @@ class PlantedBias:
     @property
     def sentence(self) -> str:
         """See :func:`bias_sentence`."""
-        return bias_sentence(self.name, self.description)
+        text = bias_sentence(self.name, self.description)
+        return f"{text}; {self.solved}" if self.solved else text
+
+    @property
+    def betas(self) -> dict[float, float]:
+        """The β of each dose that is reached."""
+        return {dose.dose: dose.beta for dose in self.doses if dose.beta is not None}
+
+    @property
+    def solved(self) -> str:
+        """The β of each dose, or how much is added at most; empty where levels of bias are β."""
+        return "; ".join(
+            f"dose {dose.dose:g} is β = {dose.beta:.3g}"
+            if dose.beta is not None
+            else f"dose {dose.dose:g} is out of reach, at most {dose.gap:.3f} is added"
+            for dose in self.doses
+            if dose.dose > 0
+        )
+
+    def added(self, level: float) -> float:
+        """Return by how much a level of bias widens the label gap, in expectation; NaN if unknown."""
+        of_doses = {dose.dose: dose.gap for dose in self.doses if dose.beta is not None}
+        by_beta = self.network_discrimination_by_beta
+        clean = by_beta.get(0.0, math.nan)
+        return of_doses.get(level, math.nan) if self.doses else by_beta.get(level, math.nan) - clean
 
     @property
     def inert(self) -> bool:
@@ -191,6 +215,7 @@ class DatasetInExperiment:
     sensitive: tuple[str, ...] = ()
     mitigate: str | None = None
     deprived_group: Any = field(default=None, hash=False)
+    true_rates: dict[str, float] | None = field(default=None, hash=False)
 
     def find_card(self) -> Card | None:
         """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
@@ -331,6 +356,24 @@ class DatasetDescription:
         return replace(
             self.test_groups.best_constant, scored=self.scored_favorable, biased=biased, hidden=hidden
         )
+
+    @property
+    def recorded_gap(self) -> float:
+        """Share of favorable labels among the favored minus that of the deprived group, in all test rows."""
+        if self.test_groups is None:
+            return math.nan
+        sizes = self.test_groups
+        if not (sizes.deprived and sizes.favored):
+            return math.nan
+        return sizes.favored_favorable / sizes.favored - sizes.deprived_favorable / sizes.deprived
+
+    @property
+    def hidden_dose(self) -> float | None:
+        """What the recorded label gap has more than the rates from outside; None where these are unknown."""
+        rates = self.entry.true_rates
+        if rates is None or self.embedded or math.isnan(self.recorded_gap):
+            return None
+        return self.recorded_gap - (rates["favored"] - rates["deprived"])
 
     @property
     def roles(self) -> str:

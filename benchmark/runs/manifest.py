@@ -46,13 +46,13 @@ from benchmark.runs.descriptions import (
 )
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Baseline, Baselines, Resampling, baseline_names
-from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
+from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS, LevelName, file_name, level_text
 
 _OF_PAPER = "the baseline of the paper"
 
 _TESTS: dict[str, str] = {
     ORIGINAL: "test rows without planted bias",
-    BIASED: "test rows with the planted bias of their β",
+    BIASED: "test rows with the planted bias of their {}",
     BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
     TRUTH: "the original test rows with the labels that they have without hidden bias",
 }
@@ -68,6 +68,12 @@ class Protocol(BaseModel):
     holdout: float | None = None
     folds: int | None = None
     paired_betas: bool = False
+    doses: tuple[float, ...] = ()
+
+    @property
+    def level_name(self) -> LevelName:
+        """What levels of bias are called, also in the columns of files."""
+        return "dose" if self.doses else "beta"
 
     @property
     def overlaps(self) -> bool:
@@ -122,9 +128,12 @@ class Protocol(BaseModel):
     @property
     def levels_text(self) -> str:
         """What curves over β are made of, as a sentence."""
+        levels = SEVERAL_LEVELS[self.level_name]
         if self.paired_betas:
-            return "A repetition has the same random numbers at all β: curves over β are paired."
-        return "Samples of different β are independent, also those of one repetition."
+            return (
+                f"A repetition has the same random numbers at all {levels}: curves over {levels} are paired."
+            )
+        return f"Samples of different {levels} are independent, also those of one repetition."
 
 
 class _Named(BaseModel):
@@ -142,7 +151,6 @@ class ExperimentInRun(Protocol):
     seed: int
     repetitions: int
     betas: tuple[float, ...] = ()
-    doses: tuple[float, ...] = ()
     hidden: tuple[float, ...] = ()
     techniques: tuple[TechniqueDescription, ...]
     classifiers: tuple[_Named, ...]
@@ -284,7 +292,32 @@ class Manifest(BaseModel):
     @property
     def level_name(self) -> LevelName:
         """What levels of bias are called, also in the columns of its files."""
-        return "dose" if self.experiment.doses else "beta"
+        return self.experiment.level_name
+
+    @property
+    def levels_sign(self) -> str:
+        """What several levels of bias are called in sentences: ``"β"`` or ``"doses"``."""
+        return SEVERAL_LEVELS[self.level_name]
+
+    @property
+    def level_axis(self) -> str:
+        """Name of an axis of levels of bias."""
+        return "planted bias β" if self.level_name == "beta" else "planted dose: label gap added"
+
+    @property
+    def level_limit(self) -> float:
+        """The level that has the last colour of figures: the greatest β that there is, or dose of the run."""
+        return 1.0 if self.level_name == "beta" else self.levels[-1]
+
+    @property
+    def level_meaning(self) -> str:
+        """What a level of bias is, as a sentence."""
+        if self.level_name == "beta":
+            return "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
+        return (
+            "A dose is the label gap that the planted bias adds: by how much the groups' shares of favorable "
+            "labels move apart, in expectation."
+        )
 
     @property
     def level_sign(self) -> str:
@@ -294,6 +327,17 @@ class Manifest(BaseModel):
     def level_text(self, *levels: float) -> str:
         """Return levels of bias as they stand in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
         return level_text(self.level_name, *levels)
+
+    def with_level_words(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame whose reasons call levels of bias by their name."""
+        if self.level_name == "beta":
+            return frame
+        reasons = [name for name in ("reason", "stops_reason") if name in frame.columns]
+        worded = {
+            name: frame[name].astype(object).str.replace(r"\bbeta (?=\d)", f"{self.level_name} ", regex=True)
+            for name in reasons
+        }
+        return frame.assign(**worded)
 
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.
@@ -466,7 +510,10 @@ class Manifest(BaseModel):
         """What the tests are, as sentences; empty where nothing but the original test rows was tested on."""
         if self.tests == (ORIGINAL,):
             return ""
-        return " ".join(f"{TEST_TITLES[test].capitalize()}: {_TESTS[test]}." for test in self.tests)
+        return " ".join(
+            f"{TEST_TITLES[test].capitalize()}: {_TESTS[test].format(self.level_sign)}."
+            for test in self.tests
+        )
 
     @property
     def repetitions_text(self) -> str:

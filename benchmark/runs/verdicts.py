@@ -23,6 +23,7 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.choices import Criteria
 from benchmark.statistics.frames import Baselines, Cells, Resampling, baseline_of, to_cells
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from benchmark.statistics.unprocessing import with_frontier
@@ -93,6 +94,9 @@ def verdicts(
 def what_to_undo(run: RunFrames) -> pd.DataFrame:
     """Return where the planted bias changed anything; empty where a run has no clean model.
 
+    Where labels hide so much bias, by outside rates, that ranks are not shown to agree with the truth, this
+    run can say nothing of undoing it.
+
     The run has its reference rows, and techniques are compared with what it declares.
     """
     manifest, results = run.manifest, run.results
@@ -101,7 +105,22 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
         return pd.DataFrame(columns=list(UNDO_COLUMNS))
     baselines = manifest.baselines(results)
     found = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
+    places = found[["dataset", "bias", "beta", "undo"]].itertuples(index=False, name=None)
+    found = found.assign(
+        undo=[own or (HIDDEN_BIAS if _hides(manifest, *place) else "") for *place, own in places]
+    )
     return joined_in_order([found], manifest, UNDO_COLUMNS)
+
+
+def _hides(run: Manifest, dataset: str, bias: str, level: float) -> bool:
+    """Whether a dataset hides so much bias, by outside rates, that ranks to restore tell nothing."""
+    own = run.dataset(dataset)
+    if (hidden := own.hidden_dose) is None:
+        return False
+    planted = next(one for one in own.bias if one.name == bias)
+    if planted.kind != HIDDEN_KIND:
+        return False
+    return withheld(hidden_bias_table(), hidden, planted.added(level), RESTORE)
 
 
 def results_answers(

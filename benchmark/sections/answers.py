@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -41,14 +42,16 @@ from benchmark.sections.goals import (
     winners,
     words_of,
 )
+from benchmark.sections.moved import MOVED, moved
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import mark_notes, sign_notes, signs_of
 from benchmark.statistics.answer import Answer, answer_records, by_level
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.frames import Baseline, ScenarioKey
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
-from benchmark.text.words import number, share
+from benchmark.text.words import LevelName, number, share
 
 TITLE = "At this level of bias: which technique, at what cost"
 
@@ -64,6 +67,10 @@ RANDOM = "Accepting by lot"
 INERT = "bias as it is planted here has no effect: one level stands for all"
 """Said where only one level of bias is shown."""
 
+_LEVELS: Mapping[LevelName, str] = {
+    "beta": "β: level of planted bias; 25 % bias is β = 0.25",
+    "dose": "dose: label gap that the planted bias adds",
+}
 _MOST_ROWS = 8
 _MOST_IN_FULL = 6  # scenarios in the terminal; of more, those that name the same techniques are one
 
@@ -91,9 +98,9 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
         return Section("answers", TITLE, (note,), files=files, figures=figures)
     goals = dict(by_goal(table))
     notes = [
-        *differences(statistics.scenarios, table, run.titles),
+        *differences(statistics.scenarios, table, run),
         *([note] if (note := unanswered(table, run)) else []),
-        "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
+        run.level_meaning,
         *([CLEAN_MODEL] if RESTORE in goals else []),
         f"{reading(run)} Intervals are of 95 %.",
         "In brackets after an accuracy: its change to the baseline. Limits go by unrounded numbers.",
@@ -118,7 +125,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
                 cut |= len(lines) < len(answer_lines(rows, run.titles))
                 details.append(
                     Block(
-                        f"{scenario.heading} at β = {beta:g}. {WORDS[goal].title}",
+                        f"{scenario.heading} at {run.level_text(beta)}. {WORDS[goal].title}",
                         [
                             *([first] if first else []),
                             *answer_sentences(rows, run.titles, criteria=statistics.criteria),
@@ -209,38 +216,51 @@ def _overview(
 ) -> Block:
     """Return the choices for a goal at every level of bias of a scenario, and what has to be known of it."""
     run = statistics.run
-    rows = [choice_row(beta, rows, run.titles) for beta, rows in levels.items()]
+    moves = moved(statistics, scenario)
+    rows = [
+        choice_row(beta, rows, run.titles, moves.get(beta, "") if moves else None)
+        for beta, rows in levels.items()
+    ]
     notes = [
         unanswered(statistics.answers, run, scenario) if RESTORE in statistics.answered else "",
         "; ".join(scenario_notes(scenario, run.titles, statistics.baseline_of(scenario))),
         planted_note(scenario, run.protocol),
         *data_notes([scenario.dataset], run),
     ]
-    table = TextTable(choice_headings(goal, statistics.rope), rows)
+    headings = choice_headings(goal, statistics.rope, run.level_sign, moved=bool(moves))
+    table = TextTable(headings, rows)
     return Block(_heading(scenario, goal), [note for note in notes if note], table=table)
 
 
-def choice_headings(goal: str, margin: float) -> tuple[str, ...]:
-    """Return the columns of :func:`choice_row`."""
-    return ("β", "Baseline", *(choice_title(name, WORDS[goal], margin) for name in CHOICES))
+def choice_headings(goal: str, margin: float, level: str = "β", *, moved: bool = False) -> tuple[str, ...]:
+    """Return the columns of :func:`choice_row`; ``level`` is what levels of bias are called."""
+    return (
+        level,
+        *([MOVED] if moved else []),
+        "Baseline",
+        *(choice_title(name, WORDS[goal], margin) for name in CHOICES),
+    )
 
 
-def choice_row(beta: float, rows: Sequence[Answer], titles: Mapping[str, str]) -> list[str]:
+def choice_row(
+    beta: float, rows: Sequence[Answer], titles: Mapping[str, str], moved: str | None = None
+) -> list[str]:
     """Return the baseline and the choices for a goal at one level of bias as text.
 
+    ``moved``, by how much the bias moves the baseline, is a cell before them where it is given.
     Doing nothing comes before a baseline that is something else.
     """
     shown = [choice_text(row, titles) for row in rows if row.verdict == "untreated"]
     shown += [choice_text(row, titles) for row in rows if row.verdict == "baseline"] or ["not run"]
     picked = named_choices(rows)
-    cells = [f"{beta:g}", "; ".join(shown)]
+    cells = [f"{beta:g}", *([] if moved is None else [moved]), "; ".join(shown)]
     if LEAST in picked:
         least, cheap = picked[LEAST], picked.get(CHEAP)
         only = "candidate: " if least.verdict == "candidate" else ""
         other = "the same" if cheap is least else only + choice_text(cheap, titles) if cheap else "none"
         return [*cells, only + choice_text(least, titles), other]
     verdicts = {row.verdict for row in rows if not row.is_compared_with}
-    said = {NO_REFERENCE: "no reference", NOTHING_TO_UNDO: "nothing to undo"}
+    said = {NO_REFERENCE: "no reference", NOTHING_TO_UNDO: "nothing to undo", HIDDEN_BIAS: "withheld"}
     none = next((words for verdict, words in said.items() if verdicts == {verdict}), "none recommended")
     return [*cells, none, ""]
 
@@ -350,7 +370,13 @@ def accepts_text(shares: Iterable[float]) -> str:
 
 def short_section(statistics: RunStatistics) -> Section:
     """Return the answers of a run in short: see :func:`in_short`."""
-    return in_short(statistics.scenarios, statistics.answers, statistics.run, criteria=statistics.criteria)
+    return in_short(
+        statistics.scenarios,
+        statistics.answers,
+        statistics.run,
+        criteria=statistics.criteria,
+        moves={scenario.key: moved(statistics, scenario) for scenario in statistics.scenarios},
+    )
 
 
 def in_short(
@@ -360,6 +386,7 @@ def in_short(
     *,
     criteria: Criteria,
     marked: bool = False,
+    moves: Mapping[ScenarioKey, Mapping[float, str]] = MappingProxyType({}),
 ) -> Section:
     """Return what to choose for each goal in each scenario, in 80 columns, and how that is to be read.
 
@@ -375,6 +402,8 @@ def in_short(
         What they were made with.
     marked : bool
         Whether a table above has signs at all techniques.
+    moves : mapping of ScenarioKey to mapping of float to str
+        By how much each dose moves the baseline.
     """
     blocks: list[Block] = []
     everything: list[_Levels] = []
@@ -384,9 +413,9 @@ def in_short(
             levels.setdefault(key, {})[beta] = rows
         there = [scenario for scenario in scenarios if scenario.key in levels]
         if there:
-            blocks += _goal_blocks(goal, there, levels, run, criteria)
+            blocks += _goal_blocks(goal, there, levels, run, criteria, moves)
             everything.append(levels)
-    if said := differences(scenarios, answers, run.titles):
+    if said := differences(scenarios, answers, run):
         blocks.insert(0, Block(TWO_WINNERS, said))
     if everything:
         notes = [note for note in (unanswered(answers, run),) if note]
@@ -404,6 +433,7 @@ def _goal_blocks(
     levels: _Levels,
     run: Manifest,
     criteria: Criteria,
+    moves: Mapping[ScenarioKey, Mapping[float, str]],
 ) -> Iterator[Block]:
     """Yield the blocks of one goal; many scenarios in which it has the same choices are one block."""
     groups: dict[object, list[Scenario]] = {}
@@ -419,12 +449,14 @@ def _goal_blocks(
     yield Block(WORDS[goal].title)
     for group in groups.values():
         if len(group) == 1:
-            yield from _in_full(group[0], levels, run, criteria)
+            yield from _in_full(group[0], levels, run, criteria, moves.get(group[0].key, {}))
         else:
             yield from _alike(group, levels, run)
 
 
-def _in_full(scenario: Scenario, levels: _Levels, run: Manifest, criteria: Criteria) -> Iterator[Block]:
+def _in_full(
+    scenario: Scenario, levels: _Levels, run: Manifest, criteria: Criteria, moves: Mapping[float, str]
+) -> Iterator[Block]:
     yield Block(f"What to choose: {scenario.heading}", _short_notes(scenario, run))
     for beta in scenario.telling_levels(sorted(levels[scenario.key])):
         if not (rows := levels[scenario.key].get(beta)):
@@ -432,9 +464,10 @@ def _in_full(scenario: Scenario, levels: _Levels, run: Manifest, criteria: Crite
         titles, picked = run.titles, named_choices(rows)
         table_headings = ("", words_of(rows).short, "accuracy (change)", "accepts %", "technique")
         yield Block(
-            f"β = {beta:g}: {answer_counts(rows)}",
+            f"{run.level_text(beta)}: {answer_counts(rows)}",
             table=TextTable(table_headings, list(_short_rows(rows, titles))),
             remarks=[
+                *([f"{MOVED} {moves[beta]}."] if beta in moves else []),
                 *(
                     f"{titles[row.technique]} {fall_words(row)}."
                     for row in rows
@@ -461,7 +494,7 @@ def _alike(group: Sequence[Scenario], levels: _Levels, run: Manifest) -> Iterato
             f"accuracy {_span(row.accuracy for row in rows)})"
             for (choice, technique), rows in named.items()
         ]
-        yield Block(f"β = {beta:g}: {'; '.join(parts) or 'no technique is recommended'}")
+        yield Block(f"{run.level_text(beta)}: {'; '.join(parts) or 'no technique is recommended'}")
 
 
 def _span(values: Iterable[float]) -> str:
@@ -530,9 +563,7 @@ def _short_reading(
     # Where most techniques are compared at a level of bias, few repetitions show the least.
     fewest = max(by_place, key=lambda of_level: sum(row.tested for row in of_level))
     return [
-        ". ".join(
-            ["β: level of planted bias; 25 % bias is β = 0.25", *(k for k, said in kinds.items() if said)]
-        )
+        ". ".join([_LEVELS[run.level_name], *(k for k, said in kinds.items() if said)])
         + ". Limits go by unrounded numbers.",
         *([f"dist.: distance to the clean model. {CLEAN_MODEL}"] if RESTORE in goals else []),
         *([_DISCRIMINATION] if EQUALISE in goals else []),

@@ -49,7 +49,8 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         f"Baseline: {'; '.join(f'{name}: {text}' for name, text in compared.items())}.",
         rule(statistics),
         f"comparisons.csv has p-values as well: of a two-sided {run.protocol.test_text} of the paired "
-        "improvements, corrected by Holm's method for all techniques at all β of one dataset, bias, "
+        f"improvements, corrected by Holm's method for all techniques at all {run.levels_sign} of one "
+        "dataset, bias, "
         f"classifier{', test' if statistics.names_tests else ''} and metric.",
         run.protocol.variation_text,
         *_row_notes(statistics),

@@ -23,6 +23,7 @@ from benchmark.statistics.answer import Answer
 from benchmark.statistics.answers import NEARLY_ALL, is_constant
 from benchmark.statistics.choices import CHEAP, CHOICES, EQUAL, FEWER, LEAST, OF_BASELINE, Criteria
 from benchmark.statistics.few import FEW, few_words
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import beyond, number, share
@@ -350,6 +351,7 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         f"greater {words_of([row]).measure}": own == "worse",
         "no reference": own == NO_REFERENCE,
         "nothing to undo": own == NOTHING_TO_UNDO,
+        "withheld": own == HIDDEN_BIAS,
     }
     return "; ".join(words for words, is_so in found.items() if is_so)
 
@@ -383,6 +385,7 @@ def answer_counts(rows: Sequence[Answer]) -> str:
         "not shown to leave less": "no_less",
         f"with a greater {words_of(rows).measure}" if rows else "": "worse",
         "with nothing to undo": NOTHING_TO_UNDO,
+        "withheld": HIDDEN_BIAS,
         "without a reference": NO_REFERENCE,
     }
     parts = (f"{counts[name]} {words}" for words, name in verdicts.items() if counts[name])

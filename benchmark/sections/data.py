@@ -13,7 +13,7 @@ from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.text.embedded import NOT_REAL, OF_NETWORKS
-from benchmark.text.words import number, sentence
+from benchmark.text.words import LEVEL_SIGNS, LevelName, level_text, number, sentence
 
 EMBEDDED = (
     "Warning: Embedded network, not real data. The shipped network stood in for the real data: training and "
@@ -64,11 +64,13 @@ def planted_note(scenario: Scenario, protocol: Protocol) -> str:
         what = kinds[planted.kind].summary
         acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
     levels = ", ".join(
-        f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.network_discrimination_by_beta.items())
+        f"{number(d)} at {level_text(protocol.level_name, beta)}"
+        for beta, d in sorted(planted.network_discrimination_by_beta.items())
     )
     have = "have" if real else "are drawn with"
     drawn = f" Discrimination between the labels that training rows {have}: {levels}."
-    return f"Planted: {what}{acting}.{drawn if levels else ''}"
+    solved = f" {sentence(planted.solved.capitalize())}" if planted.solved else ""
+    return f"Planted: {what}{acting}.{solved}{drawn if levels else ''}"
 
 
 def counted(sizes: GroupSizes) -> str:
@@ -111,15 +113,16 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
     if card and card.known_problems:
         yield Block(f"{heading}: known problems", remarks=card.known_problems)
     for bias in dataset.bias:
+        level: LevelName = "dose" if bias.doses else "beta"
         sentences = [f"{bias.sentence} (kind {bias.kind})."]
         if bias.inert:
             sentences.append(
                 "Warning: No dependency of the learned network is one that this edit could act on. At every "
-                "β the samples are the same."
+                f"{LEVEL_SIGNS[level]} the samples are the same."
             )
         by_beta = bias.network_discrimination_by_beta
         row = ["of the network", *(number(value, 4) for value in by_beta.values())]
-        table = TextTable(["Discrimination", *(f"β = {beta:g}" for beta in by_beta)], [row])
+        table = TextTable(["Discrimination", *(level_text(level, beta) for beta in by_beta)], [row])
         yield Block(f"{heading}: planted bias {bias.name}", sentences, table=table)
     yield Block(f"{heading}: learned network", network=dataset)
     yield Block(

@@ -39,5 +39,5 @@ def section(statistics: RunStatistics) -> Section:
         f"{len(failures):,} results or values are missing; none of them counts in any mean. Reasons that "
         "differ in a number only are one row, with the first of them."
     )
-    headings = ["reason", "status", "count", "techniques", "datasets", "β", *kinds.values()]
+    headings = ["reason", "status", "count", "techniques", "datasets", run.level_sign, *kinds.values()]
     return Section("failures", title, (note,), [Block(table=TextTable(headings, rows))])

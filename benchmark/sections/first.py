@@ -12,6 +12,7 @@ from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Protocol
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
 from benchmark.sections.goals import TWO_WINNERS, WORDS, by_goal, difference, unanswered, winners
+from benchmark.sections.hidden import hidden_blocks
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.answers import DISCRIMINATION
@@ -41,9 +42,9 @@ def section(statistics: RunStatistics) -> Section | None:
     for goal, answers in by_goal(statistics.answers):
         for (_, _, classifier, _), beta, rows in by_level(answers):
             levels.setdefault(classifier, {}).setdefault(goal, []).append((beta, rows))
-    highest = max(run.levels)
+    highest = max(beta for goals in levels.values() for own in goals.values() for beta, _ in own)
     said = [
-        " ".join([f"At β = {highest:g}.", words])
+        " ".join([f"At {run.level_text(highest)}.", words])
         for (_, beta), named in winners(statistics.answers).items()
         if beta == highest and (words := difference(named, run.titles))
     ]
@@ -52,6 +53,7 @@ def section(statistics: RunStatistics) -> Section | None:
         blocks.append(_what_bias_does(statistics, dataset, classifier, of_goals[EQUALISE]))
         blocks += [_what_techniques_change(statistics, goal, of_goal) for goal, of_goal in of_goals.items()]
     reason = unanswered(statistics.answers, run)
+    blocks += hidden_blocks(statistics)
     notes = [*([reason] if reason else []), *small_groups(dataset), f"In brackets: {scope(run.protocol)}"]
     last = Block(notes=notes)
     return Section("first", "", blocks=[*blocks, last])
@@ -78,9 +80,10 @@ def _what_bias_does(
         ],
         remarks=[
             *(
-                f"{planted(dataset, beta)}. {_state(row)}{_moved(moved.get(beta))}"
+                f"{run.level_text(beta)}: {planted(dataset, beta)}. {_state(row)}{_moved(moved.get(beta))}"
                 for beta, row in untreated.items()
             ),
+            *_out_of_reach(dataset),
             *_doubts(next(iter(untreated.values()))),
         ],
     )
@@ -106,10 +109,12 @@ def _what_techniques_change(
 ) -> Block:
     """Say which techniques to choose for a goal at the highest level of bias, and count them elsewhere."""
     *less, (beta, rows) = levels
-    counts = (f"At β = {level:g}: {answer_counts(there)}." for level, there in less[::-1])
+    run = statistics.run
+    counts = (f"At {run.level_text(level)}: {answer_counts(there)}." for level, there in less[::-1])
     sentences = answer_sentences(rows, statistics.run.titles, criteria=statistics.criteria)
     return Block(
-        f"{WORDS[goal].title}. What techniques change at β = {beta:g}", remarks=[*sentences, *counts]
+        f"{WORDS[goal].title}. What techniques change at {run.level_text(beta)}",
+        remarks=[*sentences, *counts],
     )
 
 
@@ -121,13 +126,36 @@ def small_groups(dataset: DatasetDescription) -> Iterator[str]:
                 yield small_group(role, rows)
 
 
-def planted(dataset: DatasetDescription, beta: float) -> str:
-    """Say in words what a level of bias is."""
-    if beta == 0:
-        return "β = 0: nothing is planted, labels are those of the file"
+def planted(dataset: DatasetDescription, level: float) -> str:
+    """Say in words what a level of bias is, and for a dose by how much the label gap grows."""
     (bias,) = dataset.bias
+    gap = dataset.recorded_gap
+    if level == 0:
+        held = f", with a label gap of {number(gap)}" if bias.doses else ""
+        return f"nothing is planted, labels are those of the file{held}"
     words = _PLANTED.get(bias.kind)
-    return f"β = {beta:g}: " + (words.format(share=share(beta)) if words else bias.description)
+    if not bias.doses:
+        return words.format(share=share(level)) if words else bias.description
+    beta = bias.betas[level]
+    text = words.format(share=share(beta)) if words else f"{bias.description}, with β = {beta:.3g}"
+    grown = f"from {number(gap)} to {number(gap + level)}" if words else f"to {number(gap + level)}"
+    return f"{text}. So the label gap grows by {level:g}, {grown}"
+
+
+def _out_of_reach(dataset: DatasetDescription) -> Iterator[str]:
+    """Say which doses cannot be reached, and which take nearly all that there is to take."""
+    (bias,) = dataset.bias
+    for dose in bias.doses:
+        if dose.beta is None:
+            yield (
+                f"dose {dose.dose:g} is out of reach in this file: the bias widens the label gap by "
+                f"{number(dose.gap)} at most. Nothing is shown of it; --doses gives others."
+            )
+        elif not dose.pooled:
+            yield (
+                f"dose {dose.dose:g} takes β = {dose.beta:.3g}, so that hardly anybody is left whom the bias "
+                "could still touch. Do not compare it with that dose elsewhere."
+            )
 
 
 def trained(protocol: Protocol, repetitions: int) -> str:

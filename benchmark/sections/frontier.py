@@ -30,7 +30,7 @@ def section(statistics: RunStatistics) -> Section | None:
         "frontier",
         "Which techniques thresholds outdo",
         (READING, *([unscored] if statistics.unscored else [])),
-        [Block(table=TextTable(["", *(f"β = {beta:g}" for beta in betas)], rows))],
+        [Block(table=TextTable(["", *map(statistics.run.level_text, betas)], rows))],
         files={
             "frontier_gaps": "which techniques thresholds by group on the best unconstrained scores outdo"
         },

@@ -13,6 +13,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.choices import LEAST
 from benchmark.statistics.frames import ScenarioKey
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 
 
@@ -95,6 +96,8 @@ WHY_NOT = {
     "a constant, or answers nearly everybody or each group alike in some sample.",
     NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias is not shown to move it farther than a "
     "refit does, or moves its discrimination by less than 0.02.",
+    HIDDEN_BIAS: "No answer is given to restore decisions. By the outside rates, labels hide so much bias "
+    "that ranks under planted bias are not shown to agree with the truth.",
 }
 """Why techniques are not ranked by how near they come to the clean model."""
 
@@ -142,14 +145,18 @@ def winners(answers: pd.DataFrame) -> Winners:
     return found
 
 
-def differences(scenarios: Sequence[Scenario], answers: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+def differences(
+    scenarios: Sequence[Scenario],
+    answers: pd.DataFrame,
+    run: Manifest,
+) -> list[str]:
     """Say where the goals have different winners: the highest levels of bias first, at most some of them."""
     named = winners(answers)
     said = [
-        f"{scenario.heading} at β = {beta:g}. {words}"
+        f"{scenario.heading} at {run.level_text(beta)}. {words}"
         for scenario in scenarios
         for (key, beta), of_goals in reversed(list(named.items()))
-        if key == scenario.key and (words := difference(of_goals, titles))
+        if key == scenario.key and (words := difference(of_goals, run.titles))
     ]
     more = len(said) - _MOST_SAID
     return [*said[:_MOST_SAID], *([f"Winners differ in {more} more cases."] if more > 0 else [])]

@@ -55,7 +55,7 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
                     for name, rows in gaps.groupby("technique", sort=False)
                 ]
                 yield Block(
-                    f"{scenario.heading}, β = {beta:g}",
+                    f"{scenario.heading}, {statistics.run.level_text(float(str(beta)))}",
                     table=TextTable(["Technique", *attributes], rows),
                     fold=gap_title(str(metric)),
                 )

@@ -18,6 +18,7 @@ from benchmark.sections.signs import SAME_ANSWER, baseline_notes
 from benchmark.statistics.answers import ACCURACY, of_use
 from benchmark.statistics.frames import WHERE
 from benchmark.statistics.paired import FAMILY
+from benchmark.text.words import LevelName, level_text
 
 SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "keeps_accuracy")
 """Columns of :func:`survivors`."""
@@ -32,28 +33,29 @@ INCOMPLETE = "incomplete"
 def section(statistics: RunStatistics) -> Section:
     """Return the techniques that hold up in each metric of each scenario, the farthest first."""
     found, incomplete = survivors(statistics)
+    level, levels = statistics.run.level_sign, statistics.run.levels_sign
     traded = (
-        "Less accurate: shown to be so by more than the same margin at one of these β."
+        f"Less accurate: shown to be so by more than the same margin at one of these {levels}."
         if ACCURACY in statistics.metrics
         else ""
     )
     gaps = (
-        "Incomplete: techniques that are better at some β, but lack values there or at a smaller β, so that "
-        "they do not count as holding up to there."
+        f"Incomplete: techniques that are better at some {level}, but lack values there or at a smaller "
+        f"{level}, so that they do not count as holding up to there."
         if len(incomplete)
         else ""
     )
     notes = [
         f"Techniques of use that beat the baseline by more than {statistics.rope:g}, by the "
-        "greatest β at which that is shown. In brackets: smaller β at which it is not shown. Shown is what "
-        "intervals say that hold for all techniques at a β together.",
+        f"greatest {level} at which that is shown. In brackets: smaller {levels} at which it is not shown. "
+        f"Shown is what intervals say that hold for all techniques at a {level} together.",
         traded,
         gaps,
         "Of use, as far as that is recorded: at least as accurate as the best constant answer, and without "
         "nearly always the same answer to all or to one of the groups.",
         *left_out_notes(statistics),
     ]
-    headings = ["Dataset", "Metric", "Up to β", "Techniques", "Less accurate", "Incomplete"]
+    headings = ["Dataset", "Metric", f"Up to {level}", "Techniques", "Less accurate", "Incomplete"]
     return Section(
         "holds_up",
         "Which technique holds up at which level of bias",
@@ -62,7 +64,8 @@ def section(statistics: RunStatistics) -> Section:
         files={
             "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, "
             "effect sizes",
-            "robustness": "slope and area of each metric over β, and the β at which a technique stops "
+            "robustness": f"slope and area of each metric over {levels}, and the {level} at which a "
+            "technique stops "
             "beating the baseline",
         },
         figures={
@@ -82,8 +85,14 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
         useless = scenario.rows(degenerate)
         for beta, rows in useless[~useless["technique"].isin(compared)].groupby("beta"):
             several = "s" * (len(rows) > 1)
-            counts.append(f"{len(rows)} technique{several} on {scenario.heading} at β = {beta:g}")
-        baselines += [f"{scenario.heading}: {note}" for note in baseline_notes(useless, compared)]
+            counts.append(
+                f"{len(rows)} technique{several} on {scenario.heading} at "
+                f"{statistics.run.level_text(float(str(beta)))}"
+            )
+        baselines += [
+            f"{scenario.heading}: {note}"
+            for note in baseline_notes(useless, compared, statistics.run.level_name)
+        ]
     unknown = [UNKNOWN_SHARES] if statistics.answers["accepted"].isna().all() else []
     left = [f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}."] if counts else []
     return [*unknown, *left, *baselines]
@@ -213,7 +222,15 @@ def held(
             for name in techniques
         }
         rows[metric] = [
-            _held(name, far.get(name), name in gaps, levels, costs if traded else {}, scenario.inert)
+            _held(
+                name,
+                far.get(name),
+                name in gaps,
+                levels,
+                costs if traded else {},
+                scenario.inert,
+                statistics.run.level_name,
+            )
             for name in sorted(techniques, key=order.__getitem__)
         ]
     return rows
@@ -226,6 +243,7 @@ def _held(
     levels: Sequence[float],
     costs: Mapping[tuple[str, float], float],
     inert: bool,
+    level: LevelName,
 ) -> Held:
     if row is None:
         return Held(name, INCOMPLETE if incomplete else "–", "", False)
@@ -233,7 +251,7 @@ def _held(
     better = [beta for beta in levels if beta <= row.up_to and beta not in not_at]
     paid = {beta: costs[name, beta] for beta in better if not math.isnan(costs.get((name, beta), math.nan))}
     worst = min(paid, key=paid.__getitem__, default=None)
-    cost = "" if worst is None else f"{change_text(paid[worst])} (β = {worst:g})"
+    cost = "" if worst is None else f"{change_text(paid[worst])} ({level_text(level, worst)})"
     up_to = ("any" if inert else f"{row.up_to:g}") + _exceptions(row.not_at)
     up_to += f"; {INCOMPLETE}" if incomplete else ""
     return Held(name, up_to, cost, bool(costs) and not row.keeps_accuracy)
@@ -246,5 +264,7 @@ def rule_text(statistics: RunStatistics, scenario: Scenario, metric: str, baseli
     judged = scenario.rows(statistics.judged)
     rule = f"▲ better, and of use, and ▼ worse than {baseline}, by more than {statistics.rope:g}"
     if judged.loc[judged["metric"] == metric, "tested"].any():
-        return f"{rule}, in an interval that holds for all techniques at a β together."
+        return (
+            f"{rule}, in an interval that holds for all techniques at a {statistics.run.level_sign} together."
+        )
     return f"{rule} in the one sample that there is."

@@ -84,7 +84,9 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         "and of the favored group; means over the repetitions.",
         f"{DEGENERATE} nearly everybody, or each group, gets the same answer": "In at least one repetition, "
         f"more than {most} of all rows, or of each of the two groups, are predicted the same label. Such a "
-        "classifier discriminates little because it decides little: at these β it is not ranked, is on no "
+        f"classifier discriminates little because it decides little: at these {statistics.run.levels_sign} "
+        "it "
+        "is not ranked, is on no "
         "front, holds up nowhere and is never recommended. A baseline is compared with nevertheless, unless "
         f"it gives more than {most} of all rows the same label in more than half of its repetitions: then "
         "nothing is compared with it.",
@@ -100,7 +102,9 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         "Goals": f"{'; '.join(words.title for words in WORDS.values())}. {CLEAN_MODEL} Acceptance is equal "
         "where discrimination is 0. Answers, choices and ranks are of one goal each.",
         "Recommended": f"{recommended} Outdone ones are not: {OUTDONE}. {NOT_TESTED}",
-        "Which technique holds up": "The greatest β at which it is better than the baseline and of use "
+        "Which technique holds up": f"The greatest {statistics.run.level_sign} at which it is better than "
+        "the "
+        "baseline and of use "
         f"(without {DEGENERATE}, {BELOW_CONSTANT} and {ONE_GROUP}), as far as technique and baseline have a "
         "value in every repetition up to there; else it is counted as incomplete.",
     }

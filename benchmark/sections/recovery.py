@@ -8,11 +8,10 @@ import pandas as pd
 
 from benchmark.columns import TEST_TITLES
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import listed_betas
 from benchmark.runs.recovery import COSTS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.answers import DISCRIMINATION
-from benchmark.text.words import with_interval
+from benchmark.text.words import LevelName, level_text, with_interval
 
 READING = (
     "The reference is the baseline on samples without planted bias. Recovery is how far a technique moves a "
@@ -43,21 +42,23 @@ def section(statistics: RunStatistics) -> Section:
 
 def _blocks(statistics: RunStatistics) -> Iterator[Block]:
     """Yield the recoveries of each metric in each scenario that has some, discrimination first."""
-    titles = statistics.run.titles
+    run, titles = statistics.run, statistics.run.titles
     for metric in sorted(statistics.metrics, key=lambda name: name != DISCRIMINATION):
         table = statistics.recovery[statistics.recovery["metric"] == metric]
         for scenario in statistics.scenarios:
             if len(rows := scenario.rows(table)):
-                remarks = [reason[0].upper() + reason[1:] for reason in undefined(rows, titles)]
+                remarks = [
+                    reason[0].upper() + reason[1:] for reason in undefined(rows, titles, run.level_name)
+                ]
                 yield Block(
                     scenario.heading,
-                    table=_table(rows, titles) if rows["recovery"].notna().any() else None,
+                    table=_table(rows, titles, run.level_name) if rows["recovery"].notna().any() else None,
                     remarks=remarks,
                     fold=statistics.title(metric),
                 )
 
 
-def _table(recovery: pd.DataFrame, titles: Mapping[str, str]) -> TextTable:
+def _table(recovery: pd.DataFrame, titles: Mapping[str, str], level: LevelName) -> TextTable:
     betas = sorted(map(float, recovery["beta"].unique()))
     rows = []
     for baseline, compared in recovery.groupby("baseline", sort=False):
@@ -66,7 +67,7 @@ def _table(recovery: pd.DataFrame, titles: Mapping[str, str]) -> TextTable:
         rows.append([f"changed by the bias{of}", *_cells(most, betas, "planted")])
         for technique, rows_of in compared.groupby("technique", sort=False):
             rows.append([titles[str(technique)], *_cells(rows_of, betas, "recovery")])
-    return TextTable(["Technique", *(f"β = {beta:g}" for beta in betas)], rows)
+    return TextTable(["Technique", *(level_text(level, beta) for beta in betas)], rows)
 
 
 def _cells(recovery: pd.DataFrame, betas: list[float], name: str) -> Iterator[str]:
@@ -92,14 +93,14 @@ def _costs(statistics: RunStatistics) -> str:
     return f"recovery.csv has every metric, and beside it what a technique changes in accuracy{there}."
 
 
-def undefined(recovery: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[str]:
+def undefined(recovery: pd.DataFrame, titles: Mapping[str, str], level: LevelName = "beta") -> Iterator[str]:
     """Say of which techniques in one scenario there is no recovery, and why."""
     for reason, rows in recovery[recovery["reason"] != ""].groupby("reason", sort=False):
         levels = {
-            titles[str(name)]: listed_betas(sorted(rows_of["beta"]))
+            titles[str(name)]: level_text(level, *sorted(rows_of["beta"]))
             for name, rows_of in rows.groupby("technique", sort=False)
         }
-        where = "; ".join(f"{title} at β = {betas}" for title, betas in levels.items())
+        where = "; ".join(f"{title} at {betas}" for title, betas in levels.items())
         if len(set(levels.values())) == 1 and len(levels) == recovery["technique"].nunique():
-            where = f"all at β = {next(iter(levels.values()))}"
+            where = f"all at {next(iter(levels.values()))}"
         yield f"not defined for {where}: {reason}."

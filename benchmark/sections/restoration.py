@@ -123,7 +123,7 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
             fold = f"{scenario.heading}: lower levels of bias" if i else ""
             if len(levels) > _MOST_OPEN:
                 fold = f"{scenario.heading}: every technique at every level of bias"
-            heading = f"{scenario.heading}, β = {beta:g}"
+            heading = f"{scenario.heading}, {statistics.run.level_text(beta)}"
             yield Block(heading, remarks=list(sentences(statistics, scenario, beta)), fold=fold)
             yield Block("Decisions about people", table=_table(told, statistics, _PEOPLE), fold=fold)
             yield Block(
@@ -142,7 +142,7 @@ def _overview(statistics: RunStatistics, levels: Mapping[Scenario, float]) -> Te
     ]
     rows = []
     for scenario, beta in levels.items():
-        where = f"{scenario.heading}, β = {beta:g}"
+        where = f"{scenario.heading}, {statistics.run.level_text(beta)}"
         if not (restoring := _restoring(statistics, scenario, beta)):
             reasons = set(_undo_at(statistics, scenario, beta).values())
             why = "none shown" if "" in reasons else ", ".join(sorted(reasons)).replace("_", " ")

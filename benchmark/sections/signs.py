@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from benchmark.runs.descriptions import listed_betas
 from benchmark.statistics.answer import Answer
 from benchmark.statistics.answers import EITHER_CONSTANT, NEARLY_ALL, ConstantAnswer, random_accuracy
 from benchmark.statistics.unprocessing import INSIDE
-from benchmark.text.words import share
+from benchmark.text.words import LevelName, level_text, share
 
 DEGENERATE = "‡"
 """Stands beside techniques that answer nearly everybody, or each group, the same."""
@@ -135,17 +134,17 @@ def sign_notes(answers: Iterable[Answer]) -> list[str]:
     return [*notes, *mark_notes(answers)]
 
 
-def baseline_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+def baseline_notes(standing: pd.DataFrame, titles: Mapping[str, str], level: LevelName = "beta") -> list[str]:
     """Say where nothing is compared with a baseline, and where it is degenerate nevertheless, and why.
 
     ``standing`` are rows of :func:`~benchmark.statistics.answers.standings`, of one scenario, and ``titles``
-    those of its baselines.
+    those of its baselines; ``level`` is what levels of bias are called.
     """
     notes = []
     for name, title in titles.items():
         rows = standing[(standing["technique"] == name) & (standing["n_degenerate"] > 0)].sort_values("beta")
         for (constant, words), levels in rows.groupby(["mostly_constant", "degenerate"], sort=False):
-            betas = f"β = {', '.join(f'{beta:g}' for beta in levels['beta'])}"
+            betas = level_text(level, *levels["beta"])
             notes.append(
                 f"At {betas} nothing is compared with the baseline, {title}: it {words}."
                 if constant
@@ -206,7 +205,9 @@ def _cells(rows: pd.DataFrame) -> set[tuple[str, float]]:
     return {(str(name), float(beta)) for name, beta in zip(rows["technique"], rows["beta"], strict=True)}
 
 
-def degenerate_notes(standing: pd.DataFrame, titles: Mapping[str, str], consequence: str) -> list[str]:
+def degenerate_notes(
+    standing: pd.DataFrame, titles: Mapping[str, str], consequence: str, level: LevelName = "beta"
+) -> list[str]:
     """Say which techniques are degenerate at which levels of bias, and why: a line for each reason.
 
     ``standing`` are rows of one scenario from :func:`~benchmark.statistics.answers.standings`, ``titles`` the
@@ -216,22 +217,24 @@ def degenerate_notes(standing: pd.DataFrame, titles: Mapping[str, str], conseque
     # How many samples it is so in differs from one level of bias to the next.
     reasons = own["degenerate"].str.replace(r" in \d+ of \d+ samples", "", regex=True)
     return [
-        f"{DEGENERATE} {consequence}, as it {reason}: {_listed(rows, titles)}."
+        f"{DEGENERATE} {consequence}, as it {reason}: {_listed(rows, titles, level)}."
         for reason, rows in own.groupby(reasons, sort=False)
     ]
 
 
-def below_constant_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+def below_constant_notes(
+    standing: pd.DataFrame, titles: Mapping[str, str], level: LevelName = "beta"
+) -> list[str]:
     """Say which techniques are less accurate than the best constant answer, of one scenario's standings."""
     own = standing[_is_below(standing) & standing["technique"].isin(list(titles))]
     return [
-        f"{BELOW_CONSTANT} {below_constant_words(str(answer)).capitalize()}: {_listed(rows, titles)}."
+        f"{BELOW_CONSTANT} {below_constant_words(str(answer)).capitalize()}: {_listed(rows, titles, level)}."
         for answer, rows in own.groupby("constant_answer", sort=False)
     ]
 
 
-def _listed(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
+def _listed(rows: pd.DataFrame, titles: Mapping[str, str], level: LevelName) -> str:
     betas = {name: sorted(found["beta"]) for name, found in rows.groupby("technique", sort=False)}
     return "; ".join(
-        f"{title} at β = {listed_betas(betas[name])}" for name, title in titles.items() if name in betas
+        f"{title} at {level_text(level, *betas[name])}" for name, title in titles.items() if name in betas
     )

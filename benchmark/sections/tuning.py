@@ -75,7 +75,7 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
             beyond = [*found.loc[names, "breaks"], at["breaks_against"].iloc[0]]
             rows.append([f"{beta:g}", *(with_interval(*one) for one in numbers), *map(share, beyond)])
         titles = [CHOICES[on] for on in names]
-        headings = ["β", *(f"regret, {one}" for one in titles)]
+        headings = [statistics.run.level_sign, *(f"regret, {one}" for one in titles)]
         headings += [f"beyond, {one}" for one in (*titles, CHOICES["oracle"])]
         n = int(own["n_techniques"].iloc[0])
         yield Block(f"{heading} ({n} fits in each repetition)", table=TextTable(headings, rows))
@@ -100,7 +100,7 @@ def tuning_table(statistics: RunStatistics) -> ReportTable:
         "tuning",
         "Discrimination / accuracy on the original test, with the default setting and with settings chosen",
         ("Dataset", "Technique"),
-        tuple(f"β = {beta:g}" for beta in betas),
+        tuple(map(run.level_text, betas)),
         tuple(CHOICES[on] for on in names),
         tuple(blocks),
         (

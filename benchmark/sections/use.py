@@ -50,7 +50,7 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
     """
     places, said, lines = [], NO_LINES, ""
     for scenario, beta, goal, row in _named(statistics):
-        where, purpose = f"{scenario.heading} at β = {beta:g}", WORDS[goal].purpose
+        where, purpose = f"{scenario.heading} at {statistics.run.level_text(beta)}", WORDS[goal].purpose
         if row is None:
             places.append(f"{where}: no technique is recommended {purpose}.")
             continue

@@ -13,7 +13,7 @@ from benchmark.statistics.frames import ScenarioKey
 VERDICTS = (
     *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
     *("unknown", "too_few", "one_group", "below_constant", "incomplete", "missing", "degenerate"),
-    *("nothing_to_undo", "no_reference"),
+    *("hidden_bias", "nothing_to_undo", "no_reference"),
 )
 """What is concluded of a technique at one level of bias, in the order of tables."""
 

@@ -33,6 +33,7 @@ from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.choices import EQUAL, Criteria, choose, references
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.statistics.frames import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
@@ -391,7 +392,8 @@ def answer_table(
         ``verdict``
             One of :data:`~benchmark.statistics.answer.VERDICTS`, the first that is true: ``baseline``;
             ``untreated``, doing nothing where something else is the baseline; ``no_reference`` and
-            ``nothing_to_undo``, nothing can be restored here; ``degenerate``; ``missing`` without a value,
+            ``nothing_to_undo``, nothing can be restored here; ``hidden_bias``, labels hide so much bias that
+            ranks to restore decisions are not shown to be true; ``degenerate``; ``missing`` without a value,
             ``incomplete`` without one, of the technique or of the baseline, in every repetition;
             ``below_constant``, less accurate than ``accuracy_floor``, and so than the best constant answer;
             ``unknown`` where the shares accepted, or what a constant answer would score, are not recorded;
@@ -544,6 +546,7 @@ def _verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
             "untreated": table["technique"] == UNTREATED,
             NO_REFERENCE: table["undo"] == NO_REFERENCE,
             NOTHING_TO_UNDO: table["undo"] == NOTHING_TO_UNDO,
+            HIDDEN_BIAS: table["undo"] == HIDDEN_BIAS,
             "degenerate": table["n_degenerate"] > 0,
             "missing": table["value"].isna(),
             "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),

@@ -123,7 +123,7 @@ class _Builder:
         return ReportTable(
             name=name,
             caption=self.caption(metrics, "when no technique is applied", shown),
-            row_headings=("β",),
+            row_headings=(self.description.level_sign,),
             groups=tuple(s.heading for s in shown),
             columns=self.headings(metrics),
             blocks=(RowGroup("", (*rows, *self.constant_row(shown, metrics))),),
@@ -154,7 +154,7 @@ class _Builder:
         return ReportTable(
             name=name,
             caption=self.caption(metrics, f"for {subject}", shown),
-            row_headings=("Dataset", "β"),
+            row_headings=("Dataset", self.description.level_sign),
             groups=tuple(t.title for t in techniques),
             columns=self.headings(metrics),
             blocks=tuple(blocks),
@@ -178,7 +178,7 @@ class _Builder:
             name="all_" + "_".join(metric.name for metric in metrics),
             caption=self.caption(metrics, "for all techniques", self.scenarios),
             row_headings=("Dataset", "Technique"),
-            groups=tuple(f"β = {beta_text(beta)}" for beta in betas),
+            groups=tuple(self.description.level_text(beta) for beta in betas),
             columns=self.headings(metrics),
             blocks=tuple(blocks),
             notes=self.notes(self.scenarios, metrics, [t.name for t in techniques]),

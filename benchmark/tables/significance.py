@@ -118,7 +118,7 @@ class _Builder:
             shown,
             f"significance_{self.statistics.file_name(metric, test)}",
             f"{self.statistics.title(metric, test)}: techniques against the baseline",
-            tuple(text for beta in self.betas for text in (f"β = {beta:g}", *accepted)),
+            tuple(text for beta in self.betas for text in (self.run.level_text(beta), *accepted)),
             rows,
             [
                 f"Bold: the best of a column {_BY_DISTANCE}{_OF_USE}. {self.aim(metric)}",
@@ -149,20 +149,24 @@ class _Builder:
         return self.table(
             shown,
             f"robustness_{self.statistics.file_name(metric, test)}",
-            f"{self.statistics.title(metric, test)} over β: area, slope, and where techniques stop "
+            f"{self.statistics.title(metric, test)} over {self.run.levels_sign}: area, slope, and where "
+            "techniques stop "
             "beating the baseline",
             ("Area", "Slope", "Stops"),
             self.rows(columns),
             [
-                "Area: under the means over β (trapezoidal rule). Slope: of the least-squares line through "
+                f"Area: under the means over {self.run.levels_sign} (trapezoidal rule). Slope: of the "
+                "least-squares line through "
                 f"them. Bold: the smallest area under the mean distance to the ideal{_OF_USE}. "
                 f"{self.aim(metric)} {self.statistics.run.protocol.levels_text}",
                 *(
-                    f"{note} Here where that is so at some β."
+                    f"{note} Here where that is so at some {self.run.level_sign}."
                     for note in self.useless_notes(self.techniques, shown)
                 ),
-                "Stops: the smallest β from which on the mean is no better than the baseline's; 'no' where "
-                f"it still is better at β = {max(self.betas):g}, the greatest. That is about means, and no "
+                f"Stops: the smallest {self.run.level_sign} from which on the mean is no better than the "
+                "baseline's; 'no' where "
+                f"it still is better at {self.run.level_text(max(self.betas))}, the greatest. That is about "
+                "means, and no "
                 "test: robustness.csv has intervals of area and slope.",
             ],
         )
@@ -186,7 +190,7 @@ class _Builder:
         return ReportTable(
             name=name,
             caption=f"{titles_text(described)}: techniques against the baseline{self.extent}",
-            row_headings=("Dataset", "β"),
+            row_headings=("Dataset", self.run.level_sign),
             groups=tuple(self.run.titles[technique] for technique in techniques),
             columns=(
                 *(HEADINGS.get(metric.name, metric.title) for metric in described),

@@ -9,6 +9,8 @@ from typing import Literal
 LevelName = Literal["beta", "dose"]
 LEVEL_SIGNS: Mapping[LevelName, str] = {"beta": "β", "dose": "dose"}
 """What a level of bias is called in texts, by its name in files."""
+SEVERAL_LEVELS: Mapping[LevelName, str] = {"beta": "β", "dose": "doses"}
+"""What several levels of bias are called in texts."""
 
 
 def printable(text: object) -> str:

@@ -98,7 +98,7 @@ function drawAnswers(view) {
   const lines = level ? shownLines(view, level) : [];
   const none = !lines.some((line) => line.technique !== undefined);
   const goal = shownGoal(view);
-  $("answers-title").textContent = goal.title ? `At β = ${state.at}, to ${goal.title}` : `At β = ${state.at}`;
+  $("answers-title").textContent = goal.title ? `At ${levelText(state.at)}, to ${goal.title}` : `At ${levelText(state.at)}`;
   const nothingToUndo = level?.rows.length === 0;
   $("answers-shown").hidden = none;
   $("overview").hidden = none && !nothingToUndo;
@@ -108,7 +108,7 @@ function drawAnswers(view) {
   if (none) return;
   const hidden = view.techniques.length < view.scenario.techniques.length;
   $("answers").caption.textContent = [
-    `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: ${run.intervals}.`,
+    `${view.title}, ${levelText(state.at)}. Changes are to ${view.baselineTitle}; intervals: ${run.intervals}.`,
     ...(hidden ? ["Sentences, choices and remarks are about all techniques, also those that are hidden here."] : []),
     ...level.notes,
   ].join(" ");
@@ -133,7 +133,7 @@ function drawOverview(view) {
       const cells = levelOf(scenario, state.baseline, beta)?.choices ?? [];
       const radio = make("input", { type: "radio", name: "at", value: String(beta) });
       radio.checked = String(beta) === state.at;
-      const level = make("th", { scope: "row" }, make("label", {}, radio, ` β = ${beta}`));
+      const level = make("th", { scope: "row" }, make("label", {}, radio, ` ${levelText(beta)}`));
       return make("tr", { class: radio.checked ? "picked" : null }, level, ...cells.map((text, i) => make("td", { "data-title": goal.choices[i] }, text)));
     }),
   );
@@ -144,6 +144,9 @@ function answersCsv() {
   const view = currentView();
   const level = levelOf(view.scenario, state.baseline, Number(state.at));
   const lines = shownLines(view, level).filter((line) => line.technique !== undefined);
-  const cells = lines.map((line) => run.columns.map((name) => fieldOf(view.scenario, state.baseline, line, name)));
-  downloadCsv(run.columns.join(","), cells, `${view.file}_${goalOf(view.scenario, state.baseline)}_beta_${state.at}`);
+  const cells = lines.map((line) => run.columns.flatMap((name) => {
+    const field = fieldOf(view.scenario, state.baseline, line, name);
+    return name === "beta" ? levelCells(view.scenario, field) : [field];
+  }));
+  downloadCsv(run.columns.flatMap((name) => (name === "beta" ? levelColumns : [name])).join(","), cells, `${view.file}_${goalOf(view.scenario, state.baseline)}_${run.level.name}_${state.at}`);
 }

@@ -41,7 +41,7 @@ function faded(color, opacity) {
 // What is known of a cell, in lines.
 function linesOf(row) {
   const lines = [
-    `${row.technique.title}, β = ${row.beta}`,
+    `${row.technique.title}, ${levelText(row.beta)}`,
     `${row.metric.title}: ${fixed(row.mean)} (${range(row.low, row.high)})`,
     `n = ${row.n}${row.missing ? `, ${row.missing} missing` : ""}`,
   ];
@@ -108,7 +108,7 @@ function tradeoffTraces(view, look) {
       marker: {
         color,
         symbol: symbolsOf(technique, across),
-        size: across.map((row) => 6 + 7 * row.beta + (isDegenerate(row) ? 3 : 0)),
+        size: across.map((row) => 6 + (7 * row.beta) / run.level.limit + (isDegenerate(row) ? 3 : 0)),
         opacity: 1,
         line: { color: look.paper, width: across.map((row) => (isDegenerate(row) ? 2 : 0.7)) },
       },
@@ -130,7 +130,7 @@ function yardstickTraces(view, look) {
     y,
     mode: "lines",
     line: { color: look.soft, width: 1, dash: "dash" },
-    name: "unprocessing frontier, one for each β",
+    name: `unprocessing frontier, one for each ${run.level.one}`,
     showlegend: i === 0,
     ...more,
   }));
@@ -261,7 +261,7 @@ const FIGURES = {
   }),
   curves: (view, look) => ({
     data: [...curveTraces(view, look), ...hollowTrace(view, look)],
-    layout: layoutOf("Level of bias β", view.over.title, linesAcross("y", view.over, view, look), look),
+    layout: layoutOf(run.level.axis, view.over.title, linesAcross("y", view.over, view, look), look),
   }),
 };
 

@@ -3,6 +3,12 @@
 // Python, against each baseline that can be chosen.
 
 const run = JSON.parse(document.getElementById("numbers").textContent);
+// A level of bias as it stands in a sentence or heading.
+// In CSV files a dose is followed by its β.
+const levelColumns = run.level.name === "dose" ? ["dose", "beta"] : ["beta"];
+const levelCells = (scenario, level) =>
+  run.level.name === "dose" ? [level, scenario.solved[scenario.betas.map(String).indexOf(level)] ?? ""] : [level];
+const levelText = (level) => `${run.level.before}${level}`;
 
 const unpack = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 

@@ -15,7 +15,7 @@ const TABS = [...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.sl
 
 const COLUMNS = [
   { key: "technique", title: "Technique", by: (row) => row.technique.title.toLowerCase() },
-  { key: "beta", title: "β", by: (row) => row.beta },
+  { key: "beta", title: run.level.one, by: (row) => row.beta },
   { key: "metric", title: "Metric", by: (row) => row.metric.title.toLowerCase() },
   { key: "mean", title: "Mean", by: (row) => row.mean },
   { key: "interval", title: "95 % interval", by: (row) => row.high - row.low },
@@ -279,11 +279,11 @@ function drawHolding(view) {
   const traded = view.over.name !== ACCURACY && run.metrics.some(({ name }) => name === ACCURACY);
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
   $("holding").caption.textContent = [
-    `${view.title}, all β. Means. ${found.rule}`,
-    "First those that hold up longest, without losing accuracy, and by most in the mean over β.",
+    `${view.title}, all ${run.level.several}. Means. ${found.rule}`,
+    `First those that hold up longest, without losing accuracy, and by most in the mean over ${run.level.several}.`,
     ...notes,
   ].join(" ");
-  const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
+  const head = ["Technique", ...view.scenario.betas.map(levelText), `Better up to ${run.level.one}`];
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
   $("holding").tBodies[0].replaceChildren(
@@ -319,7 +319,7 @@ function drawAbout(view) {
   told.push(...view.scenario.warnings);
   $("about").replaceChildren(...told.map((text) => make("p", { class: "warning" }, text)));
   $("tradeoff-title").textContent = `${view.y.title} against ${inSentence(view.x.title)}`;
-  $("curves-title").textContent = `${view.over.title} over β`;
+  $("curves-title").textContent = `${view.over.title} over ${run.level.several}`;
   $("bands-told").textContent =
     view.techniques.length > MOST_BANDS ? "Of so many techniques, only a selected one has a band. " : "";
   const { constant } = view.scenario;
@@ -433,13 +433,13 @@ function csv() {
   const view = currentView();
   const { dataset, bias, classifier, test } = view.scenario;
   const head =
-    "dataset,bias,beta,technique,classifier,test,metric,n,missing,mean,ci_low,ci_high,baseline,pairs," +
+    `dataset,bias,${levelColumns},technique,classifier,test,metric,n,missing,mean,ci_low,ci_high,baseline,pairs,` +
     "difference,difference_low,difference_high,p_holm,accepted,accepted_deprived," +
     "accepted_favored,degenerate,below_constant";
   const lines = shownRows(view).map((row) => {
     const texts = [row.isBaseline ? "" : row.baseline.name, row.isBaseline ? "" : String(row.pairs)];
     return [
-      ...[dataset, bias, String(row.beta), row.technique.name, classifier, test, row.metric.name],
+      ...[dataset, bias, ...levelCells(view.scenario, String(row.beta)), row.technique.name, classifier, test, row.metric.name],
       ...[row.n, row.missing].map(String),
       ...[row.mean, row.low, row.high].map(digits),
       ...texts,

@@ -1,0 +1,179 @@
+"""What bias that recorded labels hide makes of an answer: the table that the package ships.
+
+On several datasets bias was hidden first, and more planted on top. Techniques are ranked twice on each: as it
+seems, judged by the model without the planted bias, and in truth, trained on the recorded rows and judged by
+the model without any bias.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmark.columns import GOALS
+from benchmark.errors import StatisticsError
+
+HIDDEN_BIAS_FILE = Path(__file__).with_suffix(".csv")
+"""Where the package has the table."""
+
+HIDDEN_KIND = "label"
+"""The kind of bias that was hidden and planted."""
+
+HIDDEN_BIAS = "hidden_bias"
+"""Why nothing is named to restore decisions: as much bias is hidden that ranks are not shown to be true."""
+
+HIDDEN_BIAS_COLUMNS = (
+    *("goal", "hidden", "dose", "tau", "tau_low", "tau_high", "ceiling"),
+    *("regret", "regret_low", "regret_high", "drop_regret", "nothing_regret", "datasets"),
+)
+"""Columns of the table: a row for each goal, hidden dose, and dose that is planted on top.
+
+``tau`` is Kendall's τ between both ranks, the mean over ``datasets`` many datasets, with its interval, and
+``ceiling`` the τ between halves of the repetitions. ``regret`` is by how much the apparent choice is worse
+than the best choice, in the distance of the goal, with its interval. ``drop_regret`` and ``nothing_regret``
+are the regret of always leaving out the sensitive feature, and of doing nothing.
+"""
+
+_EQUAL = 1e-9
+
+
+class HiddenBias(NamedTuple):
+    """A row of the table; see :data:`HIDDEN_BIAS_COLUMNS`."""
+
+    goal: str
+    hidden: float
+    dose: float
+    tau: float
+    tau_low: float
+    tau_high: float
+    ceiling: float
+    regret: float
+    regret_low: float
+    regret_high: float
+    drop_regret: float
+    nothing_regret: float
+    datasets: int
+
+    @property
+    def tells(self) -> bool:
+        """Whether ranks are shown to agree with the truth: the interval of τ lies above 0."""
+        return self.tau_low > 0
+
+
+@cache
+def hidden_bias_table(path: Path | None = None) -> pd.DataFrame:
+    """Read what hidden bias makes of an answer.
+
+    Parameters
+    ----------
+    path : Path, optional
+        File of the table; by default the one that the package ships.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`HIDDEN_BIAS_COLUMNS`.
+
+    Raises
+    ------
+    StatisticsError
+        If the file is missing, or is no such table: other columns, a value that is no number or out of its
+        range, an interval that does not hold its value, a row that repeats, or no row without hidden bias.
+    """
+    path = HIDDEN_BIAS_FILE if path is None else path
+    try:
+        table = pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise StatisticsError(
+            "The table of hidden bias cannot be read",
+            expected=f"{path.name}, which belongs to the package",
+            got=str(error),
+            remedy="install betabench again; if the file is still missing, report it",
+        ) from error
+    if wrong := _wrong(table):
+        raise StatisticsError(
+            f"{path.name} is no table of hidden bias: {wrong}",
+            expected=", ".join(HIDDEN_BIAS_COLUMNS),
+            got=", ".join(map(str, table.columns)),
+            remedy="install betabench again; if the error stays, report it",
+        )
+    return table
+
+
+def _wrong(table: pd.DataFrame) -> str:
+    """Say what is wrong with a table; nothing if nothing is."""
+    if tuple(table.columns) != HIDDEN_BIAS_COLUMNS:
+        return "it has other columns"
+    numbers = table[list(HIDDEN_BIAS_COLUMNS[1:])].apply(pd.to_numeric, errors="coerce")
+    if not np.isfinite(numbers.to_numpy(dtype=float)).all():
+        return "a value is no number"
+    clean = table[table["hidden"] == 0]
+    found = {
+        "a goal is unknown or missing": set(table["goal"]) != set(GOALS),
+        "a row repeats": table.duplicated(["goal", "hidden", "dose"]).any(),
+        "a hidden dose is below 0, or a planted one not above 0": not (
+            (table["hidden"] >= 0) & (table["dose"] > 0)
+        ).all(),
+        "a goal has no row without hidden bias": set(clean["goal"]) != set(GOALS),
+        "τ is not from -1 to 1": not table[["tau", "tau_low", "tau_high", "ceiling"]]
+        .abs()
+        .le(1)
+        .all(axis=None),
+        "an interval does not hold its value": not all(
+            (table[f"{name}_low"] <= table[name] + _EQUAL).all()
+            and (table[name] <= table[f"{name}_high"] + _EQUAL).all()
+            for name in ("tau", "regret")
+        ),
+        "it has no datasets": not table["datasets"].ge(1).all(),
+    }
+    return next((words for words, is_so in found.items() if is_so), "")
+
+
+def greatest_hidden(table: pd.DataFrame) -> float:
+    """Return the greatest hidden dose that was measured for all goals."""
+    return float(table.groupby("goal")["hidden"].max().min())
+
+
+def row_at(table: pd.DataFrame, goal: str, hidden: float, dose: float) -> HiddenBias | None:
+    """Return the row of the nearest hidden dose at or above one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`hidden_bias_table`.
+    goal : str
+        One of :data:`~benchmark.columns.GOALS`.
+    hidden : float
+        Label gap that the labels hide, 0 or more.
+    dose : float
+        Label gap that is planted on top; the nearest one that was measured stands for it, of two the smaller.
+
+    Returns
+    -------
+    HiddenBias or None
+        None above the greatest hidden dose that was measured.
+    """
+    own = table[(table["goal"] == goal) & (table["hidden"] >= hidden - _EQUAL)]
+    if own.empty:
+        return None
+    own = own[own["hidden"] == own["hidden"].min()].sort_values("dose")
+    far = (own["dose"] - dose).abs().round(9)
+    row = own.loc[far.idxmin()]
+    numbers = {name: float(row[name]) for name in HIDDEN_BIAS_COLUMNS[1:-1]}
+    return HiddenBias(goal=goal, datasets=int(row["datasets"]), **numbers)
+
+
+def withheld(table: pd.DataFrame, hidden: float, dose: float, goal: str) -> bool:
+    """Whether ranks for a goal are not shown to agree with the truth where so much bias is hidden.
+
+    Where more is hidden than was measured, the greatest hidden dose that was decides; below 0 nothing is
+    known, and nothing withheld.
+    """
+    if hidden < -_EQUAL:
+        return False
+    row = row_at(table, goal, min(hidden, greatest_hidden(table)), dose)
+    return row is not None and not row.tells
