@@ -83,6 +83,8 @@ EDIT = {"attribute": "sex", "group": "f", "direction": "deprive", "if_not_parent
 # In the network of all rows it is no parent of the label; in that of the rows beside the holdout it is.
 ELSEWHERE = {"attribute": "level", "group": "low", "if_not_parent": "ignore"}
 NUMBERED = {"classifier": "logistic_regression", "name": "numbers", "encoding": "numbers"}
+DOSED: Content = {"betas": [], "doses": [0.05], "paired_betas": True}
+HIDDEN = "edited+hidden_0.05"
 TUNE = {"trials": 3, "validation": ["biased"], "on": 0.3}
 
 
@@ -113,16 +115,13 @@ class Change:
     apply: Callable[[Content], None]
     only: tuple[str, ...] = tuple(PROTOCOLS)
     former: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    variant: str = ""  # of the experiment: one with "tuned" techniques, or with a classifier of "numbers",
-    # or with "paired" levels
+    # Of the experiment: one with "tuned" techniques, with a classifier of "numbers", with "paired" levels, or
+    # with "dosed" bias.
+    variant: str = ""
 
 
 HELD, FOLDED = ("data", "holdout"), ("folds",)
 WHOLE = ("network", *HELD)  # where techniques can be tuned
-
-
-def hiding(*gaps: float) -> Callable[[Content], None]:
-    return first(betas=[], doses=[0.05], paired_betas=True, hidden=gaps)
 
 
 def tuned(**fields: Any) -> Change:
@@ -142,7 +141,10 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "repetitions": (Change(first(repetitions=2)),),
     "betas": (Change(first(betas=[0.0, 0.6, 0.8])),),
     "doses": (Change(first(betas=[], doses=[0.05], paired_betas=True), HELD),),
-    "hidden": (Change(hiding(0.0, 0.05), HELD), Change(hiding(0.05), HELD, {"edited+hidden_0.05": "edited"})),
+    "hidden": (
+        Change(first(hidden=[0.0, 0.05]), ("data",), variant="dosed"),
+        Change(first(hidden=[0.05]), ("data",), {HIDDEN: "edited"}, "dosed"),
+    ),
     "train_rows": (Change(first(train_rows=180)),),
     "train": (
         Change(first(train="network"), ("data", "folds")),
@@ -205,9 +207,10 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "datasets.bias.name": (Change(first(*BIAS, name="renamed"), former={"renamed": "edited"}),),
     "datasets.bias.hidden": (
         Change(
-            lambda c: [f(c) for f in (hiding(0.05), first(*BIAS, name="edited+hidden_0.05", hidden=0.05))],
-            HELD,
-            {"edited+hidden_0.05": "edited"},
+            lambda c: [f(c) for f in (first(hidden=[0.05]), first(*BIAS, name=HIDDEN, hidden=0.05))],
+            ("data",),
+            {HIDDEN: "edited"},
+            "dosed",
         ),
     ),
     "datasets.bias.steps": (
@@ -358,6 +361,8 @@ def content_of(protocol: str, variant: str = "") -> Content:
         content["classifiers"].append(NUMBERED)
     elif variant == "paired":
         content["paired_betas"] = True
+    elif variant == "dosed":
+        content |= DOSED
     return copy.deepcopy(content)
 
 
@@ -635,9 +640,7 @@ def test_every_part_of_a_key_is_tried(cards: Any, monkeypatch: pytest.MonkeyPatc
     more = {"tests": ["original", "biased"], "paired_betas": True}
     for protocol in PROTOCOLS:
         planned_cells(made(content_of(protocol, "numbers") | more, cards))
-    content = content_of("data")
-    hiding(0.05)(content)
-    planned_cells(made(content, cards))
+    planned_cells(made(content_of("data", "dosed") | {"hidden": [0.05]}, cards))
     assert parts == {*itertools.chain(*FOUND_BY), *AXES, "code"}  # which test_versions.py holds
 
 
