@@ -41,7 +41,7 @@ def test_names_may_hold_commas_and_equals_signs(text: str, rates: dict[str, floa
 
 @pytest.mark.parametrize("text", ["", "F", "F=,M=0.4", "F=0.4,F=0.5", "=0.4", "F=0.4,M", "F=x"])
 def test_what_is_no_list_of_rates_is_an_error(text: str) -> None:
-    with pytest.raises(DataError, match="cannot be read.*one rate for each group"):
+    with pytest.raises(DataError, match=r"cannot be read.*one rate for each group"):
         parse_rates(text)
 
 

@@ -1,4 +1,4 @@
-"""The table of hidden bias: how it is read, which row speaks for a file, and when that withholds an answer."""
+"""The table of hidden bias: how it is read, which row speaks for a file, and when it withholds an answer."""
 
 from __future__ import annotations
 
