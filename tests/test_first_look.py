@@ -18,20 +18,24 @@ import benchmark
 from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.data.doubts import DoubtError
-from benchmark.data.table import Column, Schema
-from benchmark.errors import BetabenchError, DataError, ExperimentError
+from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
+from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentError
 from benchmark.experiment import first_file
 from benchmark.experiment.first import Asked
-from benchmark.experiment.first_file import first_experiment
+from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.plan import Experiment, load_experiment
+from benchmark.statistics import hidden_bias
 from tests.data.made_up import write
+from tests.helpers.hidden import write_made_up_table
 
 ROLES = ["--label", "repaid", "--favorable", "1", "--sensitive", "gender"]
 
 
 @pytest.fixture(autouse=True)
-def _rows(here: Path) -> None:
+def _rows(here: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     loans().to_csv(here / "my loans.csv", index=False)
+    table = write_made_up_table(tmp_path_factory.mktemp("table"))
+    monkeypatch.setattr(hidden_bias, "HIDDEN_BIAS_FILE", table)
 
 
 def loans() -> pd.DataFrame:
@@ -90,11 +94,21 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     text = capsys.readouterr().out
     assert "The deprived group was not named: it is gender = 'f'" in text
     assert "What bias does to a model without mitigation (c45)." in text
-    assert "- β = 0: nothing is planted" in text
-    assert "β = 0.1: of the favorable labels of the deprived group 10 % are wrongly turned" in text
+    assert "- dose 0: nothing is planted" in text
+    share = re.search(
+        r"dose 0\.05: of the favorable labels of the deprived group (\d+) % are wrongly turned", text
+    )
+    rate = loans().groupby("gender")["repaid"].mean()
+    assert share is not None
+    assert abs(int(share[1]) / 100 - 0.05 / rate["f"]) < 0.01
+    gap = rate["m"] - rate["f"]
+    assert f"So the label gap grows by 0.05, from {gap:.3f} to {gap + 0.05:.3f}." in text
     assert "The bias changed it by " in text
-    assert "What techniques change at β = 0.2:\n- " in text
-    assert "At β = 0.1: none of 1 technique" in text
+    assert "What techniques change at dose 0.1:\n- " in text
+    assert "At dose 0.05: none of 1 technique" in text
+    assert "nobody knows how much bias these hide" in text
+    assert "how much is hidden here: 'true_rate'" in text
+    assert "β = 0.05" not in text
     assert "out/data.csv holds your rows" in text.replace("\\", "/")
     for name in ("card.toml", "experiment.toml", "results.csv", "report.html", "statistics/README.md"):
         assert (Path("out") / name).is_file(), name
@@ -111,6 +125,34 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     card.write_text(card.read_text(encoding="utf-8") + "# corrected\n", encoding="utf-8")
     with pytest.raises(ExperimentError, match=r"choose another 'output'.*betabench run --experiment"):
         benchmark.quick(frame, **asked, repetitions=2)
+
+
+@pytest.mark.slow  # trains once, and reports twice
+@pytest.mark.usefixtures("small")
+def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.CaptureFixture[str]) -> None:
+    rate = loans().groupby("gender")["repaid"].mean()
+    given = {"f": round(float(rate["f"]) + 0.08, 3), "m": round(float(rate["m"]), 3)}
+    made = benchmark.quick(
+        loans(),
+        label="repaid",
+        favorable=1,
+        sensitive="gender",
+        true_rate=given,
+        repetitions=2,
+        figures=False,
+        output="out",
+    )
+    text = capsys.readouterr().out
+    assert "the labels hide a dose of 0.080" in text
+    assert "Measured at a hidden dose of 0.1, the nearest at or above it" in text
+    restored = made.compare()
+    restored = restored[(restored["goal"] == "restore") & (restored["technique"] != "none")]
+    assert set(restored["verdict"]) <= {"hidden_bias", "nothing_to_undo", "no_reference"}
+    for name in ("report.html", "statistics/README.md"):
+        assert "the labels hide a dose of 0.080" in (Path("out") / name).read_text(encoding="utf-8"), name
+    again = benchmark.run("out/experiment.toml", output="out", progress=False)
+    assert again.outcome is not None
+    assert again.outcome.computed == 0
 
 
 @pytest.mark.slow  # trains three times
@@ -140,6 +182,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         sensitive="gender",
         deprived="f",
         classifier="logistic_regression",
+        betas=[0.1, 0.2],
         repetitions=10,
         figures=False,
         progress=False,
@@ -170,6 +213,15 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
     [
         ({"betas": [20]}, r"0\.2 for 20 %"),
         ({"betas": [0]}, "No bias is asked for.*name one with 'betas'"),
+        ({"doses": [0]}, "No bias is asked for.*name one with 'doses'"),
+        ({"doses": [5]}, r"0\.05 for 5 %"),
+        ({"doses": [0.1], "betas": [0.1]}, "both asked for.*with 'doses'.*with 'betas'"),
+        ({"doses": [0.8, 0.9]}, r"No dose can be reached.*at most 0\.\d+.*'doses'.*'betas'"),
+        ({"bias": "label_noise"}, r"Doses cannot be solved.*in place of doses: 'betas'"),
+        ({"true_rate": {"f": 0.4}}, "No outside rate is given for the favored group.*'true_rate'"),
+        ({"true_rate": {"f": 0.4, "x": 0.4}}, "no group 'x'.*in 'true_rate'"),
+        ({"true_rate": {"f": 40, "m": 0.4}}, "write 0.4 for 40 %"),
+        ({"true_rate": "f0.4"}, "cannot be read.*correct 'true_rate'"),
         ({"bias": "labels"}, "did you mean 'label'"),
         ({"bias": "proxies"}, "bias kind"),
         ({"bias": "measurement"}, "needs more than its name.*cpt, label, label_noise"),
@@ -193,6 +245,15 @@ def test_what_cannot_be_asked_is_said_in_the_words_of_python_and_nothing_is_writ
 def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["quick", "my loans.csv", *ROLES, "--repetitions", "1"]) == 2
     assert "correct --repetitions" in capsys.readouterr().err
+    for rates, words in (
+        ("f=0.4", "the favored group"),
+        ("f=0.4,m=2", "write 0.02 for 2 %"),
+        ("f", "--true-rate"),
+    ):
+        assert main(["quick", "my loans.csv", *ROLES, "--true-rate", rates]) == 2
+        assert words in capsys.readouterr().err
+    assert main(["quick", "my loans.csv", *ROLES, "--doses", "0.05", "--betas", "0.1"]) == 2
+    assert "leave one of the two out" in capsys.readouterr().err
 
 
 def test_nobody_guesses_what_is_good_for_people() -> None:
@@ -200,13 +261,15 @@ def test_nobody_guesses_what_is_good_for_people() -> None:
         benchmark.quick(loans(), label="repaid", sensitive="gender", output="out", progress=False)
 
 
-def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> tuple[Experiment, tuple[str, ...]]:
-    """Return the experiment on so many rows and columns, read from its file, and its notes."""
+def _schema(n_columns: int) -> Schema:
     features = tuple(Column(f"x{i}", ("a", "b")) for i in range(n_columns - 2))
     columns = (*features, Column("sex", ("M", 'F "x"')), Column("hired", ("no", "yes")))
-    made = first_experiment(
-        Asked(**asked), "a", 'a "quoted" title', Schema(columns, "hired", "yes", "sex", 'F "x"'), n_rows
-    )
+    return Schema(columns, "hired", "yes", "sex", 'F "x"')
+
+
+def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> tuple[Experiment, tuple[str, ...]]:
+    """Return the experiment on so many rows and columns, read from its file, and its notes."""
+    made = first_experiment(Asked(**asked), "a", 'a "quoted" title', _schema(n_columns), n_rows)
     Path("card.toml").write_text("")
     Path("experiment.toml").write_text(made.text, encoding="utf-8")
     return load_experiment("experiment.toml"), made.notes
@@ -215,7 +278,9 @@ def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> tuple[Experiment, 
 def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
     made, notes = made_of(200)
     assert (made.train, made.folds, made.holdout, made.paired_betas) == ("data", 3, None, True)
-    assert (made.betas, len(made.techniques), made.datasets[0].name) == ((0.0, 0.1, 0.2), 8, "data")
+    assert (made.betas, made.doses, made.levels) == ((), (0.05, 0.1), (0.0, 0.05, 0.1))
+    assert (len(made.techniques), made.datasets[0].name) == (8, "data")
+    assert made.datasets[0].true_rates is None
     assert [bias.name for bias in made.datasets[0].bias] == ["label"]
     assert (made.train_rows, made.title) == ("data", 'a "quoted" title')
     assert len(notes) <= 1
@@ -235,6 +300,40 @@ def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
     assert [own.name for own in made.classifiers] == ["c45", "gradient_boosting"]
     made, notes = made_of(200, repetitions=7, betas=(0.4,), seed=3)
     assert (made.repetitions, made.betas, made.seed, notes) == (7, (0.0, 0.4), 3, ())
+    made, _ = made_of(200, doses=(0.2, 0.03))
+    assert (made.betas, made.doses) == ((), (0.03, 0.2))
+
+
+def test_outside_rates_stand_in_the_file_and_change_no_cell() -> None:
+    rates = {"deprived": 0.4, "favored": 0.42}
+    made = first_experiment(Asked(), "a", "b", _schema(3), 200, rates)
+    Path("card.toml").write_text("")
+    Path("experiment.toml").write_text(made.text, encoding="utf-8")
+    (dataset,) = load_experiment("experiment.toml").datasets
+    assert dataset.true_rates is not None
+    assert dataset.true_rates.model_dump() == rates
+    Path("experiment.toml").write_text(made.text.replace("0.42", "1.42"), encoding="utf-8")
+    with pytest.raises(ExperimentError, match="true_rates"):
+        load_experiment("experiment.toml")
+
+
+def _labelled(deprived: int, favored: int) -> Table:
+    """Return a hundred rows of each group, of which so many have the favorable label."""
+    groups = np.repeat([1, 0], 100)
+    labels = np.concatenate([np.arange(100) < deprived, np.arange(100) < favored])
+    codes = np.column_stack([np.zeros(200), groups, labels]).astype(CODE_DTYPE)
+    return Table(_schema(3), codes)
+
+
+def test_doses_are_solved_on_all_rows_and_what_cannot_be_reached_is_said() -> None:
+    near, far = reachable_doses(Asked(), _labelled(7, 60))
+    assert near.beta == pytest.approx(0.05 / 0.07)
+    assert (far.beta, far.gap) == (None, pytest.approx(0.07))
+    with pytest.raises(BiasError, match=r"No dose can be reached.*at most 0\.03.*--doses.*--betas"):
+        reachable_doses(Asked(), _labelled(3, 60))
+    assert reachable_doses(Asked(betas=(0.3,)), _labelled(3, 60)) == ()
+    (edited,) = reachable_doses(Asked(bias="cpt", doses=(0.1,)), _labelled(40, 60))
+    assert edited.beta == pytest.approx(0.25)
 
 
 def test_a_bias_that_changes_the_world_draws_rows_from_the_network() -> None:

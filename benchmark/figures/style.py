@@ -363,7 +363,8 @@ def add_beta_colorbar(
     ``limit`` is the level of the last color, and ``label`` says what levels are.
     """
     bar = page.add_colorbar(ScalarMappable(Normalize(0, limit), BETA_COLORS), shift=shift)
-    bar.set_ticks(beta_ticks(betas), labels=[f"{beta:g}" for beta in beta_ticks(betas)])
+    ticks = beta_ticks([beta for beta in betas if beta <= limit])  # some doses may be out of reach
+    bar.set_ticks(ticks, labels=[f"{beta:g}" for beta in ticks])
     bar.ax.yaxis.set_minor_locator(NullLocator())
     bar.set_label(label)
 

@@ -89,6 +89,7 @@ def _of_goal(
         "levels": [
             _level(
                 statistics,
+                scenario,
                 beta,
                 levels.get(beta, ()),
                 places.get(beta, {}),
@@ -148,6 +149,7 @@ def _why(row: Answer) -> str:
 
 def _level(
     statistics: RunStatistics,
+    scenario: Scenario,
     beta: float,
     rows: Sequence[Answer],
     places: Mapping[str, int],
@@ -160,7 +162,8 @@ def _level(
     moves the baseline.
     """
     if not rows:
-        return None
+        solved = [bias.solved for bias in scenario.dataset.bias if bias.name == scenario.bias and bias.solved]
+        return {"told": solved, "choices": [], "notes": [], "rows": []} if solved else None
     titles, criteria = statistics.run.titles, statistics.criteria
     less = f"✔ {less_words(rows, criteria.margin)}; and useful."
     recommended = any(row.verdict == "recommended" for row in rows)

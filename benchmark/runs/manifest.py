@@ -307,7 +307,10 @@ class Manifest(BaseModel):
     @property
     def level_limit(self) -> float:
         """The level that has the last colour of figures: the greatest β that there is, or dose of the run."""
-        return 1.0 if self.level_name == "beta" else self.levels[-1]
+        if self.level_name == "beta":
+            return 1.0
+        reached = {level for own in self.datasets for bias in own.bias for level in bias.betas}
+        return max(reached & set(self.levels), default=0.0) or 1.0
 
     @property
     def level_meaning(self) -> str:

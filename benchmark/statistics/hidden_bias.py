@@ -64,7 +64,6 @@ class HiddenBias(NamedTuple):
         return self.tau_low > 0
 
 
-@cache
 def hidden_bias_table(path: Path | None = None) -> pd.DataFrame:
     """Read what hidden bias makes of an answer.
 
@@ -84,7 +83,11 @@ def hidden_bias_table(path: Path | None = None) -> pd.DataFrame:
         If the file is missing, or is no such table: other columns, a value that is no number or out of its
         range, an interval that does not hold its value, a row that repeats, or no row without hidden bias.
     """
-    path = HIDDEN_BIAS_FILE if path is None else path
+    return _read(HIDDEN_BIAS_FILE if path is None else path)
+
+
+@cache
+def _read(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_csv(path)
     except (OSError, ValueError) as error:

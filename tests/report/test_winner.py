@@ -19,8 +19,10 @@ from benchmark.columns import EQUALISE, RESTORE
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_text import statistics_page
 from benchmark.sections.use import NO_LINES, TITLE, winner
+from benchmark.statistics import hidden_bias
 from tests.estimator.people import people, write_people
 from tests.estimator.test_snippet import drafted, run
+from tests.helpers.hidden import write_made_up_table
 
 EXPERIMENT = """
 name = "people"
@@ -100,6 +102,7 @@ def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
 
 @pytest.mark.slow
 def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hidden_bias, "HIDDEN_BIAS_FILE", write_made_up_table(here))
     console = Console(record=True, width=200, quiet=False, emoji=False, file=io.StringIO())
     options: dict[str, Any] = {
         "repetitions": 6,

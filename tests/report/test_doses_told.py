@@ -1,0 +1,193 @@
+"""A run with doses: every surface calls its levels doses, and what hidden bias makes of it is said."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from benchmark.bias.doses import Dose
+from benchmark.columns import EQUALISE, RESTORE
+from benchmark.figures.statistics import statistics_figures
+from benchmark.pages.numbers import page_numbers
+from benchmark.render.console import print_section, section_lines
+from benchmark.report.statistics_text import answers_page, statistics_page
+from benchmark.runs.analysis import RunStatistics, run_statistics
+from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, PlantedBias
+from benchmark.runs.finished import RunFrames
+from benchmark.sections import Surface, hidden, sections_of
+from benchmark.sections.goals import WHY_NOT
+from benchmark.sections.moved import MOVED
+from benchmark.statistics import hidden_bias
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS
+from tests.helpers.hidden import made_up_table, write_made_up_table
+from tests.report.test_two_goals import FIRST, run_of
+
+FAR = 0.9  # a dose out of reach
+SIZES = GroupSizes(260, 740, 410, 590)  # a label gap of 0.15
+
+
+@pytest.fixture(autouse=True)
+def _table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hidden_bias, "HIDDEN_BIAS_FILE", write_made_up_table(tmp_path))
+
+
+@cache
+def world(rates: tuple[float, float] | None = None, kind: str = "label") -> RunStatistics:
+    """Return the statistics of the made-up world with doses 0, 0.1 and one out of reach."""
+    own = run_of(betas=(), doses=(0.1, FAR), train="data", holdout=0.3)
+    (dataset,) = own.manifest.datasets
+    doses = (Dose(0.0, 0.0, 0.0), Dose(0.1, 0.385, 0.1), Dose(FAR, None, 0.26))
+    known = None if rates is None else {"deprived": rates[0], "favored": rates[1]}
+    dataset = replace(
+        dataset,
+        entry=DatasetInExperiment(name="adult", baseline="none", true_rates=known),
+        bias=(PlantedBias("label", kind=kind, description="labels are turned", doses=doses),),
+        test_groups=SIZES,
+        embedded=False,
+    )
+    manifest = own.manifest.model_copy(update={"datasets": (dataset,)})
+    results = own.results.assign(beta=own.results["beta"].replace(0.5, 0.1))
+    return run_statistics(RunFrames.of(manifest, results, own.failures))
+
+
+def quick_text(statistics: RunStatistics) -> str:
+    return " ".join(line for own in sections_of(statistics, Surface.QUICK) for line in section_lines(own))
+
+
+def console_text(statistics: RunStatistics) -> str:
+    file = io.StringIO()
+    for own in sections_of(statistics, Surface.CONSOLE):
+        print_section(Console(file=file, width=200, emoji=False), own)
+    return " ".join(file.getvalue().split())
+
+
+def page_text(statistics: RunStatistics) -> str:
+    return str(page_numbers([statistics])) + " ".join(
+        line for own in sections_of(statistics, Surface.PAGE) for line in section_lines(own)
+    )
+
+
+SURFACES: dict[str, Callable[[RunStatistics], str]] = {
+    "quick": quick_text,
+    "console": console_text,
+    "markdown": lambda own: statistics_page(own, []) + answers_page(own),
+    "page": page_text,
+}
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_levels_are_called_doses_everywhere(surface: str) -> None:
+    text = SURFACES[surface](world())
+    assert "dose 0.1" in text
+    for wrong in ("β = 0.1", "β = 0 ", "over β", "all β", "some β", "a β", "level of planted bias"):
+        assert wrong not in text, wrong
+    if surface != "quick":
+        assert MOVED in text
+        assert "+0.23" in text  # of the baseline's discrimination, from .15 to .383
+    if surface != "console":
+        assert "0.26" in text  # what can be reached at most
+
+
+def test_quick_says_what_a_dose_is_in_words_and_what_it_does() -> None:
+    text = quick_text(world())
+    assert f"At dose 0.1. {FIRST}" in text
+    assert "dose 0: nothing is planted, labels are those of the file, with a label gap of 0.150." in text
+    assert "dose 0.1: of the favorable labels of the deprived group 38 % are wrongly turned" in text
+    assert "So the label gap grows by 0.1, from 0.150 to 0.250." in text
+    assert "The bias changed it by +0.23" in text
+    assert "dose 0.9 is out of reach in this file: the bias widens the label gap by 0.260 at most." in text
+    assert "What techniques change at dose 0.1" in text
+
+
+def test_files_and_figures_go_by_dose() -> None:
+    statistics = world()
+    for name, frame in statistics.frames.items():
+        written = statistics.run.in_files(frame)
+        assert ("dose" in written.columns) == ("beta" in frame.columns), name
+    names = [name for name, _ in statistics_figures(statistics)]
+    assert names
+    assert not [name for name in names if "beta" in name]
+    assert statistics.run.level_limit == 0.1
+
+
+def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:
+    text = quick_text(world())
+    assert "nobody knows how much bias these hide" in text
+    assert (
+        "To restore decisions: τ 0.80 [0.70, 0.90] with nothing hidden; 0.50 [0.30, 0.70] with 0.05 hidden"
+        in text
+    )
+    assert "0.10 [-0.20, 0.40] with 0.1 hidden" in text
+    assert "by 0.010 with nothing hidden; 0.060 with 0.05 hidden; 0.110 with 0.1 hidden" in text
+    assert "--true-rate" in text
+    assert "Undoes is recommended to restore decisions." in text
+
+
+@pytest.mark.parametrize(
+    ("rates", "said", "line", "kept"),
+    [
+        # recorded: 0.26 and 0.41
+        ((0.30, 0.41), "the labels hide a dose of 0.040. Measured at a hidden dose of 0.05", True, True),
+        ((0.35, 0.41), "the labels hide a dose of 0.090. Measured at a hidden dose of 0.1", True, False),
+        ((0.26, 0.41), "the labels hide a dose of 0.000. Measured at a hidden dose of 0,", True, True),
+        ((0.41, 0.41), "is not known: at most 0.1 was measured", False, False),
+        ((0.20, 0.41), "Below 0 means that labels are kinder to the deprived group", False, True),
+    ],
+)
+def test_with_rates_the_line_at_or_above_is_told_and_decides(
+    rates: tuple[float, float], said: str, line: bool, kept: bool
+) -> None:
+    statistics = world(rates)
+    text = quick_text(statistics)
+    assert said in text
+    assert ("always dropping the sensitive feature" in text) == line
+    assert "nobody knows how much bias these hide" not in text
+    withheld = WHY_NOT[HIDDEN_BIAS]
+    assert (withheld in text) != kept
+    verdicts = {
+        goal: set(own["verdict"])
+        for goal, own in statistics.answers.groupby("goal")
+        if (own["beta"] > 0).any()
+    }
+    assert (HIDDEN_BIAS in verdicts[RESTORE]) != kept
+    assert HIDDEN_BIAS not in verdicts[EQUALISE]
+    assert "Evens is recommended to equalise acceptance." in text
+    for surface, show in SURFACES.items():
+        shown = show(statistics)
+        assert (
+            "recommended to restore" in shown.replace("no technique is recommended to restore", "")
+        ) <= kept
+        if not kept and surface != "console":
+            assert withheld in shown
+    ranked = statistics.ranks[statistics.ranks["metric"] == "restoration_distance"]
+    assert (len(ranked) > 0) == kept
+
+
+def test_the_table_is_of_label_bias_alone() -> None:
+    text = quick_text(world((0.35, 0.41), kind="selection"))
+    assert "This is not known for the kind of bias 'selection'" in text
+    assert WHY_NOT[HIDDEN_BIAS] not in text
+    assert "Undoes is recommended to restore decisions." in text
+
+
+def test_a_table_may_be_given() -> None:
+    table = made_up_table()
+    table.loc[table["goal"] == RESTORE, ["tau", "tau_low", "tau_high"]] = (0.99, 0.98, 1.0)
+    section = hidden.section(world((0.35, 0.41)), table)
+    assert section is not None
+    assert any("τ 0.99 [0.98, 1.00]" in remark for remark in section.blocks[0].remarks)
+
+
+def test_the_csv_of_answers_has_reasons_in_words_of_doses() -> None:
+    frame = pd.DataFrame(
+        {"reason": ["no value at beta 0.1", "beta blocker"], "stops_reason": [float("nan"), ""]}
+    )
+    worded = world().run.with_level_words(frame)
+    assert worded["reason"].tolist() == ["no value at dose 0.1", "beta blocker"]
