@@ -73,6 +73,7 @@ def run(
     techniques: Sequence[str] | None = None,
     classifiers: Sequence[str] | None = None,
     betas: Sequence[float] | None = None,
+    doses: Sequence[float] | None = None,
     repetitions: int | None = None,
     plugins: Iterable[str | Path] = (),
     output: str | Path | None = None,
@@ -106,6 +107,8 @@ def run(
         defaults.
     betas : sequence of float, optional
         Levels of bias, in place of the experiment's.
+    doses : sequence of float, optional
+        Label gaps that bias adds, in place of those of an experiment of doses.
     repetitions : int, optional
         Samples of each kind, in place of the experiment's.
     plugins : iterable of str or Path, default ()
@@ -176,6 +179,7 @@ def run(
             techniques=techniques,
             classifiers=classifiers,
             betas=betas,
+            doses=doses,
             repetitions=repetitions,
         ),
     )

@@ -199,6 +199,7 @@ def narrow(
     techniques: Sequence[str] | None = None,
     classifiers: Sequence[str] | None = None,
     betas: Sequence[float] | None = None,
+    doses: Sequence[float] | None = None,
     repetitions: int | None = None,
 ) -> Experiment:
     """Return the experiment with parts chosen on the command line, in the experiment's order.
@@ -207,7 +208,8 @@ def narrow(
     but the registry knows is added with its default parameters; so is another library's, by its name, and a
     classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
     experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
-    is out of range, or that two datasets would have one name.
+    is out of range, that doses are given beside betas or to an experiment without them, or that two datasets
+    would have one name.
     """
     changes: dict[str, Any] = {}
     chosen = experiment.datasets
@@ -240,6 +242,15 @@ def narrow(
     if betas is not None:
         tests = tuple(test for test in experiment.tests if test != TRUTH)
         changes |= {"betas": levels_of(betas), "doses": (), "hidden": (), "tests": tests}
+    if doses is not None:
+        if betas is not None or not experiment.doses:
+            raise ExperimentError(
+                "Doses cannot be chosen here",
+                expected="--doses alone, for an experiment that has 'doses'",
+                got="levels of β as well" if betas is not None else f"betas in {experiment.name!r}",
+                remedy="choose levels of β with --betas, or write 'doses' in the experiment file",
+            )
+        changes["doses"] = levels_of(doses)
     if repetitions is not None:
         if repetitions < 1:
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))

@@ -113,10 +113,11 @@ def _command(run: Manifest) -> str:
             # Tuned entries and the learners of techniques are added by the run itself.
             "--techniques": ([name for name in run.titles if name in techniques], techniques),
             "--betas": tuple([f"{beta:g}" for beta in own.betas] for own in (run.experiment, shipped)),
+            "--doses": tuple([f"{dose:g}" for dose in own.doses] for own in (run.experiment, shipped)),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
         }
         for option, (here, there) in chosen.items():
-            if here != there:
+            if here and here != there:
                 parts += [option, *here]
     else:
         parts[3] = f"{run.name}.toml"

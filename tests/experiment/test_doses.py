@@ -143,6 +143,11 @@ def test_a_trial_has_the_greatest_dose_and_levels_on_the_command_line_take_their
     whole = Experiment(**DOSED)
     assert lite(whole).levels == (0.0, 0.4)
     assert narrow(whole, betas=[0, 0.5]).levels == (0.0, 0.5)
+    assert narrow(whole, doses=[0.1]).levels == (0.0, 0.1)
+    of_betas = Experiment(**GIVEN, betas=[0.0, 0.5])
+    for experiment, betas in ((whole, [0.0]), (of_betas, None)):
+        with pytest.raises(BetabenchError, match="Doses cannot be chosen here"):
+            narrow(experiment, betas=betas, doses=[0.1])
 
 
 def test_a_manifest_without_doses_is_as_it_was(folder: Path) -> None:
