@@ -483,7 +483,10 @@ def draw() -> bytes:
         ]
         for learner in LEARNERS
     }
-    rows = list(dict.fromkeys((own.dataset, own.bias) for found in by_learner.values() for own in found))
+    shown = {(own.dataset, own.bias) for found in by_learner.values() for own in found}
+    rows = [
+        (dataset, kind) for dataset in biases() for kind in of_dataset(dataset) if (dataset, kind) in shown
+    ]
     labels = RowLabels([[f"{dataset}, {kind.replace('_', ' ')}"] for dataset, kind in rows])
     with style.styled():
         page = Page(
