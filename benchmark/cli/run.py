@@ -28,9 +28,7 @@ def add(commands: Any) -> None:
     option("--techniques NAME", "only these, or others with their defaults", nargs="+")
     option("--classifiers NAME|PATH", "only these, or others with their defaults", nargs="+")
     option("--betas BETA", "these levels of bias, each from 0 to 1", nargs="+", type=float)
-    option(
-        "--doses DOSE", "these label gaps that bias adds, where the file has doses", nargs="+", type=float
-    )
+    option("--doses DOSE", "these label gaps that bias adds, where the file has doses", nargs="+", type=float)
     option("--repetitions N", "this many samples of each kind", type=int)
     alternatively = option.alternatives()
     alternatively("--workers N", "number of processes; default: one per core", type=int)

@@ -12,7 +12,7 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.frames import joined, joined_in_order
 from benchmark.runs.manifest import Manifest
-from benchmark.statistics import Goal, paired_comparisons, undo_table
+from benchmark.statistics import Goal, chance_table, paired_comparisons, undo_table
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answer import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
@@ -92,7 +92,9 @@ def verdicts(
 
 
 def what_to_undo(run: RunFrames) -> pd.DataFrame:
-    """Return where the planted bias changed anything; empty where a run has no clean model.
+    """Return where the planted bias changed anything, and which techniques undo no more than chance does.
+
+    It is empty where a run has no clean model.
 
     Where labels hide so much bias, by outside rates, that ranks are not shown to agree with the truth, this
     run can say nothing of undoing it.
@@ -104,12 +106,14 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
     if not (manifest.protocol.paired_betas and measured):
         return pd.DataFrame(columns=list(UNDO_COLUMNS))
     baselines = manifest.baselines(results)
-    found = undo_table(results, baselines, run.standing, run.resampling, manifest.refits_of)
+    refits = manifest.refits_of
+    by_chance = chance_table(results, baselines, run.resampling, refits)
+    found = undo_table(results, baselines, run.standing, run.resampling, refits)
     places = found[["dataset", "bias", "beta", "undo"]].itertuples(index=False, name=None)
     found = found.assign(
         undo=[own or (HIDDEN_BIAS if _hides(manifest, *place) else "") for *place, own in places]
     )
-    return joined_in_order([found], manifest, UNDO_COLUMNS)
+    return joined_in_order([found, by_chance], manifest, UNDO_COLUMNS)
 
 
 def _hides(run: Manifest, dataset: str, bias: str, level: float) -> bool:

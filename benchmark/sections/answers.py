@@ -50,7 +50,7 @@ from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.frames import Baseline, ScenarioKey
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
-from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.words import LevelName, number, share
 
 TITLE = "At this level of bias: which technique, at what cost"
@@ -260,7 +260,12 @@ def choice_row(
         other = "the same" if cheap is least else only + choice_text(cheap, titles) if cheap else "none"
         return [*cells, only + choice_text(least, titles), other]
     verdicts = {row.verdict for row in rows if not row.is_compared_with}
-    said = {NO_REFERENCE: "no reference", NOTHING_TO_UNDO: "nothing to undo", HIDDEN_BIAS: "withheld"}
+    said = {
+        NO_REFERENCE: "no reference",
+        NOTHING_TO_UNDO: "nothing to undo",
+        NO_EFFECT_SHOWN: "no effect of the bias shown",
+        HIDDEN_BIAS: "withheld",
+    }
     none = next((words for verdict, words in said.items() if verdicts == {verdict}), "none recommended")
     return [*cells, none, ""]
 

@@ -24,7 +24,7 @@ from benchmark.statistics.answers import NEARLY_ALL, is_constant
 from benchmark.statistics.choices import CHEAP, CHOICES, EQUAL, FEWER, LEAST, OF_BASELINE, Criteria
 from benchmark.statistics.few import FEW, few_words
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
-from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import beyond, number, share
 
@@ -47,12 +47,15 @@ UNKNOWN_CONSTANT = "What a constant answer would score on these rows is not reco
 OUTDONE = "in the mean a recommended one is nearer to the goal or more accurate, and no worse in the other"
 """What it means to be outdone."""
 
+REFIT_BIASED = "training again on the biased rows"
+"""What chance gives back."""
+
 _LACKING = {True: "the shares accepted", False: "what a constant answer would score"}
 
 # Verdicts on techniques that are not recommended, in the order of sentences.
 _REJECTED = (
     "outdone",
-    *("degenerate", "below_constant", "one_group", "too_few", "incomplete", "missing", "unknown"),
+    *("degenerate", "below_constant", "one_group", "too_few", BY_CHANCE, "incomplete", "missing", "unknown"),
     *("not_compared", "no_less", "worse"),
 )
 
@@ -350,7 +353,9 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         "not shown to be less" if row.tested else "no less in the one sample": own == "no_less",
         f"greater {words_of([row]).measure}": own == "worse",
         "no reference": own == NO_REFERENCE,
+        "no nearer than chance": own == BY_CHANCE,
         "nothing to undo": own == NOTHING_TO_UNDO,
+        "no effect of the bias shown": own == NO_EFFECT_SHOWN,
         "withheld": own == HIDDEN_BIAS,
     }
     return "; ".join(words for words, is_so in found.items() if is_so)
@@ -384,7 +389,9 @@ def answer_counts(rows: Sequence[Answer]) -> str:
         "not compared": "not_compared",
         "not shown to leave less": "no_less",
         f"with a greater {words_of(rows).measure}" if rows else "": "worse",
+        "not shown to come nearer than chance": BY_CHANCE,
         "with nothing to undo": NOTHING_TO_UNDO,
+        "with no effect of the bias shown": NO_EFFECT_SHOWN,
         "withheld": HIDDEN_BIAS,
         "without a reference": NO_REFERENCE,
     }
@@ -512,6 +519,7 @@ def _of_the_rest(rows: list[Answer], titles: Mapping[str, str], margin: float) -
             "below_constant": f"that {'is' if one else 'are'} {below_floor_words(own[0])}",
             "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",
             "too_few": f"that {'accepts or refuses' if one else 'accept or refuse'} too few of a group",
+            BY_CHANCE: f"not shown to come nearer than {REFIT_BIASED} does",
             "incomplete": "not compared in every sample",
             "missing": "without any value",
             "unknown": f"without a record of {_LACKING[math.isnan(own[0].accepted)]}",

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE
+from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, OWN, RESTORE, UNTREATED
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.choices import LEAST
 from benchmark.statistics.frames import ScenarioKey
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
-from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,10 @@ CLEAN_MODEL = (
 WHY_NOT = {
     NO_REFERENCE: "{title} is no reference. Without planted bias it has no results, or is less accurate than "
     "a constant, or answers nearly everybody or each group alike in some sample.",
-    NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias is not shown to move it farther than a "
-    "refit does, or moves its discrimination by less than 0.02.",
+    NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias moves its discrimination by less than "
+    "0.02.",
+    NO_EFFECT_SHOWN: "The bias is not shown to move the decisions of {title} farther than training again on "
+    "clean rows does. More or larger splits may show it.",
     HIDDEN_BIAS: "No answer is given to restore decisions. By the outside rates, labels hide so much bias "
     "that ranks under planted bias are not shown to agree with the truth.",
 }
@@ -123,11 +125,22 @@ def unanswered(answers: pd.DataFrame, run: Manifest, scenario: Scenario | None =
         reason = "this run's levels are not paired"
     elif scenario is not None and scenario.test != ORIGINAL:
         reason = "the clean model decides on original test data only"
+    elif treated := _treated_baseline(run, scenario):
+        name = run.titles.get(treated, treated)
+        reason = f"the baseline {name} is a technique, so that there is no clean model"
     elif run.metric(GOAL_METRICS[RESTORE]) is None:
         reason = "the distance to the clean model was not measured; run it again"
     else:
         reason = "there is no level of planted bias to undo"
     return f"Restore is not answered: {reason}."
+
+
+def _treated_baseline(run: Manifest, scenario: Scenario | None) -> str:
+    """Return the name of a baseline that is a technique, and so has no clean model; empty if none is."""
+    datasets = run.datasets if scenario is None else [scenario.dataset]
+    kinds = {entry.name: entry.technique or entry.name for entry in run.experiment.techniques}
+    treated = (own.baseline for own in datasets if own.baseline != OWN)
+    return next((name for name in treated if kinds.get(name, UNTREATED) != UNTREATED), "")
 
 
 Winners = Mapping[tuple[ScenarioKey, float], Mapping[str, Answer | None]]

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from benchmark.columns import RESTORE
 from benchmark.metrics.restoration import RESTORATION, SHARES
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.sections.goals import WHY_NOT
 from benchmark.sections.section import Block, Section, TextTable
-from benchmark.statistics.answers import of_use, undo_of
+from benchmark.statistics.answers import undo_of
+from benchmark.statistics.choices import TO_CHOOSE
 from benchmark.statistics.restoration import REVERSED
 from benchmark.text.words import number, share
 
@@ -44,13 +46,12 @@ OF_DIFFERENCES = (
 )
 
 _NONE_SHOWN = (
-    "No useful technique is both nearer to the clean model than the biased baseline and shown to give back "
+    "No technique is shown to restore decisions: to be nearer to the clean model, of use, and to give back "
     "more than a refit."
 )
 _NAMED = (
-    "Named: of the useful techniques shown to give back more than a refit, the one nearest to the clean "
-    "model. Its mean distance must be less than the biased baseline's. Whether it is recommended is said "
-    "with the results."
+    "Named: the technique nearest to the clean model of those shown to restore decisions. They are "
+    "recommended to restore, or would be but for another one, and give back more than a refit."
 )
 _ELSEWHERE = "restoration.csv has every technique at every level of bias."
 _MOST_OPEN = 4  # scenarios whose tables stand open
@@ -137,7 +138,13 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
 def _overview(statistics: RunStatistics, levels: Mapping[Scenario, float]) -> TextTable:
     """Return a row for each scenario, at one level of bias: what restores decisions, and who pays."""
     headings = [
-        *("Where", "Nearest to clean model", "Distance (baseline)", "Given back (refit)", "Paid (refit)"),
+        *(
+            "Where",
+            "Nearest of those that restore",
+            "Distance (baseline)",
+            "Given back (refit)",
+            "Paid (refit)",
+        ),
         "In their place (baseline)",
     ]
     rows = []
@@ -201,20 +208,18 @@ def _restoring(
 ) -> list[tuple[str, Metrics, Metrics]]:
     """Return techniques that restore decisions, the nearest to the clean model first, with their baselines.
 
-    They are of use, nearer to the clean model than the biased baseline, and surely give back more than a
-    refit of the biased rows.
+    The rule recommends them to restore, or would but for another technique, and they surely give back more
+    than a refit of the biased rows.
     """
-    undo = _undo_at(statistics, scenario, beta)
-    standing = of_use(scenario.rows(statistics.standing))
-    useful = set(standing.loc[standing["of_use"] & (standing["beta"] == beta), "technique"])
+    answers = scenario.rows(statistics.answers)
+    answers = answers[(answers["goal"] == RESTORE) & (answers["beta"] == beta)]
+    restores = set(answers.loc[answers["verdict"].isin((*TO_CHOOSE, "outdone")), "technique"])
     restoring = [
         (name, metrics, techniques[baseline])
         for baseline, techniques in told_at(scenario.rows(statistics.restoration), beta).items()
-        if not undo.get(baseline) and baseline in techniques
+        if baseline in techniques
         for name, metrics in techniques.items()
-        if name in useful
-        and metrics["given_back"].beyond_refit_low > 0
-        and _distance(metrics) < _distance(techniques[baseline])
+        if name in restores and metrics["given_back"].beyond_refit_low > 0
     ]
     return sorted(restoring, key=lambda one: _distance(one[1]))
 
@@ -226,8 +231,8 @@ def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Ite
         name, metrics, baseline = restoring[0]
         given, paid, there = (metrics[share] for share in SHARES)
         yield (
-            f"Of the techniques shown to give back more than a refit, {titles[name]} comes nearest to the "
-            f"clean model. It gives back {share(given.value)} of those whom the bias cost acceptance. "
+            f"Of the techniques shown to restore decisions, {titles[name]} comes nearest to the clean model. "
+            f"It gives back {share(given.value)} of those whom the bias cost acceptance. "
             f"A refit of the biased rows gives back {share(given.refit_biased)}."
         )
         groups = [metrics[f"given_back_{group}"].value for group in ("deprived", "favored")]

@@ -24,7 +24,7 @@ from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recovery import recoveries
-from benchmark.statistics.restoration import pooled_shares, restoration_table, undo_table
+from benchmark.statistics.restoration import chance_table, pooled_shares, restoration_table, undo_table
 from benchmark.statistics.robustness import slopes_and_areas, stopping_points
 from benchmark.statistics.tradeoff import pareto_fronts
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
@@ -35,6 +35,7 @@ __all__ = [
     "bayesian_comparisons",
     "best_frontiers",
     "cell_intervals",
+    "chance_table",
     "classifier_agreement",
     "distance",
     "friedman_tests",

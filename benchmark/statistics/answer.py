@@ -12,8 +12,17 @@ from benchmark.statistics.frames import ScenarioKey
 
 VERDICTS = (
     *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
-    *("unknown", "too_few", "one_group", "below_constant", "incomplete", "missing", "degenerate"),
-    *("hidden_bias", "nothing_to_undo", "no_reference"),
+    *(
+        "unknown",
+        "by_chance",
+        "too_few",
+        "one_group",
+        "below_constant",
+        "incomplete",
+        "missing",
+        "degenerate",
+    ),
+    *("hidden_bias", "no_effect_shown", "nothing_to_undo", "no_reference"),
 )
 """What is concluded of a technique at one level of bias, in the order of tables."""
 

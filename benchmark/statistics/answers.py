@@ -36,7 +36,7 @@ from benchmark.statistics.frames import SCENARIO, WHERE, Baselines, Resampling, 
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
-from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 
 ACCURACY = "accuracy"
 """Metric that the others are traded off against."""
@@ -358,8 +358,9 @@ def answer_table(
     paired_levels : bool
         Whether one repetition has the same rows and random numbers at all levels of bias.
     undo : DataFrame, optional
-        From :func:`~benchmark.statistics.undo_table`: where there is something to undo; by default nothing is
-        known of it.
+        From :func:`~benchmark.statistics.undo_table` and :func:`~benchmark.statistics.chance_table`: where
+        there is something to undo, and which techniques undo no more than chance; by default nothing is known
+        of it.
 
     Returns
     -------
@@ -392,8 +393,9 @@ def answer_table(
         ``verdict``
             One of :data:`~benchmark.statistics.answer.VERDICTS`, the first that is true: ``baseline``;
             ``untreated``, doing nothing where something else is the baseline; ``no_reference`` and
-            ``nothing_to_undo``, nothing can be restored here; ``hidden_bias``, labels hide so much bias that
-            ranks to restore decisions are not shown to be true; ``degenerate``; ``missing`` without a value,
+            ``nothing_to_undo``, nothing can be restored here; ``no_effect_shown``, the bias is not shown to
+            move decisions; ``hidden_bias``, labels hide so much bias that ranks to restore decisions are not
+            shown to be true; ``degenerate``; ``missing`` without a value,
             ``incomplete`` without one, of the technique or of the baseline, in every repetition;
             ``below_constant``, less accurate than ``accuracy_floor``, and so than the best constant answer;
             ``unknown`` where the shares accepted, or what a constant answer would score, are not recorded;
@@ -448,6 +450,7 @@ def _answers_for(
     if goal == RESTORE:  # references are from level 0
         table = table[(table["test"] == ORIGINAL) & (table["beta"] > 0)].reset_index(drop=True)
     table["undo"] = undo_of(table, undo) if goal == RESTORE else ""
+    table["by_chance"] = _by_chance(table, undo) if goal == RESTORE else False
     table["verdict"] = _verdicts(table, criteria)
     spots = table.groupby([*SCENARIO, "beta"], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
@@ -463,6 +466,7 @@ def undo_of(table: pd.DataFrame, undo: pd.DataFrame | None) -> pd.Series:
     """
     if undo is None or undo.empty:
         return pd.Series("", index=table.index)
+    undo = undo[undo["technique"] == ""]
     spot = [*SCENARIO, "beta"]
     by_baseline = undo.set_index([*spot, "baseline"])["undo"]
     agreed = undo.groupby(spot)["undo"].agg(lambda words: words.iloc[0] if words.nunique() == 1 else "")
@@ -471,6 +475,14 @@ def undo_of(table: pd.DataFrame, undo: pd.DataFrame | None) -> pd.Series:
         for known, names in ((by_baseline, [*spot, "baseline"]), (agreed, spot))
     )
     return of_baseline.fillna(of_level).fillna("")
+
+
+def _by_chance(table: pd.DataFrame, undo: pd.DataFrame | None) -> Any:
+    """Return which techniques are not shown to come nearer to the clean model than chance does."""
+    if undo is None:
+        return np.zeros(len(table), dtype=bool)
+    found = undo.loc[undo["undo"] == BY_CHANCE, list(WHERE)]
+    return pd.MultiIndex.from_frame(table[list(WHERE)]).isin(pd.MultiIndex.from_frame(found))
 
 
 def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame | None) -> Any:
@@ -546,6 +558,7 @@ def _verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
             "untreated": table["technique"] == UNTREATED,
             NO_REFERENCE: table["undo"] == NO_REFERENCE,
             NOTHING_TO_UNDO: table["undo"] == NOTHING_TO_UNDO,
+            NO_EFFECT_SHOWN: table["undo"] == NO_EFFECT_SHOWN,
             HIDDEN_BIAS: table["undo"] == HIDDEN_BIAS,
             "degenerate": table["n_degenerate"] > 0,
             "missing": table["value"].isna(),
@@ -557,6 +570,7 @@ def _verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
             "not_compared": table["baseline_degenerate"] | table["change"].isna(),
             "one_group": good & table["one_group"],
             "too_few": good & (table["too_few"] != ""),
+            BY_CHANCE: good & table["by_chance"],
             "recommended": table["better"] & (table["splits"] >= criteria.least_splits),
             "candidate": good,
             "worse": table["worse"],

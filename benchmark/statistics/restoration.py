@@ -31,6 +31,7 @@ from benchmark.statistics.frames import (
     WHERE,
     Array,
     Baselines,
+    Cells,
     Resampling,
     first_true,
     row_means,
@@ -54,11 +55,18 @@ RESTORATION_COLUMNS = (
 SHARE_COLUMNS = (*CELL_KEY, "n", "value", "low", "high", "reason")
 """Columns of :func:`pooled_shares`."""
 
-UNDO_COLUMNS = (*SCENARIO, "beta", "baseline", "undo")
-"""Columns of :func:`undo_table`."""
+UNDO_COLUMNS = (*SCENARIO, "beta", "baseline", "technique", "undo")
+"""Columns of :func:`undo_table` and :func:`chance_table`."""
 
-NO_REFERENCE, NOTHING_TO_UNDO = "no_reference", "nothing_to_undo"
-"""Why no technique is ranked for deciding as the clean model does: that is of no use, or hardly another."""
+NO_REFERENCE, NOTHING_TO_UNDO, NO_EFFECT_SHOWN = "no_reference", "nothing_to_undo", "no_effect_shown"
+"""Why no technique is ranked for deciding as the clean model does.
+
+The clean model is of no use; the bias hardly moves the baseline; or it is not shown to move the baseline's
+decisions farther than training again on clean rows does.
+"""
+
+BY_CHANCE = "by_chance"
+"""Why a technique is not said to restore: it is not shown to come nearer than a refit of the biased rows."""
 
 REVERSED = "reversed"
 """Beside a share of the original difference whose sign the technique turns without planted bias."""
@@ -196,41 +204,88 @@ def undo_table(
     -------
     DataFrame
         Columns :data:`UNDO_COLUMNS`, a row for each scenario of the original test, level above 0 and
-        baseline. ``undo`` is :data:`NO_REFERENCE` where the clean model has no results, is degenerate in some
-        repetition or less accurate than the best constant; :data:`NOTHING_TO_UNDO` where
-        :math:`|\bar D_\beta - \bar D_0|` is below ``least``, or the baseline's ``restoration_distance`` does
-        not exceed that of the refit of clean rows by the interval of the paired difference; else empty.
+        baseline; ``technique`` is empty. ``undo`` is :data:`NO_REFERENCE` where the clean model has no
+        results, is degenerate in some repetition or less accurate than the best constant;
+        :data:`NOTHING_TO_UNDO` where :math:`|\bar D_\beta - \bar D_0|` is below ``least``;
+        :data:`NO_EFFECT_SHOWN` where the baseline's ``restoration_distance`` does not exceed that of the
+        refit of clean rows by the interval of the paired difference; else empty.
         One repetition without folds has no interval: there the difference itself counts. Without such a
         refit, ``least`` alone decides.
     """
     metrics = [GOAL_METRICS[EQUALISE], RESTORATION_DISTANCE]
-    cells = to_cells(results[(results["test"] == ORIGINAL) & results["metric"].isin(metrics)], resampling)
-    techniques = cells.keys.loc[cells.keys["beta"] > 0, list(WHERE)]
-    techniques = techniques.assign(baseline=baselines.column(techniques))
-    techniques = techniques[techniques["baseline"] != ""].drop(columns="technique")
-    table = techniques.drop_duplicates(ignore_index=True)
+    cells, techniques = _compared(results, metrics, baselines, resampling)
+    table = techniques.drop(columns="technique").drop_duplicates(ignore_index=True)
     biased = table.rename(columns={"baseline": "technique"})
     clean = biased.assign(beta=0.0)
     refit = biased.assign(technique=[refits.get(name, ("", ""))[0] for name in table["baseline"]])
 
-    def compare(metric: str, other: pd.DataFrame) -> tuple[Array, Array]:
-        """Return the mean difference of the biased baselines to others, and the low end of its interval."""
-        first, second = (
-            _positions(cells.keys, frame.assign(metric=metric), CELL_KEY) for frame in (biased, other)
-        )
-        values, parts = (taken(rows, first) - taken(rows, second) for rows in (cells.values, cells.singles))
-        mean = row_means(values)
-        low, _ = student_intervals(parts, confidence, taken(cells.overlaps, first), mean)
-        return mean, low
-
-    moved, _ = compare(metrics[0], clean)
-    farther, low = compare(metrics[1], refit)
+    moved, _ = _difference(cells, metrics[0], biased, clean, confidence)
+    farther, low = _difference(cells, metrics[1], biased, refit, confidence)
     useless = standing[(standing["n_degenerate"] > 0) | standing["below_constant"]]
     of_clean = taken(cells.values, _positions(cells.keys, clean.assign(metric=metrics[0]), CELL_KEY))
     no_reference = np.isnan(row_means(of_clean)) | (_positions(useless, clean, WHERE) >= 0)
-    nothing = (np.abs(moved) < least * (1 - ROUNDING)) | (np.where(np.isnan(low), farther, low) <= ROUNDING)
-    table["undo"] = first_true({NO_REFERENCE: no_reference, NOTHING_TO_UNDO: nothing})
-    return table[list(UNDO_COLUMNS)]
+    reasons = {
+        NO_REFERENCE: no_reference,
+        NOTHING_TO_UNDO: np.abs(moved) < least * (1 - ROUNDING),
+        NO_EFFECT_SHOWN: np.where(np.isnan(low), farther, low) <= ROUNDING,
+    }
+    return table.assign(technique="", undo=first_true(reasons))[list(UNDO_COLUMNS)]
+
+
+def chance_table(
+    results: pd.DataFrame,
+    baselines: Baselines,
+    resampling: Resampling | None,
+    refits: Mapping[str, tuple[str, str]],
+    *,
+    confidence: float = CONFIDENCE,
+) -> pd.DataFrame:
+    """Return the techniques that are not shown to come nearer to the clean model than chance does.
+
+    Training again on a bootstrap of the biased rows comes nearer as well, by regression to the mean. A
+    technique is shown to come nearer than such a refit where the interval of the paired difference of their
+    ``restoration_distance`` lies above 0. One repetition without folds has no interval: there the difference
+    itself counts. Where a baseline has no refit, nothing is known of its techniques.
+
+    Parameters
+    ----------
+    results, baselines, resampling, refits, confidence
+        As for :func:`undo_table`.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`UNDO_COLUMNS`, a row for each such technique at a level above 0 of a scenario of the
+        original test; ``undo`` is :data:`BY_CHANCE`.
+    """
+    cells, techniques = _compared(results, [RESTORATION_DISTANCE], baselines, resampling)
+    own = ~techniques["technique"].isin([name for pair in refits.values() for name in pair])
+    table = techniques[own & (techniques["technique"] != techniques["baseline"])].drop_duplicates()
+    refit = table.assign(technique=[refits.get(name, ("", ""))[1] for name in table["baseline"]])
+    farther, low = _difference(cells, RESTORATION_DISTANCE, refit, table, confidence)
+    by_chance = np.where(np.isnan(low), farther, low) <= ROUNDING  # NaN without a refit or a value
+    return table[by_chance].assign(undo=BY_CHANCE)[list(UNDO_COLUMNS)].reset_index(drop=True)
+
+
+def _compared(
+    results: pd.DataFrame, metrics: Sequence[str], baselines: Baselines, resampling: Resampling | None
+) -> tuple[Cells, pd.DataFrame]:
+    """Return cells of the original test, and where techniques with a baseline are at levels above 0."""
+    cells = to_cells(results[(results["test"] == ORIGINAL) & results["metric"].isin(metrics)], resampling)
+    techniques = cells.keys.loc[cells.keys["beta"] > 0, list(WHERE)]
+    techniques = techniques.assign(baseline=baselines.column(techniques))
+    return cells, techniques[techniques["baseline"] != ""]
+
+
+def _difference(
+    cells: Cells, metric: str, one: pd.DataFrame, other: pd.DataFrame, confidence: float
+) -> tuple[Array, Array]:
+    """Return the mean paired difference of a metric to others, and the low end of its interval."""
+    first, second = (_positions(cells.keys, frame.assign(metric=metric), CELL_KEY) for frame in (one, other))
+    values, parts = (taken(rows, first) - taken(rows, second) for rows in (cells.values, cells.singles))
+    mean = row_means(values)
+    low, _ = student_intervals(parts, confidence, taken(cells.overlaps, first), mean)
+    return mean, low
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.analysis import RunStatistics
-from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.answers import of_use
+from benchmark.statistics.frames import SCENARIO, WHERE
 from benchmark.statistics.restoration import (
     ORIGINAL_REMOVED,
     ORIGINAL_SHARE,
@@ -52,9 +54,31 @@ def with_restoration(
                 told = (value, value - 0.3, value + 0.3, 0.7, 0.6 - 0.05 * i * own, 0.2, low, high, reason)
                 rows.append((*scenario.key, beta, name, baseline, metric, 4, *told))
         baselines = dict.fromkeys(row[len(SCENARIO) + 2] for row in rows)
-        reasons += [(*scenario.key, beta, baseline, undo) for baseline in baselines]
-    return replace(
-        statistics,
-        restoration=pd.DataFrame(rows, columns=list(RESTORATION_COLUMNS)),
-        undo=pd.DataFrame(reasons, columns=list(UNDO_COLUMNS)),
+        reasons += [(*scenario.key, beta, baseline, "", undo) for baseline in baselines]
+    return answered(
+        replace(
+            statistics,
+            restoration=pd.DataFrame(rows, columns=list(RESTORATION_COLUMNS)),
+            undo=pd.DataFrame(reasons, columns=list(UNDO_COLUMNS)),
+        )
     )
+
+
+def answered(statistics: RunStatistics) -> RunStatistics:
+    """Return statistics that recommend to restore whatever is of use and nearer than its baseline.
+
+    Those without answers stay as they are.
+    """
+    if "goal" not in statistics.answers.columns:
+        return statistics
+    answers = statistics.answers[statistics.answers["goal"] == EQUALISE]
+    told = statistics.restoration
+    told = told[told["metric"] == GOAL_METRICS[RESTORE]]
+    distance = told.set_index([*WHERE])["value"]
+    before = distance.reindex(pd.MultiIndex.from_frame(told.assign(technique=told["baseline"])[[*WHERE]]))
+    standing = of_use(statistics.standing).set_index([*WHERE])["of_use"]
+    nearer = distance.index[distance.to_numpy() < before.to_numpy() - 0.01]
+    keys = pd.MultiIndex.from_frame(answers[[*WHERE]])
+    good = keys.isin(nearer) & keys.isin(standing.index[standing])
+    restore = answers.assign(goal=RESTORE, verdict=np.where(good, "recommended", "no_less"))
+    return replace(statistics, answers=pd.concat([restore, answers], ignore_index=True))

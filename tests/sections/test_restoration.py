@@ -13,9 +13,9 @@ from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections.restoration import GOAL, READING, section, sentences
 from benchmark.sections.section import Section
-from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from tests.figures.test_statistics_figures import statistics as made_up
-from tests.report.made_up_restoration import BETA, with_restoration
+from tests.report.made_up_restoration import BETA, answered, with_restoration
 from tests.report.planted_folder import PLANTED, write_planted_folder
 
 
@@ -39,9 +39,9 @@ def test_the_nearest_useful_technique_that_exceeds_the_refit_is_named_with_who_p
 ) -> None:
     # The first technique is nearest, but its interval holds what the refit gives back.
     assert said(planted) == [
-        "Of the techniques shown to give back more than a refit, Useful, at a cost comes nearest to the "
-        "clean model. It gives back 70 % of those whom the bias cost acceptance. "
-        "A refit of the biased rows gives back 60 %.",
+        "Of the techniques shown to restore decisions, Useful, at a cost comes nearest to the clean model. "
+        "It gives back 70 % of those whom the bias cost acceptance. A refit of the biased rows gives back "
+        "60 %.",
         "To the deprived group it gives back 70 %, to the favored group 70 %.",
         "Who pays: it refuses 20 % of those whom the clean model and the biased baseline accept. A refit of "
         "the biased rows refuses 60 %.",
@@ -53,7 +53,7 @@ def test_where_more_is_given_back_at_a_greater_distance_that_is_said(planted: Ru
     table = planted.restoration.copy()
     table.loc[(table["technique"] == "costly") & (table["metric"] == "restoration_distance"), "value"] = 0.01
     table.loc[(table["technique"] == "useful"), "beyond_refit_low"] = 0.1
-    (*_, last) = said(replace(planted, restoration=table))
+    (*_, last) = said(answered(replace(planted, restoration=table)))
     assert last == (
         "Useful gives back more, 75 %. It refuses 15 % of those whom the clean model and the biased baseline "
         "accept, and accepts 15 % of those whom the clean model refuses."
@@ -65,20 +65,24 @@ def test_who_accepts_everybody_is_not_named_for_giving_back_most(planted: RunSta
     generous = table["technique"] == "useful"
     table.loc[generous & (table["metric"] == "given_back"), ["value", "beyond_refit_low"]] = 1.0, 0.4
     table.loc[generous & (table["metric"] == "restoration_distance"), "value"] = 0.4
-    assert not any("Useful " in sentence for sentence in said(replace(planted, restoration=table)))
+    assert not any("Useful " in sentence for sentence in said(answered(replace(planted, restoration=table))))
 
 
 def test_where_nothing_is_shown_or_to_be_undone_no_technique_is_named(planted: RunStatistics) -> None:
     none = replace(planted, restoration=planted.restoration.assign(beyond_refit_low=-0.1))
     assert said(none) == [
-        "No useful technique is both nearer to the clean model than the biased baseline and shown to give "
+        "No technique is shown to restore decisions: to be nearer to the clean model, of use, and to give "
         "back more than a refit."
     ]
+    unanswered = replace(planted, answers=planted.answers.assign(verdict="by_chance"))
+    assert said(unanswered) == said(none)  # what the rule does not recommend is not named
     for reason, begin in (
         (NO_REFERENCE, "Classifier c45 is no reference. "),
         (NOTHING_TO_UNDO, "There is nothing to undo for classifier c45. "),
+        (NO_EFFECT_SHOWN, "The bias is not shown to move the decisions of classifier c45 farther "),
     ):
         own = with_restoration(planted, reason)
+        own = replace(own, answers=own.answers.assign(verdict=reason))
         assert said(own)[0].startswith(begin)
         assert len(said(own)) == 1
         overview = section_of(own).blocks[0].table

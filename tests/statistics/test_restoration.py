@@ -13,6 +13,7 @@ import scipy.stats
 from benchmark.columns import DECISION_COLUMNS, DECISION_COUNTS
 from benchmark.errors import StatisticsError
 from benchmark.statistics import (
+    chance_table,
     pooled_shares,
     recoveries,
     restoration_table,
@@ -23,12 +24,15 @@ from benchmark.statistics.decisions import FEW, SHARES
 from benchmark.statistics.frames import WHERE, Baselines, Resampling
 from benchmark.statistics.recovery import NOTHING_PLANTED
 from benchmark.statistics.restoration import (
+    BY_CHANCE,
+    NO_EFFECT_SHOWN,
     NO_ORIGINAL,
     NO_REFERENCE,
     NOTHING_TO_UNDO,
     RESTORATION_COLUMNS,
     REVERSED,
     SHARE_COLUMNS,
+    UNDO_COLUMNS,
 )
 from tests.statistics.made_up import results
 
@@ -458,7 +462,7 @@ def test_there_is_something_to_undo_where_the_baseline_is_farther_than_a_refit()
     table = undo(distances=FAR)
     assert table.iloc[0].to_dict() == {
         **{"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "beta": 0.5},
-        **{"baseline": "none", "undo": ""},
+        **{"baseline": "none", "technique": "", "undo": ""},
     }
     assert len(table) == 1
 
@@ -471,11 +475,11 @@ def test_there_is_nothing_to_undo_where_the_bias_hardly_moves_the_baseline(
     assert undo([value - 0.02 for value in BEFORE], distances)["undo"].tolist() == [""]
 
 
-def test_there_is_nothing_to_undo_where_a_refit_of_clean_rows_is_as_far() -> None:
+def test_no_effect_is_shown_where_a_refit_of_clean_rows_is_as_far() -> None:
     near = {"none": FAR["none"], "refit_clean": [0.29, 0.32, 0.28, 0.31, 0.30]}
-    assert undo(distances=near)["undo"].tolist() == [NOTHING_TO_UNDO]
+    assert undo(distances=near)["undo"].tolist() == [NO_EFFECT_SHOWN]
     # A single repetition has no interval: the difference counts.
-    for refit, verdict in ((0.29, ""), (0.31, NOTHING_TO_UNDO), (0.30 - 1e-16, NOTHING_TO_UNDO)):
+    for refit, verdict in ((0.29, ""), (0.31, NO_EFFECT_SHOWN), (0.30 - 1e-16, NO_EFFECT_SHOWN)):
         assert undo([0.5], {"none": [0.30], "refit_clean": [refit]})["undo"].tolist() == [verdict]
 
 
@@ -490,3 +494,26 @@ def test_a_useless_clean_model_is_no_reference() -> None:
 def test_a_baseline_without_results_at_a_level_does_not_make_the_clean_model_useless() -> None:
     values = signed({0.0: {"none": BEFORE, "t": BEFORE}, 0.5: {"t": LEFT}})
     assert undo_table(values, BASELINES, standing(), None, REFITS)["undo"].tolist() == [""]
+
+
+def test_what_comes_no_nearer_than_a_refit_of_biased_rows_does_so_by_chance() -> None:
+    """The differences of `t` to the refit by hand: .1 in each split; those of `u` are of either sign."""
+    refit = [0.20, 0.22, 0.21, 0.19, 0.18]
+    distances = {
+        "none": FAR["none"],
+        "refit_biased": refit,
+        "t": [value - 0.1 for value in refit],
+        "u": [value + 0.02 * sign for value, sign in zip(refit, (1, -1, 1, -1, -1), strict=True)],
+    }
+    values = results(distances, beta=0.5, metric="restoration_distance")
+    table = chance_table(values, BASELINES, None, REFITS)
+    assert list(table.columns) == list(UNDO_COLUMNS)
+    assert table[["technique", "baseline", "undo"]].to_numpy().tolist() == [["u", "none", BY_CHANCE]]
+    # Without a refit of the baseline nothing is known of its techniques.
+    assert chance_table(values, BASELINES, None, {}).empty
+
+
+def test_one_sample_has_no_interval_and_its_difference_counts() -> None:
+    distances = {"none": [0.3], "refit_biased": [0.2], "t": [0.1], "u": [0.2]}
+    values = results(distances, beta=0.5, metric="restoration_distance")
+    assert chance_table(values, BASELINES, None, REFITS)["technique"].tolist() == ["u"]
