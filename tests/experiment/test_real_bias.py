@@ -69,6 +69,8 @@ def test_flips_change_the_gap_as_people_do(world: World) -> None:
         scene = world.scenes[name]
         flipped, judged = (scene.expected(bias, 1.0).discrimination for bias in ("flips", "judged"))
         assert flipped == pytest.approx(judged, abs=1e-9)
+        assert scene.judged is not None
+        assert (scene.judged.shares(scene.test) > 0.1).all()  # people err about both groups and both labels
 
 
 @pytest.mark.real_data
