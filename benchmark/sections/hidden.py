@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmark.columns import GOALS, RESTORE
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription, PlantedBias
+from benchmark.runs.descriptions import DatasetDescription
 from benchmark.sections.goals import WHY_NOT, WORDS
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.hidden_bias import (
@@ -60,8 +60,9 @@ def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) 
         )
         return
     table = hidden_bias_table() if table is None else table
-    hidden, dose = dataset.hidden_dose, bias.added(max(levels))
-    yield _unknown(table, dose) if hidden is None else _known(table, dataset, bias, hidden, max(levels))
+    hidden, level = dataset.hidden_dose, bias.highest(levels)
+    dose = bias.added(level)
+    yield _unknown(table, dose) if hidden is None else _known(table, dataset, hidden, dose)
 
 
 def _unknown(table: pd.DataFrame, dose: float) -> Block:
@@ -87,9 +88,7 @@ def _unknown(table: pd.DataFrame, dose: float) -> Block:
     )
 
 
-def _known(
-    table: pd.DataFrame, dataset: DatasetDescription, bias: PlantedBias, hidden: float, level: float
-) -> Block:
+def _known(table: pd.DataFrame, dataset: DatasetDescription, hidden: float, dose: float) -> Block:
     """Say what the bias that outside rates tell of makes of an answer."""
     rates = dataset.entry.true_rates or {}
     given = rates["favored"] - rates["deprived"]
@@ -104,7 +103,7 @@ def _known(
             "the answer was not measured."
         )
         return Block(TITLE, [" ".join(notes)])
-    hidden, remarks, dose = max(hidden, 0.0), [], bias.added(level)
+    hidden, remarks = max(hidden, 0.0), []
     if hidden > greatest_hidden(table):
         most = greatest_hidden(table)
         notes.append(f"What so much makes of the answer is not known: at most {most:g} was measured.")
