@@ -123,10 +123,9 @@ def _line(row: HiddenBias) -> str:
     """Return a row of the table in words."""
     low, high = number(row.regret_low), number(row.regret_high)
     return (
-        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}, of at most {row.ceiling:.2f} "
-        "between "
-        f"halves of the repetitions. The choice is {number(row.regret)} [{low}, {high}] farther "
-        f"{WORDS[row.goal].away} than the best; always dropping the sensitive feature "
+        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}; with themselves, in halves of the "
+        f"repetitions, ranks agree by {row.ceiling:.2f}. The choice is {number(row.regret)} [{low}, {high}] "
+        f"farther {WORDS[row.goal].away} than the best; always dropping the sensitive feature "
         f"{number(row.drop_regret)}, doing nothing {number(row.nothing_regret)}."
     )
 
