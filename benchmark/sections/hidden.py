@@ -39,14 +39,16 @@ def section(statistics: RunStatistics, table: pd.DataFrame | None = None) -> Sec
 
 
 def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) -> Iterator[Block]:
-    """Yield one block where a run has one dataset, one bias, and trains on real rows; else none.
+    """Yield one block where a run has one dataset and one bias, and trains on real rows; else none.
+
+    Of other kinds of bias than the measured one it says that nothing is known.
 
     ``table`` is that of :func:`~benchmark.statistics.hidden_bias.hidden_bias_table`, by default the shipped
     one.
     """
     run = statistics.run
     levels = [level for level in statistics.answers["beta"].unique() if level > 0]
-    if len(run.datasets) != 1 or len(run.datasets[0].bias) != 1 or not levels or not run.protocol.overlaps:
+    if len(run.datasets) != 1 or len(run.datasets[0].bias) != 1 or not levels:
         return
     (dataset,) = run.datasets
     (bias,) = dataset.bias
@@ -58,6 +60,8 @@ def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) 
                 "alone. All numbers here are against labels as the file has them."
             ],
         )
+        return
+    if not run.protocol.overlaps:
         return
     table = hidden_bias_table() if table is None else table
     hidden, level = dataset.hidden_dose, bias.highest(levels)
