@@ -7,7 +7,7 @@ conditions the numbers hold. Their fields are those of ``manifest.json``; all el
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Annotated, Any
@@ -158,6 +158,12 @@ class PlantedBias:
         text = bias_sentence(self.name, self.description)
         return f"{text}; {self.solved}" if self.solved else text
 
+    def highest(self, levels: Iterable[float]) -> float:
+        """Return the highest of some levels; one that takes nearly all there is comes after lower ones."""
+        levels = [*levels]
+        extreme = {dose.dose for dose in self.doses if not dose.pooled}
+        return max((level for level in levels if level > 0 and level not in extreme), default=max(levels))
+
     @property
     def betas(self) -> dict[float, float]:
         """The β of each dose that is reached."""
@@ -304,6 +310,10 @@ class DatasetDescription:
                 got=", ".join(map(_ARROW.join, absent)),
                 remedy="run the experiment again: the network and the bias are not of one run",
             )
+
+    def planted(self, bias: str) -> PlantedBias:
+        """Return a bias by its name."""
+        return next((own for own in self.bias if own.name == bias), PlantedBias(bias))
 
     @property
     def baseline(self) -> str:

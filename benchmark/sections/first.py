@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.columns import EQUALISE, UNTREATED
 from benchmark.data.reading import FEW_ROWS, small_group
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.descriptions import DatasetDescription, PlantedBias
 from benchmark.runs.manifest import Protocol
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
 from benchmark.sections.goals import TWO_WINNERS, WORDS, by_goal, difference, unanswered, winners
@@ -39,10 +39,12 @@ def section(statistics: RunStatistics) -> Section | None:
         return None
     (dataset,) = run.datasets
     levels: dict[str, dict[str, list[tuple[float, list[Answer]]]]] = {}
+    bias = PlantedBias("")
     for goal, answers in by_goal(statistics.answers):
-        for (_, _, classifier, _), beta, rows in by_level(answers):
+        for (_, planted_bias, classifier, _), beta, rows in by_level(answers):
+            bias = dataset.planted(planted_bias)
             levels.setdefault(classifier, {}).setdefault(goal, []).append((beta, rows))
-    highest = max(beta for goals in levels.values() for own in goals.values() for beta, _ in own)
+    highest = bias.highest(beta for goals in levels.values() for own in goals.values() for beta, _ in own)
     said = [
         " ".join([f"At {run.level_text(highest)}.", words])
         for (_, beta), named in winners(statistics.answers).items()
@@ -51,7 +53,9 @@ def section(statistics: RunStatistics) -> Section | None:
     blocks = [Block(TWO_WINNERS, said)] if said else []
     for classifier, of_goals in levels.items():
         blocks.append(_what_bias_does(statistics, dataset, classifier, of_goals[EQUALISE]))
-        blocks += [_what_techniques_change(statistics, goal, of_goal) for goal, of_goal in of_goals.items()]
+        for goal, of_goal in of_goals.items():
+            told = bias.highest(beta for beta, _ in of_goal)
+            blocks.append(_what_techniques_change(statistics, goal, of_goal, told))
     reason = unanswered(statistics.answers, run)
     blocks += hidden_blocks(statistics)
     notes = [*([reason] if reason else []), *small_groups(dataset), f"In brackets: {scope(run.protocol)}"]
@@ -105,15 +109,15 @@ def _doubts(model: Answer) -> Iterator[str]:
 
 
 def _what_techniques_change(
-    statistics: RunStatistics, goal: str, levels: list[tuple[float, list[Answer]]]
+    statistics: RunStatistics, goal: str, levels: list[tuple[float, list[Answer]]], highest: float
 ) -> Block:
     """Say which techniques to choose for a goal at the highest level of bias, and count them elsewhere."""
-    *less, (beta, rows) = levels
-    run = statistics.run
-    counts = (f"At {run.level_text(level)}: {answer_counts(there)}." for level, there in less[::-1])
-    sentences = answer_sentences(rows, statistics.run.titles, criteria=statistics.criteria)
+    run, told = statistics.run, dict(levels)
+    rows = told.pop(highest)
+    counts = (f"At {run.level_text(level)}: {answer_counts(told[level])}." for level in [*told][::-1])
+    sentences = answer_sentences(rows, run.titles, criteria=statistics.criteria)
     return Block(
-        f"{WORDS[goal].title}. What techniques change at {run.level_text(beta)}",
+        f"{WORDS[goal].title}. What techniques change at {run.level_text(highest)}",
         remarks=[*sentences, *counts],
     )
 
@@ -128,11 +132,11 @@ def small_groups(dataset: DatasetDescription) -> Iterator[str]:
 
 def planted(dataset: DatasetDescription, level: float) -> str:
     """Say in words what a level of bias is, and for a dose by how much the label gap grows."""
-    (bias,) = dataset.bias
     gap = dataset.recorded_gap
     if level == 0:
-        held = f", with a label gap of {number(gap)}" if bias.doses else ""
+        held = f", with a label gap of {number(gap)}" if any(bias.doses for bias in dataset.bias) else ""
         return f"nothing is planted, labels are those of the file{held}"
+    (bias,) = dataset.bias
     words = _PLANTED.get(bias.kind)
     if not bias.doses:
         return words.format(share=share(level)) if words else bias.description
@@ -144,8 +148,7 @@ def planted(dataset: DatasetDescription, level: float) -> str:
 
 def _out_of_reach(dataset: DatasetDescription) -> Iterator[str]:
     """Say which doses cannot be reached, and which take nearly all that there is to take."""
-    (bias,) = dataset.bias
-    for dose in bias.doses:
+    for dose in (dose for bias in dataset.bias for dose in bias.doses):
         if dose.beta is None:
             yield (
                 f"dose {dose.dose:g} is out of reach in this file: the bias widens the label gap by "

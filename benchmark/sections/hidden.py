@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmark.columns import GOALS, RESTORE
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription, PlantedBias
+from benchmark.runs.descriptions import DatasetDescription
 from benchmark.sections.goals import WHY_NOT, WORDS
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.hidden_bias import (
@@ -39,14 +39,16 @@ def section(statistics: RunStatistics, table: pd.DataFrame | None = None) -> Sec
 
 
 def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) -> Iterator[Block]:
-    """Yield one block where a run has one dataset, one bias, and trains on real rows; else none.
+    """Yield one block where a run has one dataset and one bias, and trains on real rows; else none.
+
+    Of other kinds of bias than the measured one it says that nothing is known.
 
     ``table`` is that of :func:`~benchmark.statistics.hidden_bias.hidden_bias_table`, by default the shipped
     one.
     """
     run = statistics.run
     levels = [level for level in statistics.answers["beta"].unique() if level > 0]
-    if len(run.datasets) != 1 or len(run.datasets[0].bias) != 1 or not levels or not run.protocol.overlaps:
+    if len(run.datasets) != 1 or len(run.datasets[0].bias) != 1 or not levels:
         return
     (dataset,) = run.datasets
     (bias,) = dataset.bias
@@ -59,9 +61,12 @@ def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) 
             ],
         )
         return
+    if not run.protocol.overlaps:
+        return
     table = hidden_bias_table() if table is None else table
-    hidden, dose = dataset.hidden_dose, bias.added(max(levels))
-    yield _unknown(table, dose) if hidden is None else _known(table, dataset, bias, hidden, max(levels))
+    hidden, level = dataset.hidden_dose, bias.highest(levels)
+    dose = bias.added(level)
+    yield _unknown(table, dose) if hidden is None else _known(table, dataset, hidden, dose)
 
 
 def _unknown(table: pd.DataFrame, dose: float) -> Block:
@@ -87,9 +92,7 @@ def _unknown(table: pd.DataFrame, dose: float) -> Block:
     )
 
 
-def _known(
-    table: pd.DataFrame, dataset: DatasetDescription, bias: PlantedBias, hidden: float, level: float
-) -> Block:
+def _known(table: pd.DataFrame, dataset: DatasetDescription, hidden: float, dose: float) -> Block:
     """Say what the bias that outside rates tell of makes of an answer."""
     rates = dataset.entry.true_rates or {}
     given = rates["favored"] - rates["deprived"]
@@ -104,7 +107,7 @@ def _known(
             "the answer was not measured."
         )
         return Block(TITLE, [" ".join(notes)])
-    hidden, remarks, dose = max(hidden, 0.0), [], bias.added(level)
+    hidden, remarks = max(hidden, 0.0), []
     if hidden > greatest_hidden(table):
         most = greatest_hidden(table)
         notes.append(f"What so much makes of the answer is not known: at most {most:g} was measured.")
@@ -124,10 +127,9 @@ def _line(row: HiddenBias) -> str:
     """Return a row of the table in words."""
     low, high = number(row.regret_low), number(row.regret_high)
     return (
-        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}, of at most {row.ceiling:.2f} "
-        "between "
-        f"halves of the repetitions. The choice is {number(row.regret)} [{low}, {high}] farther "
-        f"{WORDS[row.goal].away} than the best; always dropping the sensitive feature "
+        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}; with themselves, in halves of the "
+        f"repetitions, ranks agree by {row.ceiling:.2f}. The choice is {number(row.regret)} [{low}, {high}] "
+        f"farther {WORDS[row.goal].away} than the best; always dropping the sensitive feature "
         f"{number(row.drop_regret)}, doing nothing {number(row.nothing_regret)}."
     )
 

@@ -15,6 +15,7 @@ from benchmark.sections.goals import WORDS, by_goal
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.choices import LEAST
+from benchmark.statistics.frames import ScenarioKey
 from benchmark.techniques import find_technique, get_technique
 
 NO_LINES = (
@@ -67,15 +68,16 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
 
 def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, Answer | None]]:
     """Yield each scenario, its highest level of bias, a goal, and the answer that is named, or None."""
-    last = {
-        goal: {key: (beta, rows) for key, beta, rows in by_level(answers)}  # levels ascend
-        for goal, answers in by_goal(statistics.answers)
-    }
+    told: dict[str, dict[ScenarioKey, dict[float, list[Answer]]]] = {}
+    for goal, answers in by_goal(statistics.answers):
+        for key, beta, rows in by_level(answers):
+            told.setdefault(goal, {}).setdefault(key, {})[beta] = rows
     for scenario in statistics.scenarios:
-        for goal, levels in last.items():
-            if scenario.key in levels:
-                beta, rows = levels[scenario.key]
-                named = named_choices(rows).get(LEAST)
+        for goal, scenarios in told.items():
+            if scenario.key in scenarios:
+                levels = scenarios[scenario.key]
+                beta = scenario.dataset.planted(scenario.bias).highest(levels)
+                named = named_choices(levels[beta]).get(LEAST)
                 recommended = named if named and named.verdict == "recommended" else None
                 yield scenario, beta, goal, recommended
 

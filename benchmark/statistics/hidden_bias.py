@@ -32,10 +32,11 @@ HIDDEN_BIAS_COLUMNS = (
 )
 """Columns of the table: a row for each goal, hidden dose, and dose that is planted on top.
 
-``tau`` is Kendall's τ between both ranks, the mean over ``datasets`` many datasets, with its interval, and
-``ceiling`` the τ between halves of the repetitions. ``regret`` is by how much the apparent choice is worse
-than the best choice, in the distance of the goal, with its interval. ``drop_regret`` and ``nothing_regret``
-are the regret of always leaving out the sensitive feature, and of doing nothing.
+``tau`` is Kendall's τ between both ranks, the mean over ``datasets`` many datasets, with its interval;
+``ceiling`` says by how much ranks agree with themselves, in halves of the repetitions. ``regret`` is by how
+much the apparent choice is worse than the best choice, in the distance of the goal, with its interval.
+``drop_regret`` and ``nothing_regret`` are the regret of always leaving out the sensitive feature, and of
+doing nothing.
 """
 
 _EQUAL = 1e-9

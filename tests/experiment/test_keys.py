@@ -191,6 +191,12 @@ CHANGES: dict[str, tuple[Change, ...]] = {
     "datasets.techniques": (Change(first(*DATASET, techniques=["none"])),),
     "datasets.parameters": (Change(first(*DATASET, parameters={"repair": {"level": 1.0}})),),
     "datasets.strata": (Change(first(*DATASET, strata="town")),),
+    "datasets.true_rates.deprived": (
+        Change(first(*DATASET, true_rates={"deprived": 0.4, "favored": 0.5})),
+    ),
+    "datasets.true_rates.favored": (
+        Change(first(*DATASET, true_rates={"deprived": 0.2, "favored": 0.5})),
+    ),
     "datasets.sensitive": (Change(first(*DATASET, sensitive=["sex", "race"])),),
     "datasets.mitigate": (Change(first(*DATASET, mitigate="race", deprived_group="a")),),
     "datasets.deprived_group": (Change(first(*DATASET, deprived_group="m")),),

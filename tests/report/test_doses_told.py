@@ -106,6 +106,18 @@ def test_quick_says_what_a_dose_is_in_words_and_what_it_does() -> None:
     assert "What techniques change at dose 0.1" in text
 
 
+def test_a_dose_that_takes_nearly_all_is_told_after_lower_ones() -> None:
+    doses = (Dose(0.0, 0.0, 0.0), Dose(0.05, 0.4, 0.05), Dose(0.1, 0.97, 0.1), Dose(FAR, None, 0.11))
+    bias = PlantedBias("label", doses=doses)
+    assert bias.highest([0.0, 0.05, 0.1]) == 0.05
+    assert bias.highest([0.0, 0.1]) == 0.1
+    assert bias.highest([0.0]) == 0.0
+    assert PlantedBias("label").highest([0.0, 0.5, 1.0]) == 1.0
+    assert bias.solved == (
+        "dose 0.05 is β = 0.4; dose 0.1 is β = 0.97; dose 0.9 is out of reach, at most 0.110 is added"
+    )
+
+
 def test_files_and_figures_go_by_dose() -> None:
     statistics = world()
     for name, frame in statistics.frames.items():
