@@ -51,7 +51,7 @@ from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.frames import Baseline, ScenarioKey
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
-from benchmark.text.words import LevelName, number, share
+from benchmark.text.words import number, share
 
 TITLE = "At this level of bias: which technique, at what cost"
 
@@ -67,10 +67,6 @@ RANDOM = "Accepting by lot"
 INERT = "bias as it is planted here has no effect: one level stands for all"
 """Said where only one level of bias is shown."""
 
-_LEVELS: Mapping[LevelName, str] = {
-    "beta": "β: level of planted bias; 25 % bias is β = 0.25",
-    "dose": "dose: label gap that the planted bias adds",
-}
 _MOST_ROWS = 8
 _MOST_IN_FULL = 6  # scenarios in the terminal; of more, those that name the same techniques are one
 
@@ -568,7 +564,7 @@ def _short_reading(
     # Where most techniques are compared at a level of bias, few repetitions show the least.
     fewest = max(by_place, key=lambda of_level: sum(row.tested for row in of_level))
     return [
-        ". ".join([_LEVELS[run.level_name], *(k for k, said in kinds.items() if said)])
+        ". ".join([run.level_entry, *(k for k, said in kinds.items() if said)])
         + ". Limits go by unrounded numbers.",
         *([f"dist.: distance to the clean model. {CLEAN_MODEL}"] if RESTORE in goals else []),
         *([_DISCRIMINATION] if EQUALISE in goals else []),
