@@ -26,7 +26,11 @@ def section(statistics: RunStatistics) -> Section:
     """Return what is known of each dataset."""
     run = statistics.run
     cards = cards_of(run)
-    blocks = [block for dataset in run.datasets for block in _dataset(dataset, cards.get(dataset.name))]
+    blocks = [
+        block
+        for dataset in run.datasets
+        for block in _dataset(dataset, cards.get(dataset.name), run.protocol)
+    ]
     notes = [] if run.protocol.train == "data" else [f"Note: {OF_NETWORKS}"]
     return Section("data", "Data", notes, blocks=blocks)
 
@@ -39,7 +43,7 @@ def cards_of(run: Manifest) -> dict[str, Card]:
 
 def data_notes(datasets: Iterable[DatasetDescription], run: Manifest) -> Iterator[str]:
     """Say what readers have to know about a run's data: warnings, biases without effect, sizes of groups."""
-    which = "original " if run.tests_note else ""
+    which = counted_rows(run.protocol, "original " if run.tests_note else "")
     for dataset in datasets:
         if dataset.embedded:
             yield f"Warning, {dataset.heading}: an {NOT_REAL}."
@@ -50,7 +54,7 @@ def data_notes(datasets: Iterable[DatasetDescription], run: Manifest) -> Iterato
         for note in dataset.notes:
             yield f"Note, {dataset.heading}: {sentence(note)}"
         if dataset.test_groups is not None:
-            yield f"{dataset.heading}: of the {which}test rows, {counted(dataset.test_groups)}."
+            yield f"{dataset.heading}: of the {which}, {counted(dataset.test_groups)}."
 
 
 def planted_note(scenario: Scenario, protocol: Protocol) -> str:
@@ -73,6 +77,16 @@ def planted_note(scenario: Scenario, protocol: Protocol) -> str:
     return f"Planted: {what}{acting}.{solved}{drawn if levels else ''}"
 
 
+def counted_rows(protocol: Protocol, which: str = "") -> str:
+    """Say which rows were counted: the test rows, or those that each repetition draws its test rows from."""
+    if protocol.holdout is not None:
+        tested = f"{100 * protocol.holdout:.3g} % of them"
+        return f"rows that are split ({tested} are the {which}test rows of a repetition)"
+    if protocol.folds is not None:
+        return f"rows that are split (each is a {which}test row in one fold of a repetition)"
+    return f"{which}test rows"
+
+
 def counted(sizes: GroupSizes) -> str:
     """Say how many are favorable: ``"20 of 50 deprived and 60 of 90 favored ones are favorable"``."""
     return (
@@ -81,14 +95,15 @@ def counted(sizes: GroupSizes) -> str:
     )
 
 
-def _dataset(dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
+def _dataset(dataset: DatasetDescription, card: Card | None, protocol: Protocol) -> Iterator[Block]:
     heading = dataset.heading
+    split = counted_rows(protocol) if protocol.splits else "rows"
     facts = {
         "title": dataset.title,
-        "scored on": f"{dataset.test_data}, {dataset.test_rows:,} rows",
+        "scored on": f"{dataset.test_data}, {dataset.test_rows:,} {split}",
         "trained on": f"samples of {dataset.train_rows:,} rows",
         "baseline": EACH_OWN if dataset.baseline == OWN else dataset.baseline,
-        "groups": _groups(dataset),
+        "groups": _groups(dataset, protocol),
     }
     notes = [
         *([EMBEDDED] if dataset.embedded else []),
@@ -131,12 +146,12 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Iterator[Block]:
     )
 
 
-def _groups(dataset: DatasetDescription) -> str:
+def _groups(dataset: DatasetDescription, protocol: Protocol) -> str:
     """Say who is better off in the test data, and what a constant answer is worth there."""
     if (sizes := dataset.test_groups) is None:
         return ""
     constant = sizes.best_constant
     return (
-        f"of the test rows, {counted(sizes)}; the best constant answer, {constant.words}, has an accuracy of "
-        f"{number(constant.accuracy, 4)}"
+        f"of the {counted_rows(protocol)}, {counted(sizes)}; the best constant answer, {constant.words}, has "
+        f"an accuracy of {number(constant.accuracy, 4)}"
     )

@@ -9,19 +9,28 @@ from typing import Any
 
 import pandas as pd
 
+from benchmark.columns import GOAL_METRICS
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.runs.ranks import repeated_levels
 from benchmark.sections.choices import UNKNOWN_SHARES, change_text
+from benchmark.sections.goals import WHY_NOT, WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import SAME_ANSWER, baseline_notes
 from benchmark.statistics.answers import ACCURACY, of_use
+from benchmark.statistics.choices import COMPARED_WITH
 from benchmark.statistics.frames import WHERE
 from benchmark.statistics.paired import FAMILY
 from benchmark.text.words import LevelName, level_text
 
 SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "keeps_accuracy")
 """Columns of :func:`survivors`."""
+
+PURPOSES = {metric: WORDS[goal].purpose for goal, metric in GOAL_METRICS.items()}
+"""What a technique is chosen for, by the metric that is the measure of this goal."""
+
+PASSED = ("recommended", "candidate", "outdone")
+"""Verdicts of techniques that hold up in the metric of a goal: all limits of the goal are kept."""
 
 NOT_COMPARED = "nothing could be compared"
 """Stands where no technique is of use, or the baseline cannot be compared with."""
@@ -51,8 +60,10 @@ def section(statistics: RunStatistics) -> Section:
         f"Shown is what intervals say that hold for all techniques at a {level} together.",
         traded,
         gaps,
-        "Of use, as far as that is recorded: at least as accurate as the best constant answer, and without "
-        "nearly always the same answer to all or to one of the groups.",
+        "In the metric of a goal a technique holds up only where it is recommended for that goal, or would "
+        "be but for few repetitions or a technique that outdoes it.",
+        "Of use in other metrics, as far as that is recorded: at least as accurate as the best constant "
+        "answer, and without nearly always the same answer to all or to one of the groups.",
         *left_out_notes(statistics),
     ]
     headings = ["Dataset", "Metric", f"Up to {level}", "Techniques", "Less accurate", "Incomplete"]
@@ -103,11 +114,10 @@ def _rows(statistics: RunStatistics, found: pd.DataFrame, incomplete: pd.DataFra
     for scenario, metric in statistics.compared_metrics:
         held_up = scenario.rows(found[found["metric"] == metric])
         gaps = scenario.rows(incomplete[incomplete["metric"] == metric])["technique"]
-        head = [scenario.heading, statistics.title(metric)]
+        head = [scenario.heading, metric_title(statistics, metric)]
         last = "; ".join(titles[name] for name in gaps) or "–"
         if held_up.empty:
-            none = "none shown" if is_compared(statistics, scenario, metric) else NOT_COMPARED
-            yield [*head, "–", none, "", last]
+            yield [*head, "–", _none_words(statistics, scenario, metric), "", last]
         for level, rows in held_up.groupby("up_to", sort=False):
             names: dict[bool, list[str]] = {True: [], False: []}
             for technique, not_at, keeps in rows[["technique", "not_at", "keeps_accuracy"]].itertuples(
@@ -119,6 +129,12 @@ def _rows(statistics: RunStatistics, found: pd.DataFrame, incomplete: pd.DataFra
             head, last = ["", ""], ""
 
 
+def metric_title(statistics: RunStatistics, metric: str) -> str:
+    """Return the title of a metric, and in brackets the goal that it is the measure of, if any."""
+    purpose = PURPOSES.get(metric)
+    return statistics.title(metric) + (f" ({purpose})" if purpose else "")
+
+
 def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Find the techniques of use that beat the baseline, and up to which level of bias.
 
@@ -126,9 +142,9 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     -------
     DataFrame
         Columns :data:`SURVIVOR_COLUMNS`, one row for each family of tests and technique that is better than
-        the baseline at some level, by :func:`~benchmark.statistics.answers.judged`, and of use there: never
-        degenerate, at least as accurate as the best constant answer, and without one answer for nearly all of
-        a group
+        the baseline at some level, by :func:`~benchmark.statistics.answers.judged`, and of use there. In the
+        metric of a goal its verdict is one of :data:`PASSED`. In others it is never degenerate, at least as
+        accurate as the best constant answer, and without one answer for nearly all of a group
         (:func:`~benchmark.statistics.answers.standings`). ``up_to`` is the greatest such level up to which
         technique and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it
         is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
@@ -139,8 +155,8 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
         farther, if all repetitions up to there had a value.
     """
     where = list(WHERE)
-    table = statistics.compared.join(of_use(statistics.standing).set_index(where)["of_use"], on=where)
-    table["better"] &= table["of_use"].eq(True)
+    table = statistics.compared
+    table = table.assign(better=table["better"] & _passes(statistics, table))
     costly = table.loc[(table["metric"] == ACCURACY) & table["worse"], where]
     less_accurate = set(costly.itertuples(index=False, name=None))
     rows, incomplete = [], []
@@ -169,6 +185,17 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
+def _passes(statistics: RunStatistics, table: pd.DataFrame) -> pd.Series[bool]:
+    """Return of each comparison whether the technique is of use there, by the goal if its metric has one."""
+    where, keys = list(WHERE), [*WHERE, "metric"]
+    standing = of_use(statistics.standing).set_index(where)["of_use"]
+    useful = table[where].join(standing, on=where)["of_use"].eq(True)
+    verdicts = table[keys].join(statistics.answers.set_index(keys)["verdict"], on=keys)["verdict"]
+    # Without values in every repetition it does not hold up, but may be better at more levels.
+    passed = verdicts.isin(PASSED) | ((verdicts == "incomplete") & useful)
+    return useful.where(~table["metric"].isin(PURPOSES), passed)
+
+
 def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> bool:
     """Whether any technique is compared with the baseline in a metric: one of use, at some level of bias."""
     standing = statistics.standing
@@ -176,6 +203,19 @@ def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> b
     own = scenario.rows(statistics.compared)
     own = own[(own["metric"] == metric) & own["improvement"].notna()]
     return not bool(pd.MultiIndex.from_frame(own[list(WHERE)]).isin(useless).all())
+
+
+def _none_words(statistics: RunStatistics, scenario: Scenario, metric: str) -> str:
+    """Say why no technique holds up in a metric: none is shown to, or nothing can be said of any."""
+    if not is_compared(statistics, scenario, metric):
+        return NOT_COMPARED
+    answers = scenario.rows(statistics.answers)
+    verdicts = set(answers.loc[answers["metric"] == metric, "verdict"])
+    reasons = {reason for reason in verdicts if reason in WHY_NOT or reason == "unknown"}
+    if metric not in PURPOSES or not verdicts <= {*reasons, *COMPARED_WITH}:
+        return "none shown"
+    said = ["shares accepted are not recorded" if reason == "unknown" else reason for reason in reasons]
+    return ", ".join(sorted(said)).replace("_", " ") or NOT_COMPARED
 
 
 def _exceptions(not_at: str) -> str:

@@ -301,7 +301,8 @@ def _text(metrics: Sequence[str], values: Metrics) -> str:
         low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
     if low < high:
         text += f" [{', '.join(_number(metric, end).removesuffix(' %') for end in (low, high))}]"
-    return f"{text} ({REVERSED})" if told.reason == REVERSED else text
+    # The reason is that of the mean: it is shown only where the whole interval lies above 100 %.
+    return f"{text} ({REVERSED})" if told.reason == REVERSED and low > 1 else text
 
 
 def _number(metric: str, value: Any) -> str:

@@ -204,6 +204,26 @@ def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> 
     return folder_statistics(path)
 
 
+def test_what_the_rule_refuses_does_not_hold_up(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "run", names=("one", "two"))
+    table = pd.read_csv(path / "results.csv")
+    own = (table["technique"] == "massaging") & (table["beta"] == 0.5) & (table["dataset"] == "one")
+    # Few are accepted, in both groups, by a classifier that decides nevertheless.
+    few = {"accepted": 0.03, "accepted_deprived": 0.02, "accepted_favored": 0.04}
+    changed = table["metric"].map(few).where(own)
+    (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
+    found = folder_statistics(path)
+    key = {"dataset": "one", "technique": "massaging"}
+    refused = only(found.answers, **key, beta=0.5)
+    assert (refused["verdict"], refused["better"]) == ("too_few", True)
+    held = survivors(found)[0]
+    assert only(held, **key, metric="discrimination")["up_to"] == 0
+    verdicts = found.answers.set_index(["dataset", "technique", "beta"])["verdict"]
+    named = held[held["metric"] == "discrimination"]
+    for where in named[["dataset", "technique", "up_to"]].itertuples(index=False, name=None):
+        assert verdicts[where] in ("recommended", "candidate", "outdone")
+
+
 EVERYBODY = {"accepted": 1.0, "accepted_deprived": 1.0, "accepted_favored": 1.0}
 ONE_GROUP = {"accepted": 0.5, "accepted_deprived": 0.0, "accepted_favored": 1.0}
 
@@ -214,9 +234,8 @@ def test_a_baseline_that_is_seldom_constant_is_compared_with(
 ) -> None:
     found = useless_baseline(tmp_path / "run", accepted, share)
     assert not found.answers["baseline_degenerate"].any()
-    assert ("reweighing", 1.0) in set(
-        survivors(found)[0][["technique", "up_to"]].itertuples(index=False, name=None)
-    )
+    better = found.compared[found.compared["better"]]
+    assert ("reweighing", 1.0) in set(better[["technique", "beta"]].itertuples(index=False, name=None))
     (note,) = left_out_notes(found)
     assert note.startswith("one: ‡ The baseline, None, ")
     lines = found.robustness[found.robustness["technique"] == "reweighing"]
@@ -265,7 +284,7 @@ def test_levels_without_effect_count_once_and_say_nothing_of_ranks(tmp_path: Pat
     assert "| 3 of 3 | none |" in row
     assert "### one at β = 0.5" not in page
     assert "one level stands for all" in page
-    assert "| one | Discrimination | any |" in page
+    assert "| one | Discrimination (to equalise acceptance) | any |" in page
 
 
 def test_where_nothing_is_compared_nothing_is_called_none(tmp_path: Path) -> None:
@@ -275,7 +294,7 @@ def test_where_nothing_is_compared_nothing_is_called_none(tmp_path: Path) -> Non
     changed = table["metric"].map(EVERYBODY).where(own)
     (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
     found = folder_statistics(path)
-    assert "| one | Discrimination | – | nothing could be compared |  | – |" in statistics_page(found, [])
+    assert "| – | nothing could be compared |  | – |" in statistics_page(found, [])
 
 
 def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statistics: RunStatistics) -> None:
@@ -581,7 +600,10 @@ def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
         "## Where the numbers are",
     ]
     assert [page.index(heading) for heading in order] == sorted(page.index(heading) for heading in order)
-    assert "| one | Discrimination | 1 | Reweighing (not at 0) |  | Repair 0.5 |" in page
+    assert (
+        "| one | Discrimination (to equalise acceptance) | 1 | Reweighing (not at 0) |  | Repair 0.5 |"
+        in page
+    )
     assert "|  |  | 0.5 |  | Massaging |  |" in page
     assert "Incomplete: techniques that are better at some β, but lack values" in page
     assert "one: of the test rows, 20 of 100 deprived and 50 of 100 favored ones" in page

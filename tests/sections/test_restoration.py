@@ -11,9 +11,9 @@ import pytest
 from benchmark.pages.run import write_page
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.sections.restoration import GOAL, READING, section, sentences
+from benchmark.sections.restoration import GOAL, READING, Told, _text, section, sentences
 from benchmark.sections.section import Section
-from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, REVERSED
 from tests.figures.test_statistics_figures import statistics as made_up
 from tests.report.made_up_restoration import BETA, answered, with_restoration
 from tests.report.planted_folder import PLANTED, write_planted_folder
@@ -150,3 +150,14 @@ def test_sentences_are_short(planted: RunStatistics) -> None:
         texts += said(with_restoration(planted, reason))
     long = [s for text in texts for s in re.split(r"(?<=[.:;]) ", text) if len(s.split()) > 25]
     assert long == []
+
+
+@pytest.mark.parametrize(
+    ("low", "shown"),
+    [(0.48, "114 % [48, 269]"), (1.02, "114 % [102, 269] (reversed)"), (float("nan"), "114 %")],
+)
+def test_a_difference_is_called_reversed_only_where_the_whole_interval_says_so(
+    low: float, shown: str
+) -> None:
+    told = Told(1.14, low, 2.69, 0.0, 0.0, 0.0, REVERSED)
+    assert _text(["original_share"], {"original_share": told}) == shown
