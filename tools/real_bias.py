@@ -432,7 +432,8 @@ def findings() -> str:
     lines = [
         f"**How near are ranks?** Decided τ with planted kinds is {two(min(taus))} to {two(max(taus))}, the "
         f"median {two(float(np.median(taus)))}; the median ceiling is {two(float(np.median(ceilings)))}. "
-        f"Whose label is wrong changes ranks on {with_flips(OTHER)}; this is not shown on {with_flips(SAME)}.",
+        f"Whose label is wrong changes ranks on {with_flips(OTHER)}; this is not shown on "
+        f"{with_flips(SAME)}.",
         "**A label gap is not the harm.** On `school_12` people's bias moves doing nothing "
         f"{regression[0]} from the clean model (logistic regression; C4.5 {tree[0]}). Planted kinds with "
         f"the same gap move it {regression[1]} to {regression[2]} ({tree[1]} to {tree[2]}), flips "
