@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -43,6 +44,8 @@ from benchmark.sections.goals import (
     words_of,
 )
 from benchmark.sections.moved import MOVED, moved
+from benchmark.sections.restoration import TITLE as PEOPLE_TITLE
+from benchmark.sections.restoration import people
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import mark_notes, sign_notes, signs_of
 from benchmark.statistics.answer import Answer, answer_records, by_level
@@ -54,6 +57,8 @@ from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTH
 from benchmark.text.words import number, share
 
 TITLE = "At this level of bias: which technique, at what cost"
+
+_MOST_PEOPLE = 4  # scenarios of which the terminal says whom a technique serves
 
 ANSWERS_PAGE = "answers.md"
 """Name of the page with every technique at every level of bias."""
@@ -125,6 +130,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
                         [
                             *([first] if first else []),
                             *answer_sentences(rows, run.titles, criteria=statistics.criteria),
+                            *(people_of(statistics, scenario, beta, rows) if goal == RESTORE else ()),
                         ],
                         table=TextTable(headings(goal), [line.cells for line in lines]),
                     )
@@ -133,6 +139,14 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     if cut:
         notes.append(f"Long tables are cut here; {ANSWERS_PAGE} has all techniques.")
     return Section("answers", TITLE, notes, blocks, files, figures)
+
+
+def people_of(
+    statistics: RunStatistics, scenario: Scenario, beta: float, rows: Sequence[Answer]
+) -> list[str]:
+    """Say whom the technique that is named to restore decisions gives back what they lost, and who pays."""
+    named = named_choices(rows).get(LEAST)
+    return [] if named is None else list(people(statistics, scenario, beta, named.technique))
 
 
 def headings_of(statistics: RunStatistics) -> list[str]:
@@ -370,14 +384,29 @@ def accepts_text(shares: Iterable[float]) -> str:
 
 
 def short_section(statistics: RunStatistics) -> Section:
-    """Return the answers of a run in short: see :func:`in_short`."""
-    return in_short(
+    """Return the answers of a run in short, and who gets back what the bias took: see :func:`in_short`."""
+    found = in_short(
         statistics.scenarios,
         statistics.answers,
         statistics.run,
         criteria=statistics.criteria,
         moves={scenario.key: moved(statistics, scenario) for scenario in statistics.scenarios},
     )
+    return replace(found, blocks=[*found.blocks, *_people_blocks(statistics)])
+
+
+def _people_blocks(statistics: RunStatistics) -> list[Block]:
+    """Say whom the technique named to restore decisions serves, at the highest level where one is named."""
+    answers = statistics.answers[statistics.answers["goal"] == RESTORE]
+    blocks: dict[ScenarioKey, Block] = {}
+    scenarios = {scenario.key: scenario for scenario in statistics.scenarios}
+    for key, beta, rows in reversed([*by_level(answers)]):
+        if key not in blocks and key in scenarios:
+            scenario = scenarios[key]
+            if said := people_of(statistics, scenario, beta, rows):
+                heading = f"{scenario.heading} at {statistics.run.level_text(beta)}. {PEOPLE_TITLE}"
+                blocks[key] = Block(heading, remarks=said)
+    return [blocks[key] for key in scenarios if key in blocks][:_MOST_PEOPLE]
 
 
 def in_short(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from benchmark.columns import EQUALISE, UNTREATED
+from benchmark.columns import EQUALISE, RESTORE, UNTREATED
 from benchmark.data.reading import FEW_ROWS, small_group
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, PlantedBias
 from benchmark.runs.manifest import Protocol
+from benchmark.sections.answers import people_of
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
 from benchmark.sections.goals import TWO_WINNERS, WORDS, by_goal, difference, unanswered, winners
 from benchmark.sections.hidden import hidden_blocks
@@ -116,9 +117,12 @@ def _what_techniques_change(
     rows = told.pop(highest)
     counts = (f"At {run.level_text(level)}: {answer_counts(told[level])}." for level in [*told][::-1])
     sentences = answer_sentences(rows, run.titles, criteria=statistics.criteria)
+    place = rows[0].bias, rows[0].classifier
+    scenario = next(own for own in statistics.scenarios if (own.bias, own.classifier) == place)
+    people = people_of(statistics, scenario, highest, rows) if goal == RESTORE else []
     return Block(
         f"{WORDS[goal].title}. What techniques change at {run.level_text(highest)}",
-        remarks=[*sentences, *counts],
+        remarks=[*sentences, *people, *counts],
     )
 
 

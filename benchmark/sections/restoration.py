@@ -19,6 +19,8 @@ from benchmark.statistics.choices import TO_CHOOSE
 from benchmark.statistics.restoration import REVERSED
 from benchmark.text.words import number, share
 
+TITLE = "Who gets back what the bias took, and who pays"
+
 _AMONG = {name: among for name, (_, among) in SHARES.items()}
 
 GOAL = (
@@ -97,7 +99,7 @@ def section(statistics: RunStatistics) -> Section | None:
     answer, *details = _blocks(statistics)
     return Section(
         "restoration",
-        "Who gets back what the bias took, and who pays",
+        TITLE,
         [GOAL],
         [answer, Block("What the words mean", words), *details],
         files={
@@ -229,24 +231,10 @@ def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Ite
     titles = statistics.run.titles
     if restoring := _restoring(statistics, scenario, beta):
         name, metrics, baseline = restoring[0]
-        given, paid, there = (metrics[share] for share in SHARES)
         yield (
-            f"Of the techniques shown to restore decisions, {titles[name]} comes nearest to the clean model. "
-            f"It gives back {share(given.value)} of those whom the bias cost acceptance. "
-            f"A refit of the biased rows gives back {share(given.refit_biased)}."
+            f"Of the techniques shown to restore decisions, {titles[name]} comes nearest to the clean model."
         )
-        groups = [metrics[f"given_back_{group}"].value for group in ("deprived", "favored")]
-        if not any(map(math.isnan, groups)):
-            deprived, favored = map(share, groups)
-            yield f"To the deprived group it gives back {deprived}, to the favored group {favored}."
-        yield (
-            f"Who pays: it refuses {share(paid.value)} of those {_AMONG['paid']}. A refit of the biased rows "
-            f"refuses {share(paid.refit_biased)}."
-        )
-        yield (
-            f"Of those {_AMONG['in_their_place']} it accepts {share(there.value)}. The biased baseline "
-            f"accepts {share(baseline['in_their_place'].value)}."
-        )
+        yield from _people(titles[name], metrics, baseline)
         most, of_most, _ = max(restoring, key=lambda one: round(one[1]["given_back"].value, 6))
         if most != name:
             yield (
@@ -257,6 +245,35 @@ def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Ite
     elif "" in _undo_at(statistics, scenario, beta).values():
         yield _NONE_SHOWN
     yield from why_not(statistics, scenario, beta)
+
+
+def people(statistics: RunStatistics, scenario: Scenario, beta: float, technique: str) -> Iterator[str]:
+    """Say what a technique gives back at one level of bias, and who pays; nothing where that is unknown."""
+    for baseline, techniques in told_at(scenario.rows(statistics.restoration), beta).items():
+        if technique in techniques and baseline in techniques:
+            yield from _people(statistics.run.titles[technique], techniques[technique], techniques[baseline])
+
+
+def _people(title: str, metrics: Metrics, baseline: Metrics) -> Iterator[str]:
+    given, paid, there = (metrics[share] for share in SHARES)
+    if math.isnan(given.value):
+        return
+    yield (
+        f"{title} gives back {share(given.value)} of those whom the bias cost acceptance. A refit of the "
+        f"biased rows gives back {share(given.refit_biased)}."
+    )
+    groups = [metrics[f"given_back_{group}"].value for group in ("deprived", "favored")]
+    if not any(map(math.isnan, groups)):
+        deprived, favored = map(share, groups)
+        yield f"To the deprived group it gives back {deprived}, to the favored group {favored}."
+    yield (
+        f"Who pays: it refuses {share(paid.value)} of those {_AMONG['paid']}. A refit of the biased rows "
+        f"refuses {share(paid.refit_biased)}."
+    )
+    yield (
+        f"Of those {_AMONG['in_their_place']} it accepts {share(there.value)}. The biased baseline "
+        f"accepts {share(baseline['in_their_place'].value)}."
+    )
 
 
 def _table(

@@ -80,5 +80,6 @@ def answered(statistics: RunStatistics) -> RunStatistics:
     nearer = distance.index[distance.to_numpy() < before.to_numpy() - 0.01]
     keys = pd.MultiIndex.from_frame(answers[[*WHERE]])
     good = keys.isin(nearer) & keys.isin(standing.index[standing])
-    restore = answers.assign(goal=RESTORE, verdict=np.where(good, "recommended", "no_less"))
+    verdicts = np.where(good, "recommended", "no_less")
+    restore = answers.assign(goal=RESTORE, metric=GOAL_METRICS[RESTORE], verdict=verdicts)
     return replace(statistics, answers=pd.concat([restore, answers], ignore_index=True))

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.columns import RESTORE
 from benchmark.pages.run import write_page
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.sections.restoration import GOAL, READING, Told, _text, section, sentences
+from benchmark.sections.answers import section as answers
+from benchmark.sections.answers import short_section
+from benchmark.sections.restoration import GOAL, READING, Told, _text, people, section, sentences
 from benchmark.sections.section import Section
+from benchmark.statistics.choices import LEAST
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, REVERSED
 from tests.figures.test_statistics_figures import statistics as made_up
 from tests.report.made_up_restoration import BETA, answered, with_restoration
@@ -39,9 +43,9 @@ def test_the_nearest_useful_technique_that_exceeds_the_refit_is_named_with_who_p
 ) -> None:
     # The first technique is nearest, but its interval holds what the refit gives back.
     assert said(planted) == [
-        "Of the techniques shown to restore decisions, Useful, at a cost comes nearest to the clean model. "
-        "It gives back 70 % of those whom the bias cost acceptance. A refit of the biased rows gives back "
-        "60 %.",
+        "Of the techniques shown to restore decisions, Useful, at a cost comes nearest to the clean model.",
+        "Useful, at a cost gives back 70 % of those whom the bias cost acceptance. A refit of the biased rows "
+        "gives back 60 %.",
         "To the deprived group it gives back 70 %, to the favored group 70 %.",
         "Who pays: it refuses 20 % of those whom the clean model and the biased baseline accept. A refit of "
         "the biased rows refuses 60 %.",
@@ -90,6 +94,21 @@ def test_where_nothing_is_shown_or_to_be_undone_no_technique_is_named(planted: R
         assert overview.rows[0][1] == f"– ({reason.replace('_', ' ')})"
 
 
+def test_the_terminal_and_the_answers_say_whom_the_technique_serves_that_is_named(
+    planted: RunStatistics,
+) -> None:
+    restore = planted.answers[(planted.answers["goal"] == RESTORE) & (planted.answers["beta"] == BETA)]
+    scenario = planted.scenarios[0]
+    restore = scenario.rows(restore)
+    (named,) = restore.loc[restore["choice"].str.contains(LEAST), "technique"]
+    expected = list(people(planted, scenario, BETA, named))
+    assert expected[0].startswith(f"{planted.run.titles[named]} gives back ")
+    last = short_section(planted).blocks[-1]
+    assert list(last.remarks) == expected
+    in_markdown = [block.notes for block in answers(planted).blocks]
+    assert sum(set(expected) <= {*notes} for notes in in_markdown) == 1
+
+
 def test_tables_have_techniques_and_refits_with_intervals_cut_at_none_and_all(planted: RunStatistics) -> None:
     people, differences = (
         next(
@@ -110,7 +129,7 @@ def test_tables_have_techniques_and_refits_with_intervals_cut_at_none_and_all(pl
     assert rows["Refit on biased rows"][3] == "60 %"
     of_differences = {row[0]: row for row in differences.rows}
     assert of_differences["Useful"][1] == "+15.0 [-15.0, +45.0]"
-    assert of_differences["Useful, at a cost"][4] == "20 % [-10, 50] (reversed)"
+    assert of_differences["Useful, at a cost"][4] == "20 % [-10, 50]", "reversed in the mean alone"
 
 
 def test_many_scenarios_are_folded_below_one_table(planted: RunStatistics) -> None:
