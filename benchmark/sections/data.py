@@ -152,6 +152,6 @@ def _groups(dataset: DatasetDescription, protocol: Protocol) -> str:
         return ""
     constant = sizes.best_constant
     return (
-        f"of the {counted_rows(protocol)}, {counted(sizes)}; the best constant answer, {constant.words}, has an "
-        f"accuracy of {number(constant.accuracy, 4)}"
+        f"of the {counted_rows(protocol)}, {counted(sizes)}; the best constant answer, {constant.words}, has "
+        f"an accuracy of {number(constant.accuracy, 4)}"
     )
