@@ -28,8 +28,11 @@ from benchmark.statistics.answer import ANSWER_COLUMNS, Answer, answer_records, 
 from benchmark.statistics.frames import Baseline
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 
-MARKS = {"b": ("▲", "better"), "w": ("▼", "worse")}
-"""Letters that the page's scripts read of comparisons, with sign and word; ``"."`` is neither."""
+MARKS = {"b": ("▲", "better"), "r": ("", "better"), "w": ("▼", "worse")}
+"""Letters that the page's scripts read of comparisons, with sign and word; ``"."`` is neither.
+
+What is better, but of no use (:func:`~benchmark.sections.holds_up.passes`), has the word alone.
+"""
 
 NOTHING_PLANTED = "At {level} nothing is planted, and there is nothing to undo."
 """Said where the goal is to restore."""
@@ -125,9 +128,9 @@ def only_differing(found: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, A
 
 
 def marks(compared: pd.DataFrame) -> str:
-    """Return a letter for each comparison."""
-    better, worse = (compared[name].eq(True) for name in ("better", "worse"))
-    return "".join(np.select([better, worse], list(MARKS), "."))
+    """Return a letter for each comparison, given with ``passes``."""
+    better, worse, passed = (compared[name].eq(True) for name in ("better", "worse", "passes"))
+    return "".join(np.select([better & passed, better, worse], list(MARKS), "."))
 
 
 def signs(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> dict[str, list[str]]:

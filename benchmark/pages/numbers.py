@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS
+from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, signs
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
 from benchmark.sections.data import EMBEDDED
-from benchmark.sections.goals import WORDS
-from benchmark.sections.holds_up import survivors
+from benchmark.sections.goals import CLEAN_MODEL, WORDS
+from benchmark.sections.holds_up import metric_title, passes, survivors
 from benchmark.sections.moved import shows_moved
 from benchmark.sections.signs import DEGENERATE
 from benchmark.statistics.answer import ANSWER_COLUMNS
@@ -89,6 +89,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
                 "metric": GOAL_METRICS[goal],
                 "choices": choice_headings(goal, statistics.rope, moved=shows_moved(run))[1:],
                 "column": WORDS[goal].column,
+                "reading": CLEAN_MODEL if goal == RESTORE else "",
             }
             for goal in statistics.answered
         },
@@ -103,6 +104,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
             {
                 "name": name,
                 "title": statistics.title(name),
+                "titleWithGoal": metric_title(statistics, name),
                 "ideal": None if goal.ideal is None or np.isinf(goal.ideal) else goal.ideal,
                 "direction": goal.direction,
             }
@@ -255,7 +257,9 @@ def _compared(statistics: RunStatistics, scenario: Scenario, cells: pd.MultiInde
         "high": "difference_high",
         "p": "p_permutation_holm",
     }
-    found, judged = (_on(cells, scenario.rows(own)) for own in (statistics.judged, statistics.compared))
+    compared = scenario.rows(statistics.compared)
+    compared = compared.assign(passes=passes(statistics, compared))
+    found, judged = (_on(cells, own) for own in (scenario.rows(statistics.judged), compared))
     numbers = {name: _packed(found[column]) for name, column in columns.items()}
     return {**numbers, "marks": marks(judged)}
 

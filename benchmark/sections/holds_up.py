@@ -156,7 +156,7 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     where = list(WHERE)
     table = statistics.compared
-    table = table.assign(better=table["better"] & _passes(statistics, table))
+    table = table.assign(better=table["better"] & passes(statistics, table))
     costly = table.loc[(table["metric"] == ACCURACY) & table["worse"], where]
     less_accurate = set(costly.itertuples(index=False, name=None))
     rows, incomplete = [], []
@@ -185,7 +185,7 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def _passes(statistics: RunStatistics, table: pd.DataFrame) -> pd.Series[bool]:
+def passes(statistics: RunStatistics, table: pd.DataFrame) -> pd.Series[bool]:
     """Return of each comparison whether the technique is of use there, by the goal if its metric has one."""
     where, keys = list(WHERE), [*WHERE, "metric"]
     standing = of_use(statistics.standing).set_index(where)["of_use"]

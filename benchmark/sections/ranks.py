@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from benchmark.columns import GOAL_METRICS, GOALS
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.left_out import BELOW_COLUMNS
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.ranks import MOST_PAIRED, N_POSTERIOR, repeated_levels
 from benchmark.sections.goals import WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, SAME_ANSWER
-from benchmark.statistics.frames import SCENARIO
-from benchmark.text.words import LevelName, level_text
+from benchmark.statistics.answers import unranked
+from benchmark.statistics.frames import SCENARIO, WHERE
+from benchmark.text.words import level_text
 
 _MOST_RANKED = 3
+_REFUSED = {"too_few": "too few", "one_group": "one group"}  # verdicts on what is better, and no choice
 _TITLES = {GOAL_METRICS[goal]: f"Ranks. {WORDS[goal].title}" for goal in GOALS}  # by metric
 
 
@@ -33,7 +35,7 @@ def section(statistics: RunStatistics) -> Section:
     return Section(
         "ranks",
         "How techniques rank over datasets",
-        [*notes, *_pair_notes(statistics), *(f"Warning, {warning}" for warning in statistics.warnings)],
+        [*notes, *_pair_notes(statistics), *_warnings(statistics)],
         [Block(title, table=TextTable(headings, by_title[title])) for title in dict.fromkeys(titles)],
         files={
             "ranks": f"average ranks over datasets, with and without {statistics.run.level_sign}; Friedman's "
@@ -59,7 +61,12 @@ def _reading(run: Manifest, *, below: bool) -> Iterator[str]:
     yield (
         "Techniques are ranked to restore by their distance to the clean model, above "
         f"{run.level_text(0)} and where there is something to undo. They are ranked to equalise by "
-        "discrimination."
+        "discrimination. A row names the datasets on which there is something to rank by."
+    )
+    yield (
+        "The best mean ranks are of techniques that are of use wherever they are ranked. Others stand last, "
+        f"with the {levels} at which they are not: too few are accepted or refused, or one group gets nearly "
+        "always the same answer."
     )
     yield (
         f"Degenerate: techniques without a rank, because they answer {SAME_ANSWER} at some {level} on some "
@@ -70,7 +77,7 @@ def _reading(run: Manifest, *, below: bool) -> Iterator[str]:
         yield (
             f"{BELOW_CONSTANT}: {BELOW_WORDS} at the {levels} in brackets, on at least one of these "
             "datasets. "
-            "Such techniques have a rank, and are no choice there."
+            "Such techniques have a rank. They are recommended only within the floor of accuracy."
         )
 
 
@@ -83,45 +90,102 @@ def _pair_notes(statistics: RunStatistics) -> list[str]:
     ]
 
 
+def _warnings(statistics: RunStatistics) -> Iterator[str]:
+    """Say which ranks are over too few datasets: of all that are named, or of fewer with one metric."""
+    yield from (f"Warning, {warning}" for warning in _of_all(statistics).warnings)
+    ranks = statistics.ranks[(statistics.ranks["over"] == "dataset") & (statistics.ranks["warning"] != "")]
+    fewer = ranks[~_ranks_all(ranks) & (ranks["n_datasets"] > 0)].sort_values("n_datasets", kind="stable")
+    first = fewer.drop_duplicates(["datasets", "metric"])
+    for datasets, metric, beta, n, warning in first[
+        ["datasets", "metric", "beta", "n_datasets", "warning"]
+    ].itertuples(index=False, name=None):
+        yield (
+            f"Warning, {statistics.title(metric)} at {statistics.run.level_text(beta)}, ranked on {n} of "
+            f"{len(str(datasets).split())} datasets: {warning}"
+        )
+
+
+def _ranks_all(ranks: pd.DataFrame) -> pd.Series[bool]:
+    """Return of each rank whether it is over all datasets that it names."""
+    return ranks["n_datasets"] == ranks["datasets"].map(lambda names: len(names.split()))
+
+
+def _of_all(statistics: RunStatistics) -> RunStatistics:
+    return replace(statistics, ranks=statistics.ranks[_ranks_all(statistics.ranks)])
+
+
+def _ranked_places(statistics: RunStatistics) -> pd.DataFrame:
+    """Return the values that are ranked by, one row for each technique on a dataset at a level and metric."""
+    keys = statistics.intervals[[*WHERE, "metric"]]
+    keys = keys[~unranked(keys, statistics.baselines, statistics.undo)]
+    telling: pd.DataFrame = keys[~repeated_levels(statistics.run, keys)]
+    return telling
+
+
+def _no_use(answers: pd.DataFrame, standing: pd.DataFrame, metric: str) -> dict[str, dict[str, list[float]]]:
+    """Return at which levels techniques are of no use where they are ranked: by technique, and why."""
+    refused = answers[(answers["metric"] == metric) & answers["verdict"].isin(_REFUSED)]
+    below = standing[standing["below_constant"]].assign(verdict="below_constant")
+    columns = ["technique", "verdict", "beta"]
+    found: dict[str, dict[str, list[float]]] = {}
+    rows = pd.concat([below[columns], refused[columns]]).drop_duplicates().sort_values("beta", kind="stable")
+    for technique, verdict, beta in rows.itertuples(index=False, name=None):
+        found.setdefault(technique, {}).setdefault(verdict, []).append(beta)
+    return found
+
+
 def _rows(statistics: RunStatistics) -> Iterator[tuple[str, list[str]]]:
     """Yield each metric that is ranked by on some datasets, and the row that says so."""
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
-    run, standing = statistics.run, statistics.standing
-    degenerate = standing[(standing["n_degenerate"] > 0) & ~repeated_levels(run, standing)]
-    where = list(SCENARIO[1:])
+    run, places = statistics.run, _ranked_places(statistics)
+    where, at = list(SCENARIO[1:]), list(WHERE)
     for (datasets, *place, name), ranks in pooled.groupby(["datasets", *where, "metric"], sort=False):
-        there = degenerate[
-            degenerate["dataset"].isin(str(datasets).split()) & (degenerate[where] == place).all(axis=1)
-        ]
-        left_out = ranks["technique"].isin(there["technique"]).sum()
+        named = str(datasets).split()
+        own = places[(places["metric"] == name) & places["dataset"].isin(named)]
+        own = own.loc[(own[where] == place).all(axis=1), at]
+        standing, answers = (own.merge(frame, on=at) for frame in (statistics.standing, statistics.answers))
+        degenerate = standing.loc[standing["n_degenerate"] > 0, "technique"]
+        left_out = ranks["technique"].isin(degenerate).sum()
         p = ranks["p_f"].iloc[0]
+        ranked = [dataset for dataset in named if dataset in set(own["dataset"])]
+        on = statistics.ranked_on(" ".join(ranked), **dict(zip(where, map(str, place), strict=True)))
         row = [
-            statistics.ranked_on(str(datasets), **dict(zip(where, map(str, place), strict=True))),
+            on if len(ranked) == len(named) else f"{len(ranked)} of {len(named)}: {on}",
             statistics.title(str(name)),
             f"{ranks['mean_rank'].count()} of {len(ranks)}",
             str(left_out) if left_out else "none",
-            _best(ranks.dropna(subset="mean_rank"), run.titles, run.level_name),
+            _best(ranks.dropna(subset="mean_rank"), run, _no_use(answers, standing, str(name))),
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
         yield str(name), row
 
 
-def _best(ranked: pd.DataFrame, titles: Mapping[str, str], level: LevelName) -> str:
-    """Name the best of one ranking; then those less accurate than a constant that would be among them."""
+def _best(ranked: pd.DataFrame, run: Manifest, no_use: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    """Name the best of one ranking; then those of no use somewhere that would be among them."""
     if len(ranked) < 2:  # one technique alone has no rank
         return "–"
-    flag, at = BELOW_COLUMNS
-    of_use = ranked[~ranked[flag]].nsmallest(_MOST_RANKED, "mean_rank")
-    last = of_use["mean_rank"].max()  # NaN where none is of use
-    others = ranked[ranked[flag] & ~(ranked["mean_rank"] > last)].nsmallest(_MOST_RANKED, "mean_rank")
-    columns = ["technique", "mean_rank", at]
+    flag = ranked["technique"].isin(no_use)
+    useful = ranked[~flag].nsmallest(_MOST_RANKED, "mean_rank")
+    last = useful["mean_rank"].max()  # NaN where none is of use
+    others = ranked[flag & ~(ranked["mean_rank"] > last)].nsmallest(_MOST_RANKED, "mean_rank")
+    columns = ["technique", "mean_rank"]
     named = [
-        f"{titles[name]} {rank:.2f}" for name, rank, _ in of_use[columns].itertuples(index=False, name=None)
+        f"{run.titles[name]} {rank:.2f}" for name, rank in useful[columns].itertuples(index=False, name=None)
     ]
     marked = [
-        f"{titles[name]} {BELOW_CONSTANT} {rank:.2f} ({level_text(level, *map(float, betas.split()))})"
-        for name, rank, betas in others[columns].itertuples(index=False, name=None)
+        _marked(run, name, rank, no_use[name])
+        for name, rank in others[columns].itertuples(index=False, name=None)
     ]
-    if not named:
-        return "; ".join(marked)
-    return "; ".join(named) + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
+    text = "; ".join(named) or "none of use"
+    return text + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
+
+
+def _marked(run: Manifest, name: str, rank: float, no_use: Mapping[str, Sequence[float]]) -> str:
+    """Name a technique that is of no use somewhere, with its rank, and where that is why."""
+    sign = f" {BELOW_CONSTANT}" if "below_constant" in no_use else ""
+    where = [
+        f"{words} at {at}" if words else at
+        for verdict, betas in no_use.items()
+        for words, at in [(_REFUSED.get(verdict, ""), level_text(run.level_name, *betas))]
+    ]
+    return f"{run.titles[name]}{sign} {rank:.2f} ({'; '.join(where)})"

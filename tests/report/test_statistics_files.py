@@ -317,7 +317,7 @@ def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statist
     assert set(marked["dataset"]) == {"two"}
     assert set(marked["technique"]) == {"massaging"}
     assert (marked["below_constant_betas"] == marked["beta"].map("{:g}".format)).all()
-    page = statistics_page(replace(statistics, ranks=ranks), [])
+    page = statistics_page(replace(statistics, ranks=ranks, standing=constants), [])
     (line,) = (line for line in page.splitlines() if line.startswith("| one, two | Discrimination |"))
     first, _, rest = line.partition(". Among them would rank: ")
     assert "Massaging" not in first

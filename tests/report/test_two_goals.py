@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,35 @@ def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
     assert "recommended to restore" not in text.replace("no technique is recommended to restore", "")
     places, _ = winner(found)
     assert places[0] == "Adult at β = 0.5: no technique is recommended to restore decisions."
+
+
+def test_a_row_of_ranks_names_what_is_ranked_and_calls_nobody_useless_for_another_level() -> None:
+    run = run_of()
+    (own,) = run.manifest.datasets
+    entry = DatasetInExperiment(name="other", baseline="none")
+    other = replace(own, name="other", title="Other", entry=entry)
+    results = run.results
+    copy = results.assign(dataset="other")
+    # Nothing is to undo on the other dataset, and there "undoes" is below the constant.
+    still = copy["metric"].eq("discrimination") & copy["technique"].eq("none") & copy["beta"].gt(0)
+    low = copy["metric"].eq("accuracy") & copy["technique"].eq("undoes")
+    copy["value"] = copy["value"].mask(still, CLEAN[0] + 0.01).mask(low, 0.6)
+    manifest = changed(run.manifest, datasets=(own, other))
+    found = run_statistics(RunFrames.of(manifest, pd.concat([results, copy]), run.failures))
+    text = statistics_page(found, [])
+    (restore,) = (line for line in text.splitlines() if line.startswith("| 1 of 2: "))
+    assert "| Distance to the clean model |" in restore
+    assert "Undoes 1.00" in restore or "| – |" in restore
+    assert "†" not in restore
+    (equalise,) = (
+        line for line in text.splitlines() if line.startswith("| ") and "| Discrimination | 6 of 6 |" in line
+    )
+    assert "Undoes † " in equalise or "Undoes" not in equalise
+    assert not re.search(r"\| [^|]*Refuses [^|(]*(;|\.) ?Among", equalise), "too few, so no first place"
+    assert "Refuses" in equalise.partition("Among them would rank: ")[2]
+    assert "too few at β = 0.5" in equalise
+    warning = next(line for line in text.splitlines() if "ranked on 1 of 2 datasets: 1 dataset is" in line)
+    assert "Distance to the clean model at β = 0.5" in warning
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,7 @@ function drawOverview(view) {
   const goal = shownGoal(view);
   const title = goal.title ? `Which technique to ${goal.title}, at what cost` : "Which technique, at what cost";
   $("overview-title").textContent = run.namesTests ? `${title}: ${scenario.title}` : title;
+  $("reading").textContent = [goal.reading, run.reading].filter(Boolean).join(" ");
   $("roles").textContent = scenario.notes.join("; ");
   $("unanswered").textContent = scenario.against[state.baseline].told;
   $("overview").tHead.rows[0].replaceChildren(

@@ -56,8 +56,8 @@ function defaults(scenario) {
     x,
     y,
     over: x,
-    // The least bias that there is.
-    at: String(tellingLevels(scenario).find((beta) => beta > 0) ?? scenario.betas[0]),
+    // The most bias that there is: at less there may be nothing to undo.
+    at: String(tellingLevels(scenario).at(-1)),
     by: "",
     betas: scenario.betas.map(String),
     metrics: [...new Set([x, y])],
@@ -277,7 +277,7 @@ function drawHolding(view) {
   const lines = found.techniques.filter(({ technique }) => shown.has(run.techniques[technique]));
   const rows = view.every.filter((row) => row.metric === view.over);
   const traded = view.over.name !== ACCURACY && run.metrics.some(({ name }) => name === ACCURACY);
-  $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
+  $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.titleWithGoal)}`;
   $("holding").caption.textContent = [
     `${view.title}, all ${run.level.several}. Means. ${found.rule}`,
     `First those that hold up longest, without losing accuracy, and by most in the mean over ${run.level.several}.`,
@@ -290,11 +290,10 @@ function drawHolding(view) {
     ...lines.map(({ technique, up_to, less_accurate, cost = "" }) => {
       const cells = rows.filter((row) => row.position === technique);
       const means = cells.map((row) => {
-        // Only what is of use holds up.
-        const marked = row.mark && !(row.verdict === "better" && row.sign);
-        const look = row.sign === run.degenerate ? "useless" : marked ? row.verdict : "";
+        // What is better, but of no use, has no mark.
+        const look = row.sign === run.degenerate ? "useless" : row.mark ? row.verdict : "";
         const cell = make("td", { class: look, title: linesOf(row).join("\n") }, fixed(row.mean));
-        if (marked) cell.append(make("span", { "aria-hidden": "true" }, ` ${row.mark}`), make("span", { class: "unseen" }, ` ${row.verdict}`));
+        if (row.mark) cell.append(make("span", { "aria-hidden": "true" }, ` ${row.mark}`), make("span", { class: "unseen" }, ` ${row.verdict}`));
         cell.append(...signOf([row.sign, row.why]));
         if (row.metric.name === ACCURACY && row.n) cell.append(make("span", { class: "soft" }, ` (${row.accepts.split(" / ")[0]})`));
         return cell;
@@ -318,8 +317,8 @@ function drawAbout(view) {
   }
   told.push(...view.scenario.warnings);
   $("about").replaceChildren(...told.map((text) => make("p", { class: "warning" }, text)));
-  $("tradeoff-title").textContent = `${view.y.title} against ${inSentence(view.x.title)}`;
-  $("curves-title").textContent = `${view.over.title} over ${run.level.several}`;
+  $("tradeoff-title").textContent = `${view.y.titleWithGoal} against ${inSentence(view.x.titleWithGoal)}`;
+  $("curves-title").textContent = `${view.over.titleWithGoal} over ${run.level.several}`;
   $("bands-told").textContent =
     view.techniques.length > MOST_BANDS ? "Of so many techniques, only a selected one has a band. " : "";
   const { constant } = view.scenario;
@@ -533,7 +532,6 @@ function listen() {
 }
 
 if (matchMedia("(max-width: 48rem)").matches) $("settings").open = false;
-$("reading").textContent = run.reading;
 state = fromFragment(location.hash.slice(1));
 listen();
 draw();
