@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.bias import Bias, Expected, Rows
+from benchmark.bias.base import no_audit
 from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
@@ -71,6 +72,8 @@ def draw_sample(
 
     Parameters and errors are those of :func:`write_sample`.
     """
+    if bias.of_audit:  # which rows are trained on, an experiment chooses: in a sample nothing would happen
+        raise no_audit(next(step.name for step in bias.steps if step.of_audit))
     rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
     content, wanted = origin.content, origin.n_rows if rows is None else rows
     if isinstance(content, Network):

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmark.bias import make_bias
 from benchmark.bias.doses import solve_doses
 from benchmark.columns import ORIGINAL
+from benchmark.data.card import load_card
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.experiment.draws import Fold, draw_folds, split_sizes
@@ -18,6 +20,7 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import Scene, World, build_world
 from benchmark.experiment.run import compute
+from benchmark.experiment.sample_files import Origin, write_sample
 from benchmark.experiment.score import NO_TRUE_LABEL
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import check_experiment
@@ -256,3 +259,18 @@ def test_it_needs_a_group_drawn_at_random(card: Path) -> None:
         check_experiment(experiment(card, audit=False, bias=("audited",)))
     with pytest.raises(BetabenchError, match="a card without a judged label"):
         check_experiment(experiment(Path("school_performance"), bias=("label",)))
+
+
+def test_a_sample_of_it_is_refused(card: Path, tmp_path: Path) -> None:
+    origin = Origin.find(load_card(card), Sources(offline=True), real=True)
+    with pytest.raises(BiasError, match="'audited' needs rows whose group was drawn at random"):
+        write_sample(
+            tmp_path / "out.csv",
+            load_card(card),
+            origin,
+            bias=make_bias("audited"),
+            beta=1.0,
+            rows=None,
+            seed=1,
+        )
+    assert not (tmp_path / "out.csv").exists()
