@@ -128,7 +128,8 @@ def _no_use(answers: pd.DataFrame, standing: pd.DataFrame, metric: str) -> dict[
     below = standing[standing["below_constant"]].assign(verdict="below_constant")
     columns = ["technique", "verdict", "beta"]
     found: dict[str, dict[str, list[float]]] = {}
-    rows = pd.concat([below[columns], refused[columns]]).drop_duplicates().sort_values("beta", kind="stable")
+    in_order = (own[columns].drop_duplicates().sort_values("beta", kind="stable") for own in (below, refused))
+    rows = pd.concat(list(in_order))
     for technique, verdict, beta in rows.itertuples(index=False, name=None):
         found.setdefault(technique, {}).setdefault(verdict, []).append(beta)
     return found
