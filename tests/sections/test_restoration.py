@@ -103,8 +103,7 @@ def test_the_terminal_and_the_answers_say_whom_the_technique_serves_that_is_name
     (named,) = restore.loc[restore["choice"].str.contains(LEAST), "technique"]
     expected = list(people(planted, scenario, BETA, named))
     assert expected[0].startswith(f"{planted.run.titles[named]} gives back ")
-    last = short_section(planted).blocks[-1]
-    assert list(last.remarks) == expected
+    assert expected in [list(block.remarks) for block in short_section(planted).blocks]
     in_markdown = [block.notes for block in answers(planted).blocks]
     assert sum(set(expected) <= {*notes} for notes in in_markdown) == 1
 
