@@ -229,7 +229,7 @@ class Experiment(Identifying):
                 'train = "data", and "holdout" or "folds"'
             )
         if self.tune:
-            yield "hidden, tune: settings are not chosen on rows with hidden bias; leave one of the two out"
+            yield "hidden, tune: settings are not chosen on rows with hidden bias; give only one of them"
 
     def _repeated_names(self) -> Iterator[str]:
         for what, names in (

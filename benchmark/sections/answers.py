@@ -35,6 +35,7 @@ from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
     CLEAN_MODEL,
     TWO_WINNERS,
+    WHY_NOT_IN_SHORT,
     WORDS,
     by_goal,
     difference,
@@ -44,21 +45,16 @@ from benchmark.sections.goals import (
     words_of,
 )
 from benchmark.sections.moved import MOVED, moved
-from benchmark.sections.restoration import TITLE as PEOPLE_TITLE
-from benchmark.sections.restoration import people
+from benchmark.sections.restoration import people_blocks, people_of
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import mark_notes, sign_notes, signs_of
 from benchmark.statistics.answer import Answer, answer_records, by_level
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.frames import Baseline, ScenarioKey
-from benchmark.statistics.hidden_bias import HIDDEN_BIAS
-from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.words import number, share
 
 TITLE = "At this level of bias: which technique, at what cost"
-
-_MOST_PEOPLE = 4  # scenarios of which the terminal says whom a technique serves
 
 ANSWERS_PAGE = "answers.md"
 """Name of the page with every technique at every level of bias."""
@@ -139,14 +135,6 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     if cut:
         notes.append(f"Long tables are cut here; {ANSWERS_PAGE} has all techniques.")
     return Section("answers", TITLE, notes, blocks, files, figures)
-
-
-def people_of(
-    statistics: RunStatistics, scenario: Scenario, beta: float, rows: Sequence[Answer]
-) -> list[str]:
-    """Say whom the technique that is named to restore decisions gives back what they lost, and who pays."""
-    named = named_choices(rows).get(LEAST)
-    return [] if named is None else list(people(statistics, scenario, beta, named.technique))
 
 
 def headings_of(statistics: RunStatistics) -> list[str]:
@@ -270,13 +258,7 @@ def choice_row(
         other = "the same" if cheap is least else only + choice_text(cheap, titles) if cheap else "none"
         return [*cells, only + choice_text(least, titles), other]
     verdicts = {row.verdict for row in rows if not row.is_compared_with}
-    said = {
-        NO_REFERENCE: "no reference",
-        NOTHING_TO_UNDO: "nothing to undo",
-        NO_EFFECT_SHOWN: "no effect of the bias shown",
-        HIDDEN_BIAS: "withheld",
-    }
-    none = next((words for verdict, words in said.items() if verdicts == {verdict}), "none recommended")
+    none = next((words for own, words in WHY_NOT_IN_SHORT.items() if verdicts == {own}), "none recommended")
     return [*cells, none, ""]
 
 
@@ -392,21 +374,7 @@ def short_section(statistics: RunStatistics) -> Section:
         criteria=statistics.criteria,
         moves={scenario.key: moved(statistics, scenario) for scenario in statistics.scenarios},
     )
-    return replace(found, blocks=[*found.blocks, *_people_blocks(statistics)])
-
-
-def _people_blocks(statistics: RunStatistics) -> list[Block]:
-    """Say whom the technique named to restore decisions serves, at the highest level where one is named."""
-    answers = statistics.answers[statistics.answers["goal"] == RESTORE]
-    blocks: dict[ScenarioKey, Block] = {}
-    scenarios = {scenario.key: scenario for scenario in statistics.scenarios}
-    for key, beta, rows in reversed([*by_level(answers)]):
-        if key not in blocks and key in scenarios:
-            scenario = scenarios[key]
-            if said := people_of(statistics, scenario, beta, rows):
-                heading = f"{scenario.heading} at {statistics.run.level_text(beta)}. {PEOPLE_TITLE}"
-                blocks[key] = Block(heading, remarks=said)
-    return [blocks[key] for key in scenarios if key in blocks][:_MOST_PEOPLE]
+    return replace(found, blocks=[*found.blocks, *people_blocks(statistics)])
 
 
 def in_short(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchmark.columns import EQUALISE, UNTREATED
-from benchmark.sections.goals import WHY_NOT, GoalWords, words_of
+from benchmark.sections.goals import WHY_NOT, WHY_NOT_IN_SHORT, GoalWords, words_of
 from benchmark.sections.signs import (
     BELOW_WORDS,
     COMPARED_NEVERTHELESS,
@@ -352,11 +352,8 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         INSIDE_WORDS: row.frontier == INSIDE,
         "not shown to be less" if row.tested else "no less in the one sample": own == "no_less",
         f"greater {words_of([row]).measure}": own == "worse",
-        "no reference": own == NO_REFERENCE,
+        WHY_NOT_IN_SHORT.get(own, ""): own in WHY_NOT_IN_SHORT,
         "no nearer than chance": own == BY_CHANCE,
-        "nothing to undo": own == NOTHING_TO_UNDO,
-        "no effect of the bias shown": own == NO_EFFECT_SHOWN,
-        "withheld": own == HIDDEN_BIAS,
     }
     return "; ".join(words for words, is_so in found.items() if is_so)
 
@@ -391,7 +388,7 @@ def answer_counts(rows: Sequence[Answer]) -> str:
         f"with a greater {words_of(rows).measure}" if rows else "": "worse",
         "not shown to come nearer than chance": BY_CHANCE,
         "with nothing to undo": NOTHING_TO_UNDO,
-        "with no effect of the bias shown": NO_EFFECT_SHOWN,
+        f"with {WHY_NOT_IN_SHORT[NO_EFFECT_SHOWN]}": NO_EFFECT_SHOWN,
         "withheld": HIDDEN_BIAS,
         "without a reference": NO_REFERENCE,
     }

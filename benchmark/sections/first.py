@@ -10,10 +10,10 @@ from benchmark.data.reading import FEW_ROWS, small_group
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, PlantedBias
 from benchmark.runs.manifest import Protocol
-from benchmark.sections.answers import people_of
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
 from benchmark.sections.goals import TWO_WINNERS, WORDS, by_goal, difference, unanswered, winners
 from benchmark.sections.hidden import hidden_blocks
+from benchmark.sections.restoration import people_of
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.answers import DISCRIMINATION

@@ -103,6 +103,14 @@ WHY_NOT = {
 }
 """Why techniques are not ranked by how near they come to the clean model."""
 
+WHY_NOT_IN_SHORT = {
+    NO_REFERENCE: "no reference",
+    NOTHING_TO_UNDO: "nothing to undo",
+    NO_EFFECT_SHOWN: "no effect of the bias shown",
+    HIDDEN_BIAS: "withheld",
+}
+"""The same in a cell of a table."""
+
 
 def words_of(rows: Sequence[Answer]) -> GoalWords:
     """Return the words for the goal of some answers, which all have the same."""

@@ -12,10 +12,13 @@ from benchmark.columns import RESTORE
 from benchmark.metrics.restoration import RESTORATION, SHARES
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
+from benchmark.sections.choices import named_choices
 from benchmark.sections.goals import WHY_NOT
 from benchmark.sections.section import Block, Section, TextTable
+from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.answers import undo_of
-from benchmark.statistics.choices import TO_CHOOSE
+from benchmark.statistics.choices import LEAST, TO_CHOOSE
+from benchmark.statistics.frames import ScenarioKey
 from benchmark.statistics.restoration import REVERSED
 from benchmark.text.words import number, share
 
@@ -57,6 +60,7 @@ _NAMED = (
 )
 _ELSEWHERE = "restoration.csv has every technique at every level of bias."
 _MOST_OPEN = 4  # scenarios whose tables stand open
+_MOST_PEOPLE = 4  # scenarios of which the terminal says whom a technique serves
 _PEOPLE = {
     "Distance to clean model": ("restoration_distance",),
     "Same decision": ("agreement",),
@@ -252,6 +256,28 @@ def people(statistics: RunStatistics, scenario: Scenario, beta: float, technique
     for baseline, techniques in told_at(scenario.rows(statistics.restoration), beta).items():
         if technique in techniques and baseline in techniques:
             yield from _people(statistics.run.titles[technique], techniques[technique], techniques[baseline])
+
+
+def people_of(
+    statistics: RunStatistics, scenario: Scenario, beta: float, rows: Sequence[Answer]
+) -> list[str]:
+    """Say whom the technique that is named to restore decisions gives back what they lost, and who pays."""
+    named = named_choices(rows).get(LEAST)
+    return [] if named is None else list(people(statistics, scenario, beta, named.technique))
+
+
+def people_blocks(statistics: RunStatistics) -> list[Block]:
+    """Say whom the technique named to restore decisions serves, at the highest level where one is named."""
+    answers = statistics.answers[statistics.answers["goal"] == RESTORE]
+    blocks: dict[ScenarioKey, Block] = {}
+    scenarios = {scenario.key: scenario for scenario in statistics.scenarios}
+    for key, beta, rows in reversed([*by_level(answers)]):
+        if key not in blocks and key in scenarios:
+            scenario = scenarios[key]
+            if said := people_of(statistics, scenario, beta, rows):
+                heading = f"{scenario.heading} at {statistics.run.level_text(beta)}. {TITLE}"
+                blocks[key] = Block(heading, remarks=said)
+    return [blocks[key] for key in scenarios if key in blocks][:_MOST_PEOPLE]
 
 
 def _people(title: str, metrics: Metrics, baseline: Metrics) -> Iterator[str]:
