@@ -260,6 +260,10 @@ def main() -> None:
     if parser.parse_args().measure:
         write_atomically(VALUES, measured().round(6).to_csv(index=False).encode())
     write_atomically(PAGE, page().encode())
+    for planted in PLANTED:
+        for (name, hidden), lies in within(read_values(), planted).items():
+            verdict = "within" if lies else "outside"
+            print(f"{name}, hidden {hidden:g}, planted {planted:g}: {verdict} our interval")
 
 
 if __name__ == "__main__":

@@ -105,10 +105,12 @@ def ceiling(*rankings: Array) -> float:
 class Judged:
     """What a ranking says, and what another one says of it, a value for each dataset.
 
-    ``regrets`` are by name of who chooses: ``own`` planting, always ``drop``, ``nothing`` and ``random``.
+    ``regrets`` are by name of who chooses: ``own`` planting, always ``drop``, ``nothing`` and ``random``;
+    ``chosen`` are the techniques that own planting puts first.
     """
 
     datasets: list[str]
+    chosen: list[str]
     tau: Array
     ceiling: Array
     regrets: dict[str, Array]
@@ -117,7 +119,7 @@ class Judged:
     def of(cls, apparent: dict[str, Array], true: dict[str, Array]) -> Judged:
         """Compare two rankings by dataset, each of shape (n_techniques, n_splits)."""
         names = techniques()
-        taus, ceilings = [], []
+        taus, ceilings, firsts = [], [], []
         regrets: dict[str, list[float]] = {name: [] for name in ("own", "drop", "nothing", "random")}
         for dataset, first in apparent.items():
             second = true[dataset]
@@ -125,12 +127,13 @@ class Judged:
             taus.append(float(tau_of(one, other)))
             ceilings.append(ceiling(first, second))
             left = other - other.min()
+            firsts.append(names[int(np.argmin(one))])
             chosen = {"own": int(np.argmin(one)), "drop": names.index(DROP), "nothing": names.index(NOTHING)}
             for name, position in chosen.items():
                 regrets[name].append(float(left[position]))
             regrets["random"].append(float(left.mean()))
         arrays = {name: np.array(own) for name, own in regrets.items()}
-        return cls(list(apparent), np.array(taus), np.array(ceilings), arrays)
+        return cls(list(apparent), firsts, np.array(taus), np.array(ceilings), arrays)
 
 
 @cache
@@ -141,6 +144,17 @@ def judged(goal: str, hidden: float, dose: float, *, same_fits: bool = False) ->
         apparent[dataset] = values(goal, dataset, hidden, dose, ORIGINAL)
         true[dataset] = values(goal, dataset, hidden, dose if same_fits else 0.0, TRUTH)
     return Judged.of(apparent, true)
+
+
+def degenerate(goal: str, hidden: float, dose: float) -> int:
+    """Count the datasets on which the chosen technique answers alike in more than half of the splits.
+
+    That is nearly everybody, or each group; it is trained on rows with hidden bias alone.
+    """
+    own, bias = judged(goal, hidden, dose), hidden_name("label", hidden)
+    standing = run().standing.set_index(["dataset", "bias", "test", "beta", "technique"])["n_degenerate"]
+    counts = [standing[d, bias, TRUTH, 0.0, name] for d, name in zip(own.datasets, own.chosen, strict=True)]
+    return sum(2 * int(count) > run().manifest.repetitions for count in counts)
 
 
 def with_interval(own: Array, low: float, high: float) -> tuple[float, float, float]:
@@ -240,6 +254,10 @@ def findings() -> str:
         f"chooses another technique, at a regret of {clean}.",
         f"**Hidden {two(most)}.** To restore, the regret of doing nothing is {nothing}, that of one's own "
         f"planting {own_regrets}, that of dropping {drop}.",
+        "**Degenerate models count as measured.** On up to "
+        f"{max(degenerate(EQUALISE, *own) for own in levels())} datasets the technique chosen to equalise "
+        "answers nearly everybody, or each group, alike in most splits; to restore, on "
+        f"{max(degenerate(RESTORE, *own) for own in levels())}.",
         "**What would change our mind.** Hidden and planted bias of two kinds: here both are label bias, "
         "which is the best case. More datasets: with eight, a mean difference of regrets to restore below "
         f"{three(half_width(RESTORE))} is not told from 0. More hidden bias: [rates](RATES.md).",
