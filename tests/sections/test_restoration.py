@@ -44,8 +44,8 @@ def test_the_nearest_useful_technique_that_exceeds_the_refit_is_named_with_who_p
     # The first technique is nearest, but its interval holds what the refit gives back.
     assert said(planted) == [
         "Of the techniques shown to restore decisions, Useful, at a cost comes nearest to the clean model.",
-        "Useful, at a cost gives back 70 % of those whom the bias cost acceptance. A refit of the biased rows "
-        "gives back 60 %.",
+        "Useful, at a cost gives back 70 % of those whom the bias cost acceptance. A refit of the biased "
+        "rows gives back 60 %.",
         "To the deprived group it gives back 70 %, to the favored group 70 %.",
         "Who pays: it refuses 20 % of those whom the clean model and the biased baseline accept. A refit of "
         "the biased rows refuses 60 %.",
