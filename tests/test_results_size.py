@@ -68,7 +68,13 @@ def test_pictures_are_committed_if_and_only_if_a_page_shows_them() -> None:
     assert committed == {name for name in shown if name.startswith("results/")}
 
 
-@pytest.mark.parametrize("run", ["blum_stangl", "legast2025", "suite", "tests", "tests_network", "tuning", "wick"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        *("blum_stangl", "learners", "legast2025", "suite", "tests", "tests_network", "tuning"),
+        "wick",
+    ],
+)
 def test_findings_fit_on_a_screen(run: str) -> None:
     lines = (ROOT / "results" / run / "FINDINGS.md").read_text(encoding="utf-8").splitlines()
     shown = [line for line in lines if not line.startswith("<!--")]

@@ -22,7 +22,7 @@ UNTREATED = ("none", "drop_sensitive")
 @pytest.mark.parametrize(
     ("run", "betas", "techniques", "more"),
     [
-        ("learners", (0.2,), (*UNTREATED, *RELABELLED, "zafar_2015"), ("c45", "naive_bayes")),
+        ("learners", (), (*UNTREATED, *RELABELLED, "zafar_2015"), ("c45", "naive_bayes")),
         ("tuning", (), ("none", "massaging", "repair", "randomized_threshold_optimizer"), ()),
         ("suite", (0.2, 0.4), (*UNTREATED, *RELABELLED), ()),
         ("techniques", (0.0, 0.5), (*UNTREATED, *RELABELLED), ()),
