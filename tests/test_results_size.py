@@ -69,7 +69,11 @@ def test_pictures_are_committed_if_and_only_if_a_page_shows_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "run", ["blum_stangl", "legast2025", "real_bias", "suite", "tests", "tests_network", "wick"]
+    "run",
+    [
+        *("blum_stangl", "learners", "legast2025", "nested", "real_bias", "suite", "tests"),
+        *("tests_network", "tuning", "wick"),
+    ],
 )
 def test_findings_fit_on_a_screen(run: str) -> None:
     lines = (ROOT / "results" / run / "FINDINGS.md").read_text(encoding="utf-8").splitlines()

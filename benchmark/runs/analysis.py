@@ -397,7 +397,14 @@ def run_statistics(
     regret = (
         []
         if tuning is None
-        else [regrets(tuning, resampling, greatest=Rule.parse(manifest.tuned_by).greatest)]
+        else [
+            regrets(
+                tuning,
+                resampling,
+                greatest=Rule.parse(manifest.tuned_by).greatest,
+                apart=manifest.apart,
+            )
+        ]
     )
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
@@ -473,11 +480,12 @@ def run_statistics(
 
 
 def _restoration(run: RunFrames, baselines: Baselines) -> pd.DataFrame:
-    """Return the frame ``restoration`` of a run, given with its reference rows."""
+    """Return the frame ``restoration`` of what can be chosen; the run is given with its reference rows."""
     found: list[pd.DataFrame] = []
     if run.decisions is not None:
-        refits = run.manifest.refits_of
-        found = [restoration_table(run.decisions, run.results, baselines, run.resampling, refits)]
+        refits, nobodys = run.manifest.refits_of, run.manifest.unchoosable - run.manifest.refits
+        decisions = run.decisions[~run.decisions["technique"].isin(nobodys)]
+        found = [restoration_table(decisions, run.results, baselines, run.resampling, refits)]
     return joined_in_order(found, run.manifest, RESTORATION_COLUMNS)
 
 

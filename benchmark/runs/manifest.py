@@ -432,6 +432,17 @@ class Manifest(BaseModel):
         return {name: (own["clean"], own["biased"]) for name, own in found.items() if len(own) == 2}
 
     @property
+    def apart(self) -> list[tuple[str, str, float]]:
+        """Doses that are never pooled over datasets: dataset, bias and dose of each."""
+        return [
+            (dataset.name, bias.name, dose.dose)
+            for dataset in self.datasets
+            for bias in dataset.bias
+            for dose in bias.doses
+            if not dose.pooled
+        ]
+
+    @property
     def unchoosable(self) -> frozenset[str]:
         """Names of what nobody can choose: settings chosen on rows that nobody has, and reference rows."""
         return self.refits | {t.name for t in self.techniques if t.tuned in NOBODY_HAS}

@@ -56,15 +56,8 @@ def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
 
 def _pooled(cells: Cells, run: Manifest) -> Cells:
     """Return the cells at levels of bias that are pooled over datasets: all levels of β, not every dose."""
-    apart = [
-        (dataset.name, bias.name, dose.dose)
-        for dataset in run.datasets
-        for bias in dataset.bias
-        for dose in bias.doses
-        if not dose.pooled
-    ]
     levels = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias", "beta"]])
-    return cells.take(~levels.isin(apart)) if apart else cells
+    return cells.take(~levels.isin(run.apart)) if run.apart else cells
 
 
 def _pooled_across(cells: Cells, run: Manifest) -> Cells:

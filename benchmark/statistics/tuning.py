@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -26,7 +26,13 @@ _AGAINST = {"oracle": CHOSEN_ON[:3], "clean": CHOSEN_ON[:2], "default": ("biased
 _ROUNDING = 1e-12
 
 
-def regrets(tuning: pd.DataFrame, resampling: Resampling | None = None, *, greatest: bool) -> pd.DataFrame:
+def regrets(
+    tuning: pd.DataFrame,
+    resampling: Resampling | None = None,
+    *,
+    greatest: bool,
+    apart: Collection[tuple[str, str, float]] = (),
+) -> pd.DataFrame:
     """Return what settings lose that are not chosen on the rows that one would like to choose by.
 
     Columns :data:`REGRET_COLUMNS`. ``regret`` is by how much the objective on the original test is worse than
@@ -38,7 +44,8 @@ def regrets(tuning: pd.DataFrame, resampling: Resampling | None = None, *, great
 
     ``tuning`` has columns :data:`~benchmark.columns.TUNING_COLUMNS`; the objective is to be ``greatest``, or
     else least. Given ``resampling``, repetitions are splits of the same rows, and intervals are corrected for
-    their overlap: of a mean over datasets by the largest.
+    their overlap: of a mean over datasets by the largest. Levels ``apart``, of a dataset and a bias, are in
+    no mean over datasets.
     """
     overlaps = {} if resampling is None else resampling.overlaps
     sign = -1.0 if greatest else 1.0
@@ -65,14 +72,14 @@ def regrets(tuning: pd.DataFrame, resampling: Resampling | None = None, *, great
                     "objective_against": wide["objective", against],
                 }
             ).dropna()
-            for where, technique, n_techniques, own in _parts(pairs.reset_index(), complete):
+            for where, technique, n_techniques, own in _parts(pairs.reset_index(), complete, apart):
                 rows.append((*where, technique, on, against, n_techniques, *_summary(own, overlaps)))
     found = pd.DataFrame(rows, columns=list(REGRET_COLUMNS))
     return found.astype({"beta": float, "n": int, "n_techniques": int})
 
 
 def _parts(
-    pairs: pd.DataFrame, complete: pd.Index
+    pairs: pd.DataFrame, complete: pd.Index, apart: Collection[tuple[str, str, float]]
 ) -> Iterator[tuple[tuple[object, ...], str, int, pd.DataFrame]]:
     """Yield what regrets are of, the number of techniques on datasets, and the pairs."""
     for key, own in pairs.groupby([*WHERE_TUNED, "of"], sort=False):
@@ -80,6 +87,9 @@ def _parts(
     kept = pairs[pairs.set_index(["dataset", "bias", "classifier", "of"]).index.isin(complete)]
     for key, own in kept.groupby(list(WHERE_TUNED), sort=False):
         yield key, "", own["of"].nunique(), own
+    if apart:
+        levels = pd.MultiIndex.from_frame(kept[["dataset", "bias", "beta"]])
+        kept = kept[~levels.isin([*apart])]
     if kept["dataset"].nunique() > 1:
         for (bias, classifier, beta), own in kept.groupby(list(WHERE_TUNED[1:]), sort=False):
             yield ("", bias, classifier, beta), "", len(own[["dataset", "of"]].drop_duplicates()), own

@@ -385,8 +385,8 @@ def test_the_experiment_of_tuning_is_whole() -> None:
     found = expand(load_experiment("tuning")).experiment
     tuned = {entry.technique for entry in found.techniques if entry.tuned}
     assert len(tuned) >= 10
-    assert (len(found.datasets), len(found.betas), found.repetitions) >= (3, 3, 5)
-    assert len(list(plan_blocks(found))) == len(found.datasets) * len(found.betas) * found.repetitions
+    assert (len(found.datasets), len(found.levels), found.repetitions) == (4, 3, 5)
+    assert len(list(plan_blocks(found))) == len(found.datasets) * len(found.levels) * found.repetitions
 
 
 class Interrupted(InProcess):

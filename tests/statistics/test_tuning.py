@@ -101,3 +101,11 @@ def test_intervals_know_that_splits_overlap() -> None:
             factor = math.sqrt((1 / 2 + overlap) / (1 / 2))
             assert widths[1].tolist() == pytest.approx((factor * widths[0]).tolist())
     assert (found["regret_high"] > found["regret_low"]).any()
+
+
+def test_a_level_apart_is_in_no_mean_over_datasets() -> None:
+    frame = tuning(("one", "two", "three"))
+    found = regrets(frame, greatest=True, apart=[("three", "cpt", 0.5)])
+    where = {"technique": "", "chosen_on": "biased", "against": "oracle"}
+    assert one(found, dataset="", **where)["n_techniques"] == 4
+    assert one(found, dataset="three", **where)["n_techniques"] == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -12,24 +14,34 @@ from tools import learners
 from tools.learners import (
     FINDINGS,
     FOLDER,
+    LESS,
     METRICS,
+    NEARER,
     NUMBERS,
     agreement,
-    page,
+    everywhere,
+    findings,
+    levels,
+    moves,
+    nowhere,
+    numbers,
+    part_of_learner,
     shown_on,
     survivors,
-    with_tables,
+    tau_over_datasets,
 )
 
 pytestmark = pytest.mark.slow
 KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
 
 
+def text() -> str:
+    return re.sub(r"\s+", " ", FINDINGS.read_text(encoding="utf-8"))
+
+
 def test_pages_are_those_of_the_committed_values() -> None:
-    assert NUMBERS.read_text(encoding="utf-8") == page()
-    text = FINDINGS.read_text(encoding="utf-8")
-    assert with_tables(text) == text
-    assert len(text.splitlines()) <= 80
+    assert NUMBERS.read_text(encoding="utf-8") == numbers()
+    assert FINDINGS.read_text(encoding="utf-8") == findings()
 
 
 def test_every_technique_met_every_learner_and_its_own_once() -> None:
@@ -46,39 +58,46 @@ def test_every_technique_met_every_learner_and_its_own_once() -> None:
 def test_pairs_of_learners_are_compared_everywhere() -> None:
     found = agreement()
     n = len(learners.learners())
-    places = found.groupby(["dataset", "beta", "metric"]).size()
-    assert len(places) == 4 * 3 * len(METRICS)
+    places = found[found["metric"] != NEARER].groupby(["dataset", "beta", "metric"]).size()
+    assert len(places) == 4 * 3 * (len(METRICS) - 1)
     assert set(places) == {n * (n - 1) // 2}
-    assert found["tau"].between(-1, 1).all()
+    assert found["tau"].dropna().between(-1, 1).all()
 
 
-def test_what_the_findings_say_is_so() -> None:
+def test_four_learners_do_not_contradict_each_other() -> None:
     others = {"c45", "logistic_regression", "random_forest", "gradient_boosting"}
-    kept = survivors("discrimination").assign(opposes=lambda t: t["opposite"] / t["shown"])
-    among = kept[kept["first"].isin(others) & kept["second"].isin(others)]
-    assert not among["opposite"].any()
-    assert kept[~kept.index.isin(among.index)]["opposes"].between(0.015, 0.032).all()
-    of_c45 = kept[kept["first"] == "c45"]
-    assert (of_c45["same"] / of_c45["shown"]).between(0.945, 0.983).all()
-    costs = survivors("accuracy").query("second == 'naive_bayes'")
-    assert (costs["opposite"] / costs["shown"]).between(0.127, 0.209).all()
-    for learner in (*others, "naive_bayes"):
-        for technique in ("massaging", "preferential_sampling"):
-            assert shown_on("discrimination", 0.4, technique, learner) == (4, 0, 4)
-        for beta in learners.run().manifest.levels:
-            assert shown_on("discrimination", beta, "calibrated_equalized_odds", learner)[0] == 0
-            assert shown_on("discrimination", beta, "repair", learner)[0] == 2 * (learner == "naive_bayes")
-    means = (
-        read_results(FOLDER, learners.run())
-        .groupby(["metric", "technique", "classifier", "beta"])["value"]
-        .mean()
-    )
-    for technique, metric, beside, own in (
-        ("zafar_2015", "discrimination", -0.299, -0.264),
-        ("zafar_2015", "accuracy", 0.011, 0.003),
-        ("prejudice_remover", "discrimination", -0.163, -0.140),
-        ("prejudice_remover", "accuracy", 0.017, 0.012),
-    ):
-        value = means[metric, technique, OWN, 0.4]
-        assert value - means[metric, "none", "c45", 0.4] == pytest.approx(beside, abs=5e-4)
-        assert value - means[metric, f"{technique}_unconstrained", OWN, 0.4] == pytest.approx(own, abs=5e-4)
+    for metric in (LESS, NEARER):
+        kept = survivors(metric)
+        among = kept[kept["first"].isin(others) & kept["second"].isin(others)]
+        assert len(among) == 12
+        assert among["shown"].sum() > 0
+        assert not among["opposite"].any()
+    assert "No change of discrimination that is shown with C4.5" in text()
+
+
+def test_what_is_said_of_restoring_holds() -> None:
+    nearer, farther, n = moves(NEARER)
+    assert 0 < nearer < farther < n
+    assert everywhere(NEARER, 0.1) == []
+    own = [tau_over_datasets(NEARER, *pair) for pair in learners.pairs()]
+    assert {n_datasets for *_, n_datasets in own} == {2, 3}
+    assert sum(low < 0 for _, low, *_ in own) > len(own) / 2
+
+
+def test_what_is_said_of_techniques_holds() -> None:
+    assert everywhere(LESS, 0.1) == ["pfr", "exponentiated_gradient"]
+    for learner in learners.learners():
+        assert shown_on(LESS, 0.1, "pfr", learner) == (3, 0, 3)
+        for beta in levels(LESS):
+            assert shown_on(LESS, beta, "calibrated_equalized_odds", learner)[0] == 0
+    assert nowhere(LESS) == ["smote", "calibrated_equalized_odds"]
+
+
+def test_a_part_of_the_gain_is_the_learners() -> None:
+    """By hand from the files, over the datasets on which the dose does not take nearly all there is."""
+    results = read_results(FOLDER, learners.run())
+    own = results[(results["dataset"] != "bank") & (results["beta"] == 0.1) & (results["metric"] == LESS)]
+    means = own.groupby(["technique", "classifier"])["value"].mean()
+    value = means["zafar_2015", OWN]
+    expected = value - means["none", "c45"], value - means["zafar_2015_unconstrained", OWN]
+    assert part_of_learner("zafar_2015", LESS, 0.1) == pytest.approx(expected)
