@@ -400,7 +400,7 @@ def test_the_paper_protocol_keeps_its_keys() -> None:
         ({"train": "data"}, 'real rows to train on need others to test on; give "holdout = 0.3"'),
         ({"tests": ["biased"]}, "must name 'original'"),
         ({"tests": ["original", "original"]}, "must name 'original', and each test once"),
-        ({"tests": ["original", "clean"]}, "'original', 'biased' or 'balanced'"),
+        ({"tests": ["original", "clean"]}, "'original', 'biased', 'balanced' or 'truth'"),
         ({"holdout": 1.0}, "less than 1"),
         ({"folds": 1}, "greater than or equal to 2"),
         ({"train": "rows"}, "'network' or 'data'"),
