@@ -1,7 +1,7 @@
 """What the run ``suite`` says of techniques over datasets, for both goals: its numbers and figure.
 
-``python -m tools.suite`` writes ``results/suite/NUMBERS.md``, the computed parts of ``FINDINGS.md`` and the
-figure anew from the committed values; ``tests/tools/test_suite.py`` holds them.
+``python -m tools.suite`` writes ``results/suite/NUMBERS.md``, ``FINDINGS.md``, the figure and the claims of
+``docs/claims.md`` that rest on them anew from the committed values; ``tests/tools/test_suite.py`` holds them.
 
 The unit is the dataset: each counts once, by its value over all splits. Degenerate models count as measured.
 """
@@ -21,15 +21,20 @@ from scipy.stats import t as student
 from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
+from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.statistics.decisions import AGREEMENT, SHARES, share_counts
+from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.choices import LEAST
+from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO, restoration_table, undo_table
 from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
+from tools.pages import with_part
 
-FOLDER = Path(__file__).resolve().parents[1] / "results" / "suite"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER, CLAIMS = ROOT / "results" / "suite", ROOT / "docs" / "claims.md"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "goals.png"
 DEPENDENT = ("compas_violent", "student_mat", "attrition", "ricci")
 """A part of compas, pupils of student_por, a file made up by its publisher, a formula on 118 rows."""
@@ -38,17 +43,22 @@ LEVEL = 0.4
 POWER = 0.8
 RESAMPLES = 10_000
 REASONS = (NOTHING_TO_UNDO, NO_REFERENCE)
-WORDS = {3: "three", 6: "six", 8: "eight", 9: "nine", 10: "ten", 11: "eleven"}
+WORDS = dict(
+    enumerate("none one two three four five six seven eight nine ten eleven twelve thirteen".split())
+)
+_BEGIN, _END = "<!-- suite: python -m tools.suite -->", "<!-- suite ends -->"
 _PLACE = ["dataset", "beta", "technique"]
 _INTRODUCTION = (
     "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
     "the columns are and what follows. Each dataset counts once, by its value over ten splits; degenerate "
     "models count as measured. Distance, given back and paid are of datasets with something to undo. "
-    "Intervals of differences are Student's over datasets, and hold for eleven techniques at once "
-    "(Bonferroni). Shares removed are ratios of sums over datasets, with 95 % intervals from 10,000 "
+    "*Nearer than `refit_biased`*: without what chance gives; that refit's own gain over doing nothing stands "
+    "in its row. The prejudice remover has another learner and other datasets with something to undo, so that "
+    "it stands apart. Intervals of differences are Student's over datasets, and hold for eleven techniques at "
+    "once (Bonferroni). Shares removed are ratios of sums over datasets, with 95 % intervals from 10,000 "
     "resamples of datasets. A negative share adds to the difference. \\*: given back beyond `refit_biased` "
     "by such an interval. In brackets: of the deprived / of the favored group, over the datasets with at "
-    "least 10 such people. *Degenerate on*: nearly everybody, or each group, is answered alike in more than "
+    f"least {LEAST_PEOPLE} such people, which can be fewer. *Degenerate on*: nearly everybody, or each group, is answered alike in more than "
     "half of the splits."
 )
 
@@ -137,6 +147,40 @@ def gains(goal: str, technique: str, beta: float, datasets: Sequence[str]) -> Ar
     return np.array([values[name, beta, baseline] - values[name, beta, technique] for name in datasets])
 
 
+def beyond_refit(metric: str, technique: str, beta: float, datasets: Sequence[str]) -> Array:
+    """Return by how much a value exceeds that of ``refit_biased`` of the same learner on each dataset."""
+    told = restoration().loc[metric].loc[[(name, beta, technique) for name in datasets]]
+    return (told["value"] - told["refit_biased"]).to_numpy()
+
+
+@cache
+def degenerate(beta: float = LEVEL) -> set[tuple[str, str]]:
+    """Return datasets and techniques that answer alike in more than half of the splits.
+
+    That is, nearly everybody alike, or each group.
+    """
+    standing, n_splits = run().standing, run().results["repetition"].nunique()
+    mostly = standing[(standing["beta"] == beta) & (2 * standing["n_degenerate"] > n_splits)]
+    return set(zip(mostly["dataset"], mostly["technique"], strict=True))
+
+
+def without_degenerate(technique: str, datasets: Sequence[str], beta: float = LEVEL) -> list[str]:
+    """Return the datasets on which a technique is not degenerate."""
+    return [name for name in datasets if (name, technique) not in degenerate(beta)]
+
+
+@cache
+def together() -> float:
+    """Return the confidence of intervals of which those of all techniques hold at once."""
+    return 1 - (1 - CONFIDENCE) / len(techniques())
+
+
+def mean_and_ends(values: Array) -> tuple[float, float, float]:
+    """Return a mean over datasets with its interval, for all techniques at once."""
+    low, high = student_intervals(values[None, :], together())
+    return float(values.mean()), float(low[0]), float(high[0])
+
+
 def differences(technique: str, beta: float, datasets: Sequence[str]) -> tuple[Array, Array, Array, Array]:
     """Return planted and original differences of the baseline, and what a technique removes of them."""
     signed, baseline = means(GOAL_METRICS[EQUALISE]), baselines()[technique]
@@ -155,32 +199,29 @@ def pooled(beta: float = LEVEL, datasets: tuple[str, ...] | None = None) -> pd.D
 
     Of the goal to restore are only datasets with something to undo, ``n`` of them. Intervals of gains over
     doing nothing, in the metric's unit, are Student's over datasets and hold for all techniques at once
-    (Bonferroni). Those of shares are of 95 %, by :func:`ratio_of_sums`. ``degenerate`` counts datasets on
-    which a technique answers nearly everybody, or each group, alike in more than half of the splits.
+    (Bonferroni); those of ``_beyond`` are beyond ``refit_biased``, more than it gives back, or nearer than it
+    is. Those of shares are of 95 %, by :func:`ratio_of_sums`. ``degenerate`` counts datasets
+    (:func:`degenerate`).
     """
     datasets = tuple(independent()) if datasets is None else datasets
-    standing, n_splits = run().standing, run().results["repetition"].nunique()
-    mostly = standing[(standing["beta"] == beta) & (2 * standing["n_degenerate"] > n_splits)]
-    mostly = mostly[mostly["dataset"].isin(datasets)]
-    confidence = 1 - (1 - CONFIDENCE) / len(techniques())
     rows = {}
     for technique, baseline in baselines().items():
         some = to_restore(datasets, beta, baseline)
-        row: dict[str, float] = {"n": len(some), "degenerate": (mostly["technique"] == technique).sum()}
+        fine = without_degenerate(technique, datasets, beta)
+        row: dict[str, float] = {"n": len(some), "degenerate": len(datasets) - len(fine)}
         for goal, among in zip(GOALS, (some, datasets), strict=True):
             values = means(GOAL_METRICS[goal], distance=goal == EQUALISE)
             row[goal] = float(np.mean([values[name, beta, technique] for name in among]))
-            gained = gains(goal, technique, beta, among)
-            ends = student_intervals(gained[None, :], confidence)
-            row[f"{goal}_gain"] = gained.mean()
-            row[f"{goal}_low"], row[f"{goal}_high"] = (float(end[0]) for end in ends)
+            gained = mean_and_ends(gains(goal, technique, beta, among))
+            row[f"{goal}_gain"], row[f"{goal}_low"], row[f"{goal}_high"] = gained
         for metric in (GOAL_METRICS[RESTORE], *SHARES):
             told = restoration().loc[metric].loc[[(name, beta, technique) for name in some]]
             for column in ("value", "refit_clean", "refit_biased"):
                 row[f"{metric}_{column}"] = told[column].mean()
-            beyond = (told["value"] - told["refit_biased"]).to_numpy()
-            low, _ = student_intervals(beyond[None, :], confidence)
-            row[f"{metric}_beyond_low"] = low[0]
+            sign = -1 if metric == GOAL_METRICS[RESTORE] else 1  # nearer is better
+            row[f"{metric}_beyond"], row[f"{metric}_beyond_low"], row[f"{metric}_beyond_high"] = mean_and_ends(
+                sign * beyond_refit(metric, technique, beta, some)
+            )
         planted, original, planted_gone, original_gone = differences(technique, beta, datasets)
         parts = {"planted": (planted_gone, planted), "original": (original_gone, original)}
         if technique != baseline:
@@ -196,8 +237,24 @@ def more_agreement(technique: str) -> tuple[float, float]:
     values, baseline = means(AGREEMENT), baselines()[technique]
     some = to_restore(independent(), LEVEL, baseline)
     gained = np.array([values[name, LEVEL, technique] - values[name, LEVEL, baseline] for name in some])
-    low, high = student_intervals(gained[None, :], 1 - (1 - CONFIDENCE) / len(techniques()))
-    return float(low[0]), float(high[0])
+    return mean_and_ends(gained)[1:]
+
+
+def evened_out_anyway(technique: str) -> tuple[float, float, float]:
+    """Return the fall in discrimination over the datasets on which a technique is not degenerate."""
+    return mean_and_ends(gains(EQUALISE, technique, LEVEL, without_degenerate(technique, independent())))
+
+
+@cache
+def named_singly() -> pd.DataFrame:
+    """Return what the run's report names to restore decisions on single independent datasets.
+
+    Rows of its answers, at :data:`LEVEL`: the technique that comes nearest, by dataset and learner.
+    """
+    answers = folder_statistics(FOLDER, metrics=[*GOAL_METRICS.values(), ACCURACY]).answers
+    own = (answers["goal"] == RESTORE) & (answers["beta"] == LEVEL) & answers["dataset"].isin(independent())
+    nearest = answers["choice"].str.split().map(lambda words: LEAST in words)
+    return answers[own & nearest & (answers["verdict"] == "recommended")]
 
 
 def deprived_among_losers() -> pd.Series:
@@ -255,6 +312,16 @@ def pairs(datasets: Sequence[str], beta: float = LEVEL, *, own_baseline: bool = 
     return pd.DataFrame(rows, columns=names)
 
 
+def comparable_pairs() -> pd.DataFrame:
+    """Return the pairs with something to undo in which the technique is not degenerate."""
+    every = pairs(independent())
+    kept = [
+        undo()[dataset, LEVEL, baselines()[technique]] == "" and (dataset, technique) not in degenerate()
+        for dataset, technique in zip(every["dataset"], every["technique"], strict=True)
+    ]
+    return every[kept]
+
+
 def closed(table_of_pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs that close .8 to 1.2 of the gap that the bias has opened."""
     return table_of_pairs[table_of_pairs["gap"].between(0.8, 1.2)]
@@ -288,35 +355,57 @@ def row_of(technique: str, row: pd.Series, n: int, *, long: bool) -> list[str]:
     if technique not in techniques():
         learner = f", prejudice remover's learner (its own {row['n']:.0f} datasets)"
         name = "doing nothing" + (learner if technique != "none" else "")
-        return [name, means_of[0], "", "", "", means_of[1], *[""] * (4 if long else 3)]
+        return [name, means_of[0], "", "", "", "", means_of[1], *[""] * (4 if long else 3)]
     gain = [with_ends(row, f"{goal}_gain", goal, three) for goal in GOALS]
+    beyond = f"{GOAL_METRICS[RESTORE]}_beyond"
     gone = [with_ends(row, name, name, two) for name in ("planted", "original")]
     star = " \\*" if row["given_back_beyond_low"] > 0 else ""
     people = [of_groups(row, "given_back", star=star), of_groups(row, "paid")]
-    degenerate = f"{row['degenerate']:.0f} of {n}"
-    cells = [f"`{technique}`", means_of[0], gain[0], *people, means_of[1]]
-    return [*cells, *gain[1 : 1 + long], *gone, degenerate]
+    told = f"{row['degenerate']:.0f} of {n}"
+    cells = [f"`{technique}`", means_of[0], gain[0], with_ends(row, beyond, beyond, three), *people]
+    return [*cells, means_of[1], *gain[1 : 1 + long], *gone, told]
 
 
 def goals_table(beta: float, datasets: tuple[str, ...] | None = None, *, long: bool = False) -> str:
-    """Return the table of both goals, what comes nearest to the clean model first."""
+    """Return the table of both goals, what comes nearest to the clean model first of each learner."""
     told, nothing = pooled(beta, datasets), pooled(beta, datasets).loc["none"]
-    head = ["", "distance", "nearer than doing nothing", "given back", "paid", "mean abs. discrimination"]
-    head += ["less than doing nothing"] if long else []
+    head = ["", "distance", "nearer than doing nothing", "nearer than `refit_biased`", "given back", "paid"]
+    head += ["mean abs. discrimination", *(["less than doing nothing"] if long else [])]
     head += ["planted part removed", "original part removed", "degenerate on"]
     empty = [""] * (5 if long else 4)
     refits = []
     for kind in ("refit_clean", "refit_biased"):
         shares = [of_groups(nothing, share, kind) for share in ("given_back", "paid")]
-        refits.append([f"`{kind}`", three(nothing[f"{GOAL_METRICS[RESTORE]}_{kind}"]), "", *shares, *empty])
-    order = [*(name for name in told.index if name not in techniques()), *nearest_first(told)]
+        gain = refit_gain(nothing) if kind == "refit_biased" else ""
+        distance = three(nothing[f"{GOAL_METRICS[RESTORE]}_{kind}"])
+        refits.append([f"`{kind}`", distance, gain, "", *shares, *empty])
     n = len(independent() if datasets is None else datasets)
-    return table(head, [*refits, *(row_of(name, told.loc[name], n, long=long) for name in order)])
+    rows = [row_of(name, told.loc[name], n, long=long) for name in nearest_first(told, with_baselines=True)]
+    return table(head, [*refits, *rows])
 
 
-def nearest_first(told: pd.DataFrame) -> list[str]:
-    """Return the techniques by their mean distance to the clean model."""
-    return list(told.loc[techniques(), RESTORE].sort_values(kind="stable").index)
+def refit_gain(nothing: pd.Series) -> str:
+    """Return how much nearer ``refit_biased`` is than doing nothing, of which a row of :func:`pooled` is."""
+    value, high, low = (-nothing[f"{GOAL_METRICS[RESTORE]}_beyond{end}"] for end in ("", "_low", "_high"))
+    return f"{three(value)} [{three(low)}, {three(high)}]"
+
+
+def nearest_first(told: pd.DataFrame, *, with_baselines: bool = False) -> list[str]:
+    """Return the techniques by their mean distance to the clean model, those with C4.5 first.
+
+    Those of another learner have other datasets with something to undo, which no order should mix. Each
+    learner's techniques can stand behind their baseline.
+    """
+    order = told[RESTORE].sort_values(kind="stable").index
+    learners = [name for name in told.index if name not in techniques()]
+    return [
+        name
+        for baseline in sorted(learners, key=lambda name: name != "none")
+        for name in [
+            *([baseline] if with_baselines else []),
+            *(one for one in order if one != baseline and baselines()[one] == baseline),
+        ]
+    ]
 
 
 def undo_rows() -> str:
@@ -339,84 +428,205 @@ def undo_rows() -> str:
 
 def named(names: Sequence[str]) -> str:
     """Return names as code, with commas and an "and"."""
-    told = [f"`{name}`" for name in names]
+    return listed([f"`{name}`" for name in names])
+
+
+def listed(told: Sequence[str]) -> str:
+    """Return words with commas and an "and"."""
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def given_back_beyond_chance(told: pd.DataFrame) -> list[str]:
+    """Return the techniques that are shown to give back more than ``refit_biased``."""
+    return [name for name in nearest_first(told) if told.loc[name, "given_back_beyond_low"] > 0]
+
+
+def evening_out(told: pd.DataFrame) -> list[str]:
+    """Return the techniques that are shown to lower discrimination over the independent datasets."""
+    return [name for name in nearest_first(told) if told.loc[name, "equalise_low"] > 0]
 
 
 def findings() -> str:
     """Return the page of findings; ``tests/tools/test_suite.py`` holds what its words say."""
     told, datasets = pooled(), independent()
     some = to_restore(datasets, LEVEL, "none")
-    order = nearest_first(told)
-    sd = [median_sd(among) for among in (some, datasets)]
-    least = [
-        three(smallest_difference(spread, len(among), len(order)))
-        for spread, among in zip(sd, (some, datasets), strict=True)
-    ]
-    planted, before, _, _ = differences("drop_sensitive", LEVEL, datasets)
-    every = pairs(some)
-    near = closed(every)
-    less = told.loc[order, "equalise_gain"][told.loc[order, "equalise_low"] > 0]
-    absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
-    some_rows = told.loc[["drop_sensitive", "threshold_optimizer"]]
-    point = [with_ends(row, "per_point", "per_point", two) for _, row in some_rows.iterrows()]
-    given = [name for name in order if told.loc[name, "given_back_beyond_low"] > 0]
-    costly = [name for name in order if told.loc[name, "paid_favored_beyond_low"] > 0]
-    losers = deprived_among_losers()
+    given, less = given_back_beyond_chance(told), evening_out(told)
+    no_nearer = [name for name in given if told.loc[name, "restore_gain"] <= 0]
+    anyway = [name for name in less if evened_out_anyway(name)[1] > 0]
+    costly = [name for name in nearest_first(told) if told.loc[name, "paid_favored_beyond_low"] > 0]
+    alike = len(some) - len(without_degenerate("equalized_odds", some))
+    near, every = closed(comparable_pairs()), comparable_pairs()
+    losers, singly = deprived_among_losers(), named_singly()
+    places = {
+        name: listed([f"`{place}`" for place in singly.loc[singly["technique"] == name, "dataset"]])
+        for name in singly.sort_values("improvement", ascending=False)["technique"].unique()
+    }
+    best = singly.loc[singly["improvement"].idxmax()]
+    cases = sum(len(to_restore(datasets, LEVEL, name)) for name in set(baselines()))
 
     def percent(technique: str, name: str) -> str:
         return f"{100 * told.loc[technique, name]:.0f} %"
 
     introduction = (
-        f"**At β = {LEVEL:g}, {WORDS[len(given)]} of eleven techniques are shown to give back more of what "
-        "the bias took than chance does. None is shown to decide more as the clean model does, in rates or "
-        f"person by person. {WORDS[len(less)].capitalize()} are shown to make acceptance more equal.**"
+        f"**Over {WORDS[len(some)]} datasets at β = {LEVEL:g}, {WORDS[len(given)]} of eleven techniques are "
+        f"shown to give back more than chance does. {WORDS[len(no_nearer)].capitalize()} of these, "
+        f"{named(no_nearer)}, end on average no nearer to the clean model than doing nothing. Over datasets, "
+        "none is shown to come nearer, in rates or person by person. On single datasets some are, such as "
+        f"`{best['technique']}` on `{best['dataset']}`. {WORDS[len(less)].capitalize()} are shown to even out "
+        "acceptance, one of these, `equalized_odds`, by answering nearly everybody alike on "
+        f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(datasets)} datasets.**"
     )
     people = [
-        f"**Who gets it back?** {100 * losers.mean():.0f} % of those whom the bias cost acceptance are "
-        f"deprived (on `adult` {100 * losers['adult']:.0f} %). Of these, reweighing accepts "
-        f"{percent('reweighing', 'given_back_deprived_value')}. Training again on resampled biased rows "
-        f"(`refit_biased`) accepts {percent('none', 'given_back_deprived_refit_biased')} by chance, "
-        f"on clean rows {percent('none', 'given_back_deprived_refit_clean')}.",
-        "**Who pays?** The favored, mostly: of those accepted with and without bias, reweighing refuses "
-        f"{percent('reweighing', 'paid_favored_value')}, `refit_biased` "
-        f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more.",
-        "**Who else?** Of those whom the clean model refuses doing nothing accepts "
+        f"**Who gets it back?** Of those whom the bias cost acceptance, {100 * losers.mean():.0f} % are "
+        f"deprived, on average over datasets (`adult`: {100 * losers['adult']:.0f} %). Reweighing accepts "
+        f"{percent('reweighing', 'given_back_deprived_value')} of these deprived people. Training again on "
+        "resampled biased rows (`refit_biased`) accepts "
+        f"{percent('none', 'given_back_deprived_refit_biased')} by chance, on clean rows "
+        f"{percent('none', 'given_back_deprived_refit_clean')}.",
+        f"**Who pays?** The favored, mostly. Reweighing refuses {percent('reweighing', 'paid_favored_value')} "
+        "of the favored who are accepted with and without bias, `refit_biased` "
+        f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more of them "
+        "than `refit_biased` does.",
+        "**Who else?** Of those whom the clean model refuses, doing nothing accepts "
         f"{percent('none', 'in_their_place_value')}, reject option "
-        f"{percent('reject_option', 'in_their_place_value')}, equalized odds "
-        f"{percent('equalized_odds', 'in_their_place_value')}.",
-    ]
-    reading = [
-        f"**How to read it.** Label bias in real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "
-        "datasets ([all](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: "
-        "mean absolute difference to its true and false positive rates. *Given back*: accepted of those whom "
-        "the bias cost acceptance; \\*: shown to exceed its learner's `refit_biased`. *Paid*: refused of "
-        "those accepted with and without bias. Brackets: deprived / favored. These columns leave out "
-        f"{named(absent[NOTHING_TO_UNDO])} (nothing to undo) and {named(absent[NO_REFERENCE])} (no "
-        f"useful clean model). *Planted part*: of the {100 * planted.mean():.1f} points that bias adds to "
-        f"the difference; *original*: of {100 * before.mean():.1f} before. Minus: added. *Degenerate*: "
-        "nearly all, or each group, answered alike.",
-        "**Not shown is not none.** To be shown with 80 % power, a gain in distance must be "
-        f"{least[0]} ({len(some)} datasets) or {least[1]} ({len(datasets)}).",
-        f"**What else goes.** Original points per planted one: `drop_sensitive` {point[0]}, "
-        f"`threshold_optimizer` {point[1]}.",
-        f"**A closed gap is not a restored decision.** {len(near)} of {len(every)} pairs of dataset and "
-        "technique close .8 to 1.2 of the planted gap. They bring back "
-        f"{two(near['accuracy'].min())} (a loss) to {two(near['accuracy'].max())} of the lost accuracy.",
+        f"{percent('reject_option', 'in_their_place_value')}. Equalized odds accepts "
+        f"{percent('equalized_odds', 'in_their_place_value')}, because it answers nearly everybody alike on "
+        f"{WORDS[alike]} of the {WORDS[len(some)]} datasets.",
+        f"**On single datasets** the report names a technique to restore decisions in {len(singly)} of {cases} "
+        f"cases of dataset and learner: {'; '.join(f'`{name}` on {where}' for name, where in places.items())}.",
     ]
     above, below = (
         "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in lines)
-        for lines in (people, reading)
+        for lines in (people, [*reading(told), *limits(told, len(anyway), near, every)])
     )
     title = "# Who gets back what a bias took, and who pays? Eleven techniques on fifteen datasets"
-    picture = "![Gains over doing nothing, dataset by dataset](figures/goals.png)"
+    picture = "![What techniques give back, cost and gain, dataset by dataset](figures/goals.png)"
     blocks = [title, fill(introduction, 125), above, goals_table(LEVEL), f"{below}\n  {picture}"]
     return "\n\n".join(blocks) + "\n"
 
 
-def median_sd(datasets: Sequence[str]) -> float:
-    """Return the standard deviation over datasets of gains in distance, the median over techniques."""
-    return float(np.median([gains(RESTORE, name, LEVEL, datasets).std(ddof=1) for name in techniques()]))
+def reading(told: pd.DataFrame) -> list[str]:
+    """Return how the table is read."""
+    datasets = independent()
+    planted, before, _, _ = differences("drop_sensitive", LEVEL, datasets)
+    absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
+    own, other = (set(to_restore(datasets, LEVEL, name)) for name in ("prejudice_remover_unconstrained", "none"))
+    return [
+        f"**How to read it.** Label bias in real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "
+        "datasets ([all](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: "
+        "mean absolute difference to its true and false positive rates. *Given back*: accepted of those whom "
+        "the bias cost acceptance; \\*: shown to exceed its learner's `refit_biased`. *Paid*: refused of "
+        "those accepted with and without bias. Brackets: deprived / favored. *Planted part*: of the "
+        f"{100 * planted.mean():.1f} points that bias adds to the difference; *original*: of "
+        f"{100 * before.mean():.1f} before. Minus: added. *Degenerate*: nearly all, or each group, answered "
+        "alike.",
+        f"**Which datasets.** Distance, given back and paid leave out {named(absent[NOTHING_TO_UNDO])} (nothing "
+        f"to undo) and {named(absent[NO_REFERENCE])} (no useful clean model). `prejudice_remover` stands apart: "
+        f"its learner has {named(sorted(own - other))} in place of {named(sorted(other - own))}. With fewer "
+        f"than {LEAST_PEOPLE} such people, given back of the favored leaves out "
+        f"{named(without_people('given_back_favored'))}, paid of the deprived "
+        f"{named(without_people('paid_deprived'))}.",
+    ]
+
+
+def without_people(share: str) -> list[str]:
+    """Return the datasets of C4.5 with something to undo on which a share is of too few people."""
+    some = to_restore(independent(), LEVEL, "none")
+    told = restoration().loc[share].loc[[(name, LEVEL, "drop_sensitive") for name in some], "value"]
+    return [name for name, value in zip(some, told, strict=True) if np.isnan(value)]
+
+
+def limits(told: pd.DataFrame, n_anyway: int, near: pd.DataFrame, every: pd.DataFrame) -> list[str]:
+    """Return what the findings do not show."""
+    nothing, distance = told.loc["none"], GOAL_METRICS[RESTORE]
+    least = smallest_gains()
+    some_rows = told.loc[["drop_sensitive", "threshold_optimizer"]]
+    point = [with_ends(row, "per_point", "per_point", two) for _, row in some_rows.iterrows()]
+    left = len(without_degenerate("equalized_odds", independent()))
+    harmed = int((near["accuracy"] < 0).sum())
+    return [
+        f"**Chance comes nearer, too.** `refit_biased` ({three(nothing[f'{distance}_refit_biased'])}) is nearer "
+        f"than doing nothing ({three(nothing[RESTORE])}) by {refit_gain(nothing)}, which is not shown. None is "
+        "shown to be nearer than `refit_biased`.",
+        "**Not shown is not none.** The smallest gain in distance seen with 80 % power is "
+        f"{two(least.min())} for `{least.idxmin()}`, {two(least.median())} for the median technique and "
+        f"{two(least.max())} for `{least.idxmax()}`.",
+        f"**Evened out.** Where they are not degenerate, {WORDS[n_anyway]} are still shown to even out "
+        f"acceptance. `equalized_odds` is left with {WORDS[left]} datasets, too few to tell.",
+        f"**What else goes.** Original points per planted one: `drop_sensitive` {point[0]}, "
+        f"`threshold_optimizer` {point[1]}.",
+        "**A closed gap is not a restored decision.** Of "
+        f"{len(every)} pairs of dataset and technique, without degenerate ones, {len(near)} close .8 to 1.2 of "
+        f"the planted gap. Half of these bring back less than {two(near['accuracy'].median())} of the lost "
+        f"accuracy; {WORDS[harmed]} loses still more.",
+        "**What would change our mind.** An interval of the gain in distance above 0, with more datasets, "
+        "learners or kinds of bias.",
+    ]
+
+
+def smallest_gains() -> pd.Series:
+    """Return the mean gain in distance that each technique's datasets show with 80 % power, all at once."""
+    least = {}
+    for name in techniques():
+        gained = gains(RESTORE, name, LEVEL, to_restore(independent(), LEVEL, baselines()[name]))
+        least[name] = smallest_difference(gained.std(ddof=1), len(gained), len(techniques()))
+    return pd.Series(least)
+
+
+def claims() -> str:
+    """Return the claims of ``docs/claims.md`` that rest on this run."""
+    told = pooled()
+    given, less = given_back_beyond_chance(told), evening_out(told)
+    near, every = closed(comparable_pairs()), comparable_pairs()
+    lowest, highest = (three(told.loc[less, "equalise_gain"].agg(kind)) for kind in ("min", "max"))
+    widths = {goal: (told[f"{goal}_high"] - told[f"{goal}_low"]).loc[techniques()] / 2 for goal in GOALS}
+
+    def smallest(goal: str, names: Sequence[str]) -> tuple[str, str]:
+        """Return the least and the largest half of an interval, and these intervals."""
+        ends = [getattr(widths[goal].loc[list(names)], which)() for which in ("idxmin", "idxmax")]
+        halves = " to ".join(two(widths[goal][name]) for name in ends)
+        told_of = [f"{with_ends(told.loc[name], f'{goal}_gain', goal, three)} of `{name}`" for name in ends]
+        return halves, " and ".join(told_of)
+
+    evened, nearer = smallest(EQUALISE, less), smallest(RESTORE, techniques())
+    largest = told.loc[techniques(), "restore_gain"].idxmax()
+    largest_gain = with_ends(told.loc[largest], "restore_gain", RESTORE, three)
+    harmed = WORDS[int((near["accuracy"] < 0).sum())]
+    told_claims = {
+        "Most techniques even out acceptance under strong label bias": [
+            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(less)]} of eleven lower discrimination, by {lowest} to "
+            f"{highest} ([suite](../results/suite/FINDINGS.md), [numbers](../results/suite/NUMBERS.md)). One of "
+            "these, `equalized_odds`, does so by answering nearly everybody alike on "
+            f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(independent())} datasets.",
+            "**Estimand.** The mean fall in absolute discrimination against doing nothing, over eleven "
+            "independent datasets.",
+            "**Design.** Label bias in real rows, C4.5, ten splits, original test labels. The intervals hold "
+            "for all eleven at once.",
+            f"**Smallest difference.** {evened[0]}: falls of {evened[1]}.",
+            "**What would change our mind.** Intervals that include 0 on further independent datasets, or with "
+            "another learner.",
+        ],
+        "Some give back what the bias took; over datasets none is shown to restore decisions": [
+            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(given)]} give back more of what the bias took than chance "
+            "does. Over datasets, none is shown to come nearer to the clean model; on single datasets some are "
+            "([suite](../results/suite/FINDINGS.md)). A closed gap is no proof. Of "
+            f"{len(every)} pairs that are not degenerate, {len(near)} close .8 to 1.2 of the planted gap. Half "
+            f"of these bring back less than {two(near['accuracy'].median())} of the lost accuracy; {harmed} "
+            "loses still more.",
+            "**Estimands.** The share given back beyond a refit, and the gain in "
+            "[distance](statistics.md#restored-or-only-evened-out).",
+            "**Design.** As above, on the eight datasets with something to undo and a useful clean model: the "
+            "same learner without bias.",
+            f"**Smallest difference.** {nearer[0]}: gains in distance of {nearer[1]}. The largest gain is "
+            f"{largest_gain}, of `{largest}`.",
+            "**What would change our mind.** An interval of the gain above 0, with more datasets, learners or "
+            "kinds of bias.",
+        ],
+    }
+    return "\n\n".join(
+        f"### {title}\n\n" + "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in lines)
+        for title, lines in told_claims.items()
+    )
 
 
 def numbers() -> str:
@@ -424,6 +634,7 @@ def numbers() -> str:
     everything = tuple(run().results["dataset"].unique())
     every = closed(pairs(moved(), own_baseline=False))
     brought = every["accuracy"].quantile([0.25, 0.5, 0.75])
+    alike = degenerate() & set(zip(every["dataset"], every["technique"], strict=True))
     blocks = ["# Both goals over fifteen datasets", fill(_INTRODUCTION, 125)]
     for datasets in (None, everything):
         for beta in (0.2, LEVEL):
@@ -450,7 +661,8 @@ def numbers() -> str:
             f"At β = {LEVEL:g} label bias moves the discrimination of C4.5 by more than .1 on "
             f"{len(moved())} datasets, besides two that share rows with others. With ten techniques (repair "
             f"closes no gap) there are {10 * len(moved())} pairs. {len(every)} of them close .8 to 1.2 of "
-            "the planted gap. Of the accuracy that the bias took they bring back "
+            f"the planted gap, {len(alike)} of these degenerate ones. Of the accuracy that the bias took they "
+            "bring back "
             f"{two(every['accuracy'].min())} to {two(every['accuracy'].max())}, with the quartiles "
             f"{', '.join(two(quartile) for quartile in brought)}. The true positive rate of the deprived "
             f"group is up to {100 * every['deprived'].max():.0f} points below the clean model's. Here all "
@@ -469,45 +681,56 @@ def moved() -> list[str]:
 
 
 def draw() -> bytes:
-    """Draw what each technique gains over doing nothing for both goals, a dot for each dataset."""
+    """Draw what each technique gives back, takes and gains, a dot for each dataset."""
     told, datasets = pooled(), independent()
     order = nearest_first(told)
     titles = {t.name: t.title for t in run().manifest.techniques}
     labels = RowLabels([[titles[name]] for name in order])
+    beyond = {
+        "given back": lambda name, some: beyond_refit("given_back", name, LEVEL, some),
+        "paid by the favored": lambda name, some: beyond_refit("paid_favored", name, LEVEL, some),
+    }
+    gained = {goal: lambda name, some, goal=goal: gains(goal, name, LEVEL, some) for goal in GOALS}
     with style.styled():
         page = Page(
-            2,
-            2,
-            panel=(2.4, 0.19 * len(order)),
-            title="Decisions restored, or acceptance evened out?",
-            subtitle=f"Gain over doing nothing at β = {LEVEL:g}, a dot for each dataset. Bars: means with "
-            "95 % intervals over datasets that hold for all eleven techniques.",
+            4,
+            4,
+            panel=(1.6, 0.19 * len(order)),
+            title="Who gets back what a bias took, and who pays?",
+            subtitle=f"Differences at β = {LEVEL:g}, a dot for each dataset: the first two to a refit of biased "
+            "rows, which is chance, the others to doing nothing. Bars: means with 95 % intervals over datasets "
+            "that hold for all eleven techniques.",
             notes=[
-                "Left: datasets with something to undo. Right: eleven independent datasets, degenerate too."
+                "The first three: datasets with something to undo, which are others for the prejudice remover. "
+                "The last: eleven independent datasets, degenerate too."
             ],
             left=labels.width + 0.3,
             below=0.36,
-            panel_titles=["nearer to the clean model's rates", "less mean absolute discrimination"],
+            panel_titles=[*beyond, "nearer to clean model", "less discrimination"],
         )
-        for axes, goal in zip(page.axes, GOALS, strict=True):
+        for axes, (panel, of) in zip(page.axes, {**beyond, **gained}.items(), strict=True):
             axes.axvline(0, **style.RULE)
             for row, name in enumerate(order):
-                some = datasets if goal == EQUALISE else to_restore(datasets, LEVEL, baselines()[name])
-                gained = gains(goal, name, LEVEL, some)
-                axes.scatter(gained, [row] * len(gained), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
-                ends = [told.loc[name, f"{goal}_{end}"] for end in ("low", "high")]
+                some = datasets if panel == EQUALISE else to_restore(datasets, LEVEL, baselines()[name])
+                values = of(name, some)
+                mean, *ends = mean_and_ends(values)
+                axes.scatter(values, [row] * len(values), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
                 axes.plot(ends, [row, row], color="black", lw=1.2, zorder=3)
-                axes.scatter(
-                    [told.loc[name, f"{goal}_gain"]], [row], s=26, color="black", marker="|", zorder=4
-                )
-            labels.write(axes, named=goal == RESTORE)
+                axes.scatter([mean], [row], s=26, color="black", marker="|", zorder=4)
+            labels.write(axes, named=axes is page.axes[0])
     return style.render(page.figure, "png")
 
 
+def with_claims(text: str) -> str:
+    """Return the page of claims with those that rest on this run."""
+    return with_part(text, _BEGIN, f"\n\n{claims()}\n\n", _END)
+
+
 def main() -> None:
-    """Write both pages and the figure."""
+    """Write both pages, the claims and the figure."""
     write_atomically(NUMBERS, numbers().encode())
     write_atomically(FINDINGS, findings().encode())
+    write_atomically(CLAIMS, with_claims(CLAIMS.read_text(encoding="utf-8")).encode())
     FIGURE.parent.mkdir(exist_ok=True)
     write_atomically(FIGURE, draw())
 
