@@ -28,7 +28,13 @@ from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.choices import LEAST
 from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
-from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO, restoration_table, undo_table
+from benchmark.statistics.restoration import (
+    NO_EFFECT_SHOWN,
+    NO_REFERENCE,
+    NOTHING_TO_UNDO,
+    restoration_table,
+    undo_table,
+)
 from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
 from tools.pages import with_part
@@ -42,9 +48,10 @@ DEPENDENT = ("compas_violent", "student_mat", "attrition", "ricci")
 LEVEL = 0.4
 POWER = 0.8
 RESAMPLES = 10_000
-REASONS = (NOTHING_TO_UNDO, NO_REFERENCE)
-WORDS = dict(
-    enumerate("none one two three four five six seven eight nine ten eleven twelve thirteen".split())
+REASONS = (NOTHING_TO_UNDO, NO_EFFECT_SHOWN, NO_REFERENCE)
+WORDS = (
+    *("none", "one", "two", "three", "four", "five", "six", "seven"),
+    *("eight", "nine", "ten", "eleven", "twelve", "thirteen"),
 )
 _BEGIN, _END = "<!-- suite: python -m tools.suite -->", "<!-- suite ends -->"
 _PLACE = ["dataset", "beta", "technique"]
@@ -52,13 +59,17 @@ _INTRODUCTION = (
     "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
     "the columns are and what follows. Each dataset counts once, by its value over ten splits; degenerate "
     "models count as measured. Distance, given back and paid are of datasets with something to undo. "
-    "*Nearer than `refit_biased`*: without what chance gives; that refit's own gain over doing nothing stands "
-    "in its row. The prejudice remover has another learner and other datasets with something to undo, so that "
-    "it stands apart. Intervals of differences are Student's over datasets, and hold for eleven techniques at "
+    "*Nearer than `refit_biased`*: without what chance gives; that refit's own gain over doing "
+    "nothing stands "
+    "in its row. The prejudice remover has another learner and other datasets with something to "
+    "undo, so that "
+    "it stands apart. Intervals of differences are Student's over datasets, and hold for eleven "
+    "techniques at "
     "once (Bonferroni). Shares removed are ratios of sums over datasets, with 95 % intervals from 10,000 "
     "resamples of datasets. A negative share adds to the difference. \\*: given back beyond `refit_biased` "
     "by such an interval. In brackets: of the deprived / of the favored group, over the datasets with at "
-    f"least {LEAST_PEOPLE} such people, which can be fewer. *Degenerate on*: nearly everybody, or each group, is answered alike in more than "
+    f"least {LEAST_PEOPLE} such people, which can be fewer. *Degenerate on*: nearly everybody, "
+    "or each group, is answered alike in more than "
     "half of the splits."
 )
 
@@ -219,8 +230,8 @@ def pooled(beta: float = LEVEL, datasets: tuple[str, ...] | None = None) -> pd.D
             for column in ("value", "refit_clean", "refit_biased"):
                 row[f"{metric}_{column}"] = told[column].mean()
             sign = -1 if metric == GOAL_METRICS[RESTORE] else 1  # nearer is better
-            row[f"{metric}_beyond"], row[f"{metric}_beyond_low"], row[f"{metric}_beyond_high"] = mean_and_ends(
-                sign * beyond_refit(metric, technique, beta, some)
+            row[f"{metric}_beyond"], row[f"{metric}_beyond_low"], row[f"{metric}_beyond_high"] = (
+                mean_and_ends(sign * beyond_refit(metric, technique, beta, some))
             )
         planted, original, planted_gone, original_gone = differences(technique, beta, datasets)
         parts = {"planted": (planted_gone, planted), "original": (original_gone, original)}
@@ -446,8 +457,12 @@ def evening_out(told: pd.DataFrame) -> list[str]:
     return [name for name in nearest_first(told) if told.loc[name, "equalise_low"] > 0]
 
 
-def findings() -> str:
-    """Return the page of findings; ``tests/tools/test_suite.py`` holds what its words say."""
+@cache
+def findings() -> tuple[str, str]:
+    """Return the page of findings, and what NUMBERS.md says besides.
+
+    ``tests/tools/test_suite.py`` holds what the words say.
+    """
     told, datasets = pooled(), independent()
     some = to_restore(datasets, LEVEL, "none")
     given, less = given_back_beyond_chance(told), evening_out(told)
@@ -470,39 +485,45 @@ def findings() -> str:
     introduction = (
         f"**Over {WORDS[len(some)]} datasets at β = {LEVEL:g}, {WORDS[len(given)]} of eleven techniques are "
         f"shown to give back more than chance does. {WORDS[len(no_nearer)].capitalize()} of these, "
-        f"{named(no_nearer)}, end on average no nearer to the clean model than doing nothing. Over datasets, "
-        "none is shown to come nearer, in rates or person by person. On single datasets some are, such as "
-        f"`{best['technique']}` on `{best['dataset']}`. {WORDS[len(less)].capitalize()} are shown to even out "
-        "acceptance, one of these, `equalized_odds`, by answering nearly everybody alike on "
+        f"{named(no_nearer)}, end no nearer to the clean model than doing nothing. Over datasets, none is "
+        f"shown to come nearer; on single ones some are, such as `{best['technique']}` on "
+        f"`{best['dataset']}`. {WORDS[len(less)].capitalize()} are shown to even out acceptance, "
+        "`equalized_odds` by answering nearly everybody alike on "
         f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(datasets)} datasets.**"
     )
     people = [
         f"**Who gets it back?** Of those whom the bias cost acceptance, {100 * losers.mean():.0f} % are "
-        f"deprived, on average over datasets (`adult`: {100 * losers['adult']:.0f} %). Reweighing accepts "
-        f"{percent('reweighing', 'given_back_deprived_value')} of these deprived people. Training again on "
-        "resampled biased rows (`refit_biased`) accepts "
-        f"{percent('none', 'given_back_deprived_refit_biased')} by chance, on clean rows "
-        f"{percent('none', 'given_back_deprived_refit_clean')}.",
-        f"**Who pays?** The favored, mostly. Reweighing refuses {percent('reweighing', 'paid_favored_value')} "
+        "deprived, on average. Reweighing accepts "
+        f"{percent('reweighing', 'given_back_deprived_value')} of these, a refit of biased rows "
+        f"(`refit_biased`) {percent('none', 'given_back_deprived_refit_biased')} by chance, a refit of clean "
+        f"rows {percent('none', 'given_back_deprived_refit_clean')}.",
+        "**Who pays?** The favored, mostly. Reweighing refuses "
+        f"{percent('reweighing', 'paid_favored_value')} "
         "of the favored who are accepted with and without bias, `refit_biased` "
         f"{percent('none', 'paid_favored_refit_biased')}. {named(costly)} are shown to refuse more of them "
         "than `refit_biased` does.",
+    ]
+    more = [
         "**Who else?** Of those whom the clean model refuses, doing nothing accepts "
         f"{percent('none', 'in_their_place_value')}, reject option "
         f"{percent('reject_option', 'in_their_place_value')}. Equalized odds accepts "
         f"{percent('equalized_odds', 'in_their_place_value')}, because it answers nearly everybody alike on "
         f"{WORDS[alike]} of the {WORDS[len(some)]} datasets.",
-        f"**On single datasets** the report names a technique to restore decisions in {len(singly)} of {cases} "
-        f"cases of dataset and learner: {'; '.join(f'`{name}` on {where}' for name, where in places.items())}.",
+        "**On single datasets** the report names a technique to restore decisions in "
+        f"{len(singly)} of {cases} "
+        "cases of dataset and learner: "
+        f"{'; '.join(f'`{name}` on {where}' for name, where in places.items())}.",
     ]
-    above, below = (
+    how, which = reading(told)
+    shown, aside = limits(told, len(anyway), near, every)
+    above, below, apart = (
         "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in lines)
-        for lines in (people, [*reading(told), *limits(told, len(anyway), near, every)])
+        for lines in (people, [how, *shown], [*more, which, *aside])
     )
     title = "# Who gets back what a bias took, and who pays? Eleven techniques on fifteen datasets"
     picture = "![What techniques give back, cost and gain, dataset by dataset](figures/goals.png)"
     blocks = [title, fill(introduction, 125), above, goals_table(LEVEL), f"{below}\n  {picture}"]
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join(blocks) + "\n", apart
 
 
 def reading(told: pd.DataFrame) -> list[str]:
@@ -510,7 +531,9 @@ def reading(told: pd.DataFrame) -> list[str]:
     datasets = independent()
     planted, before, _, _ = differences("drop_sensitive", LEVEL, datasets)
     absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
-    own, other = (set(to_restore(datasets, LEVEL, name)) for name in ("prejudice_remover_unconstrained", "none"))
+    own, other = (
+        set(to_restore(datasets, LEVEL, name)) for name in ("prejudice_remover_unconstrained", "none")
+    )
     return [
         f"**How to read it.** Label bias in real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "
         "datasets ([all](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: "
@@ -520,9 +543,11 @@ def reading(told: pd.DataFrame) -> list[str]:
         f"{100 * planted.mean():.1f} points that bias adds to the difference; *original*: of "
         f"{100 * before.mean():.1f} before. Minus: added. *Degenerate*: nearly all, or each group, answered "
         "alike.",
-        f"**Which datasets.** Distance, given back and paid leave out {named(absent[NOTHING_TO_UNDO])} (nothing "
-        f"to undo) and {named(absent[NO_REFERENCE])} (no useful clean model). `prejudice_remover` stands apart: "
-        f"its learner has {named(sorted(own - other))} in place of {named(sorted(other - own))}. With fewer "
+        "**Which datasets.** Distance, given back and paid leave out "
+        f"{named(absent[NOTHING_TO_UNDO])} (nothing "
+        f"to undo), {named(absent[NO_EFFECT_SHOWN])} (no effect shown) and {named(absent[NO_REFERENCE])} (no "
+        "useful clean model). `prejudice_remover` stands apart: its learner has "
+        f"{named(sorted(own - other))} in place of {named(sorted(other - own))}. With fewer "
         f"than {LEAST_PEOPLE} such people, given back of the favored leaves out "
         f"{named(without_people('given_back_favored'))}, paid of the deprived "
         f"{named(without_people('paid_deprived'))}.",
@@ -536,32 +561,40 @@ def without_people(share: str) -> list[str]:
     return [name for name, value in zip(some, told, strict=True) if np.isnan(value)]
 
 
-def limits(told: pd.DataFrame, n_anyway: int, near: pd.DataFrame, every: pd.DataFrame) -> list[str]:
-    """Return what the findings do not show."""
+def limits(
+    told: pd.DataFrame, n_anyway: int, near: pd.DataFrame, every: pd.DataFrame
+) -> tuple[list[str], list[str]]:
+    """Return what the findings do not show, on their page and besides."""
     nothing, distance = told.loc["none"], GOAL_METRICS[RESTORE]
     least = smallest_gains()
     some_rows = told.loc[["drop_sensitive", "threshold_optimizer"]]
     point = [with_ends(row, "per_point", "per_point", two) for _, row in some_rows.iterrows()]
     left = len(without_degenerate("equalized_odds", independent()))
     harmed = int((near["accuracy"] < 0).sum())
-    return [
-        f"**Chance comes nearer, too.** `refit_biased` ({three(nothing[f'{distance}_refit_biased'])}) is nearer "
-        f"than doing nothing ({three(nothing[RESTORE])}) by {refit_gain(nothing)}, which is not shown. None is "
-        "shown to be nearer than `refit_biased`.",
-        "**Not shown is not none.** The smallest gain in distance seen with 80 % power is "
-        f"{two(least.min())} for `{least.idxmin()}`, {two(least.median())} for the median technique and "
-        f"{two(least.max())} for `{least.idxmax()}`.",
-        f"**Evened out.** Where they are not degenerate, {WORDS[n_anyway]} are still shown to even out "
-        f"acceptance. `equalized_odds` is left with {WORDS[left]} datasets, too few to tell.",
-        f"**What else goes.** Original points per planted one: `drop_sensitive` {point[0]}, "
-        f"`threshold_optimizer` {point[1]}.",
+    shown = [
+        f"**Not shown is not none.** Seen with 80 % power: a gain of {two(least.min())} "
+        f"(`{least.idxmin()}`), "
+        f"{two(least.median())} (the median) or {two(least.max())} (`{least.idxmax()}`).",
         "**A closed gap is not a restored decision.** Of "
-        f"{len(every)} pairs of dataset and technique, without degenerate ones, {len(near)} close .8 to 1.2 of "
+        f"{len(every)} pairs of dataset and technique, without degenerate ones, {len(near)} "
+        "close .8 to 1.2 of "
         f"the planted gap. Half of these bring back less than {two(near['accuracy'].median())} of the lost "
         f"accuracy; {WORDS[harmed]} loses still more.",
         "**What would change our mind.** An interval of the gain in distance above 0, with more datasets, "
         "learners or kinds of bias.",
     ]
+    aside = [
+        "**Chance comes nearer, too.** `refit_biased` "
+        f"({three(nothing[f'{distance}_refit_biased'])}) is nearer "
+        f"than doing nothing ({three(nothing[RESTORE])}) by {refit_gain(nothing)}, which is not "
+        "shown. None is "
+        "shown to be nearer than `refit_biased`.",
+        f"**Evened out.** Where they are not degenerate, {WORDS[n_anyway]} are still shown to even out "
+        f"acceptance. `equalized_odds` is left with {WORDS[left]} datasets, too few to tell.",
+        f"**What else goes.** Original points per planted one: `drop_sensitive` {point[0]}, "
+        f"`threshold_optimizer` {point[1]}.",
+    ]
+    return shown, aside
 
 
 def smallest_gains() -> pd.Series:
@@ -595,7 +628,8 @@ def claims() -> str:
     told_claims = {
         "Most techniques even out acceptance under strong label bias": [
             f"**Claim.** At β = {LEVEL:g}, {WORDS[len(less)]} of eleven lower discrimination, by {lowest} to "
-            f"{highest} ([suite](../results/suite/FINDINGS.md), [numbers](../results/suite/NUMBERS.md)). One of "
+            f"{highest} ([suite](../results/suite/FINDINGS.md), "
+            "[numbers](../results/suite/NUMBERS.md)). One of "
             "these, `equalized_odds`, does so by answering nearly everybody alike on "
             f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(independent())} datasets.",
             "**Estimand.** The mean fall in absolute discrimination against doing nothing, over eleven "
@@ -603,23 +637,29 @@ def claims() -> str:
             "**Design.** Label bias in real rows, C4.5, ten splits, original test labels. The intervals hold "
             "for all eleven at once.",
             f"**Smallest difference.** {evened[0]}: falls of {evened[1]}.",
-            "**What would change our mind.** Intervals that include 0 on further independent datasets, or with "
+            "**What would change our mind.** Intervals that include 0 on further independent "
+            "datasets, or with "
             "another learner.",
         ],
         "Some give back what the bias took; over datasets none is shown to restore decisions": [
-            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(given)]} give back more of what the bias took than chance "
-            "does. Over datasets, none is shown to come nearer to the clean model; on single datasets some are "
+            f"**Claim.** At β = {LEVEL:g}, {WORDS[len(given)]} give back more of what the bias "
+            "took than chance "
+            "does. Over datasets, none is shown to come nearer to the clean model; on single "
+            "datasets some are "
             "([suite](../results/suite/FINDINGS.md)). A closed gap is no proof. Of "
-            f"{len(every)} pairs that are not degenerate, {len(near)} close .8 to 1.2 of the planted gap. Half "
+            f"{len(every)} pairs that are not degenerate, {len(near)} close .8 to 1.2 of the "
+            "planted gap. Half "
             f"of these bring back less than {two(near['accuracy'].median())} of the lost accuracy; {harmed} "
             "loses still more.",
             "**Estimands.** The share given back beyond a refit, and the gain in "
             "[distance](statistics.md#restored-or-only-evened-out).",
-            "**Design.** As above, on the eight datasets with something to undo and a useful clean model: the "
+            "**Design.** As above, on the eight datasets with something to undo and a useful "
+            "clean model: the "
             "same learner without bias.",
             f"**Smallest difference.** {nearer[0]}: gains in distance of {nearer[1]}. The largest gain is "
             f"{largest_gain}, of `{largest}`.",
-            "**What would change our mind.** An interval of the gain above 0, with more datasets, learners or "
+            "**What would change our mind.** An interval of the gain above 0, with more "
+            "datasets, learners or "
             "kinds of bias.",
         ],
     }
@@ -648,6 +688,8 @@ def numbers() -> str:
             )
             blocks.append(goals_table(beta, datasets, long=True))
     blocks += [
+        f"## Besides the findings, β = {LEVEL:g}",
+        findings()[1],
         "## Is there something to undo?",
         undo_rows(),
         f"## Distance to the clean model, β = {LEVEL:g}",
@@ -661,7 +703,8 @@ def numbers() -> str:
             f"At β = {LEVEL:g} label bias moves the discrimination of C4.5 by more than .1 on "
             f"{len(moved())} datasets, besides two that share rows with others. With ten techniques (repair "
             f"closes no gap) there are {10 * len(moved())} pairs. {len(every)} of them close .8 to 1.2 of "
-            f"the planted gap, {len(alike)} of these degenerate ones. Of the accuracy that the bias took they "
+            f"the planted gap, {len(alike)} of these degenerate ones. Of the accuracy that the "
+            "bias took they "
             "bring back "
             f"{two(every['accuracy'].min())} to {two(every['accuracy'].max())}, with the quartiles "
             f"{', '.join(two(quartile) for quartile in brought)}. The true positive rate of the deprived "
@@ -697,11 +740,12 @@ def draw() -> bytes:
             4,
             panel=(1.6, 0.19 * len(order)),
             title="Who gets back what a bias took, and who pays?",
-            subtitle=f"Differences at β = {LEVEL:g}, a dot for each dataset: the first two to a refit of biased "
-            "rows, which is chance, the others to doing nothing. Bars: means with 95 % intervals over datasets "
-            "that hold for all eleven techniques.",
+            subtitle=f"Differences at β = {LEVEL:g}, a dot for each dataset: the first two to a refit of "
+            "biased rows, which is chance, the others to doing nothing. Bars: means with 95 % intervals over "
+            "datasets that hold for all eleven techniques.",
             notes=[
-                "The first three: datasets with something to undo, which are others for the prejudice remover. "
+                "The first three: datasets with something to undo, which are others for the "
+                "prejudice remover. "
                 "The last: eleven independent datasets, degenerate too."
             ],
             left=labels.width + 0.3,
@@ -729,7 +773,7 @@ def with_claims(text: str) -> str:
 def main() -> None:
     """Write both pages, the claims and the figure."""
     write_atomically(NUMBERS, numbers().encode())
-    write_atomically(FINDINGS, findings().encode())
+    write_atomically(FINDINGS, findings()[0].encode())
     write_atomically(CLAIMS, with_claims(CLAIMS.read_text(encoding="utf-8")).encode())
     FIGURE.parent.mkdir(exist_ok=True)
     write_atomically(FIGURE, draw())
