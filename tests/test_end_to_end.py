@@ -367,6 +367,7 @@ def running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.parametrize("killable", [(BETAS, 435)], ids=["betas"], indirect=True)
 def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:
