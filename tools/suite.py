@@ -485,7 +485,8 @@ def findings() -> tuple[str, str]:
     introduction = (
         f"**Over {WORDS[len(some)]} datasets at β = {LEVEL:g}, {WORDS[len(given)]} of eleven techniques are "
         f"shown to give back more than chance does. {WORDS[len(no_nearer)].capitalize()} of these, "
-        f"{named(no_nearer)}, end no nearer to the clean model than doing nothing. Over datasets, none is "
+        f"{named(no_nearer)}, end on average no nearer to the clean model than doing nothing. "
+        "Over datasets, none is "
         f"shown to come nearer; on single ones some are, such as `{best['technique']}` on "
         f"`{best['dataset']}`. {WORDS[len(less)].capitalize()} are shown to even out acceptance, "
         "`equalized_odds` by answering nearly everybody alike on "

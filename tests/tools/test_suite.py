@@ -24,6 +24,8 @@ def text() -> str:
 def test_pages_are_those_of_the_committed_values() -> None:
     assert suite.NUMBERS.read_text(encoding="utf-8") == suite.numbers()
     assert suite.FINDINGS.read_text(encoding="utf-8") == suite.findings()[0]
+    claims = suite.CLAIMS.read_text(encoding="utf-8")
+    assert suite.with_claims(claims) == claims
 
 
 def test_every_dataset_counts_once() -> None:
