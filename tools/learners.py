@@ -28,10 +28,10 @@ from benchmark.statistics import classifier_agreement, paired_comparisons
 from benchmark.statistics.answers import unranked, without_degenerate
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import student_intervals
-from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
 
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
+from tools.pages import write_all
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "learners"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
@@ -424,10 +424,7 @@ def draw() -> bytes:
 
 def main() -> None:
     """Write both pages and the figure."""
-    write_atomically(NUMBERS, numbers().encode())
-    write_atomically(FINDINGS, findings().encode())
-    FIGURE.parent.mkdir(exist_ok=True)
-    write_atomically(FIGURE, draw())
+    write_all({NUMBERS: numbers().encode(), FINDINGS: findings().encode(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

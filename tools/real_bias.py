@@ -33,8 +33,8 @@ from benchmark.figures.style import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.decisions import share_counts
-from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
+from tools.pages import write_all
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "real_bias"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
@@ -523,10 +523,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for dataset, kind, rate in rates(worlds(Path(os.environ["BETABENCH_DATA"]))):
             print(f"{dataset}: {kind} {rate:.12g}")
         return
-    write_atomically(NUMBERS, numbers().encode())
-    write_atomically(FINDINGS, findings().encode())
-    FIGURE.parent.mkdir(exist_ok=True)
-    write_atomically(FIGURE, draw())
+    write_all({NUMBERS: numbers().encode(), FINDINGS: findings().encode(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.tuning import CHOSEN_ON, regrets
-from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
+from tools.pages import write_all
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "tuning"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "choices.png"
@@ -359,10 +359,7 @@ def draw() -> bytes:
 
 def main() -> None:
     """Write both pages and the figure."""
-    write_atomically(NUMBERS, numbers().encode())
-    write_atomically(FINDINGS, findings().encode())
-    FIGURE.parent.mkdir(exist_ok=True)
-    write_atomically(FIGURE, draw())
+    write_all({NUMBERS: numbers().encode(), FINDINGS: findings().encode(), FIGURE: draw()})
 
 
 if __name__ == "__main__":
