@@ -45,5 +45,16 @@ def test_findings_in_readme_are_claims_and_repeat_their_numbers() -> None:
         assert numbers(finding) - numbers(claimed) == set(), finding
 
 
+def test_answers_in_the_list_of_results_repeat_numbers_of_their_findings() -> None:
+    page = PAGE.parents[1] / "results" / "README.md"
+    rows = page.read_text(encoding="utf-8").split("\n\n")[1].splitlines()[2:]
+    assert len(rows) >= 15
+    for row in rows:
+        _, _, answer, links, _ = row.split("|")
+        found = [page.parent / link for link in re.findall(r"\]\(([^)#]+\.md)", links)]
+        told = "".join(path.read_text(encoding="utf-8") for path in found)
+        assert numbers(answer) - numbers(told) == set(), row
+
+
 def test_all_claims_are_read() -> None:
     assert len(CLAIMS) == PAGE.read_text(encoding="utf-8").count("\n### ") == 11
