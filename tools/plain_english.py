@@ -24,7 +24,7 @@ PAGES = (
     "*.md",
     "docs/**/*.md",
     "results/README.md",
-    "results/paper/REPRODUCTION*.md",
+    "results/paper/[AR]*.md",
     "results/*/FINDINGS.md",
 )
 PACKAGE = "benchmark"
