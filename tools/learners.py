@@ -377,8 +377,8 @@ def findings() -> str:
         "both doses; halves: of one learner between halves of its splits, below 1 by noise alone.",
         f"**To equalise**, τ between learners is {ends[LESS][0]} to {ends[LESS][-1]}. At dose {top:g} "
         f"{len(less)} of {len(any_learner)} techniques are shown to lower discrimination with all five "
-        f"learners on each dataset; not {named(rest)}. With no learner, at no dose, on no dataset is that shown of "
-        f"{named(nowhere(LESS))}: not shown is not none.",
+        f"learners on each dataset; not {named(rest)}. With no learner, at no dose, on no dataset is that "
+        f"shown of {named(nowhere(LESS))}: not shown is not none.",
         f"**To restore**, τ is {ends[NEARER][0]} to {ends[NEARER][-1]}, but most of its intervals hold 0: "
         f"two or three datasets have something to undo. Shown nearer at dose {top:g} with all five: "
         f"{named(everywhere(NEARER, top))}. Shown nearer with one of the four learners and farther with "
