@@ -1,4 +1,4 @@
-"""What README, commands and the tour tell a reader to type works as it stands there, in order, without data."""
+"""Commands on README, the page of commands and the tour work as they stand there, in order, without data."""
 
 from __future__ import annotations
 
@@ -131,6 +131,19 @@ def test_the_tour_types_what_the_page_of_commands_does() -> None:
             _parser().parse_args(words[1:])
             folders = [word for word in words if word.startswith("results/")]
             assert not folders or any(folder in text for folder in folders for text in known), line
+
+
+@pytest.mark.slow
+def test_the_tour_quotes_what_its_run_prints(tmp_path: Path) -> None:
+    (command,) = (text for text in commands(TOUR) if text.startswith("betabench run --experiment smoke"))
+    done = typed(command, tmp_path, COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    printed = {line.rstrip() for line in done.stdout.splitlines()}
+    quoted = [
+        line for block in blocks(TOUR) if block.language == "text" for line in block.content.splitlines()
+    ]
+    assert len(quoted) > 20
+    assert [line for line in quoted if line.rstrip() not in printed] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
