@@ -96,7 +96,7 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
 @pytest.mark.parametrize("name", ["paper", "techniques"])
 def test_means_and_intervals_of_a_committed_run_are_those_of_its_summary(name: str) -> None:
     run = read_run(RESULTS / name)
-    found = cell_intervals(read_results(RESULTS / name, run))
+    found = cell_intervals(to_cells(read_results(RESULTS / name, run), run.manifest.resampling(None)))
     key = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
     both = found.merge(run.summary, on=key, suffixes=("", "_told"))
     assert len(both) == len(found) > 900
