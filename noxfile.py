@@ -36,10 +36,11 @@ def nightly(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def lint(session: nox.Session) -> None:
-    """Check style, layout and types."""
+    """Check style, layout, types and English."""
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("mypy")
+    session.run("python", "-m", "tools.plain_english")
 
 
 @nox.session(python="3.11")

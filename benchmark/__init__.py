@@ -13,7 +13,7 @@ The names below are all that a notebook or a plugin needs. CONTRIBUTING.md says 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from benchmark.api import Run as Run

@@ -157,7 +157,7 @@ def load_experiment_file(
         rules = [*broken_rules(error, model, "an experiment"), *more(content)]
         raise ExperimentError(
             f"The experiment file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
-            remedy="correct these fields; docs/adding/experiment.md explains each, and "
+            remedy="correct these fields; docs/adding/experiment_fields.md explains each, and "
             f"{list_declarations('experiments')[kind or 'smoke']} is an example",
         ) from None
 

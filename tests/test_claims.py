@@ -22,12 +22,38 @@ def numbers(text: str) -> set[float]:
     return {float(number.replace(",", "")) for number in _NUMBER.findall(plain)}
 
 
+def anchor(title: str) -> str:
+    """Return the address of a heading on its page."""
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title.lower()))
+
+
 @pytest.mark.parametrize(("title", "text"), CLAIMS, ids=[title for title, _ in CLAIMS])
 def test_a_claim_has_its_parts_and_its_numbers_stand_in_committed_results(title: str, text: str) -> None:
     assert [part.rstrip("s") for part in re.findall(r"^- \*\*(.+?)\.\*\*", text, re.MULTILINE)] == PARTS
     links = re.findall(r"\]\((\.\./results/[^)#]+)", text)
     results = "".join((PAGE.parent / link).resolve().read_text(encoding="utf-8") for link in links)
     assert numbers(title + text) - numbers(results) == set()
+
+
+def test_findings_in_readme_are_claims_and_repeat_their_numbers() -> None:
+    text = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    found = text.partition("## Three findings")[2].partition("\n## ")[0].strip().split("\n- ")
+    assert len(found) == 3
+    claims = {anchor(title): title + claim for title, claim in CLAIMS}
+    for finding in found:
+        claimed = "".join(claims[name] for name in re.findall(r"docs/claims\.md#([\w-]+)", finding))
+        assert numbers(finding) - numbers(claimed) == set(), finding
+
+
+def test_answers_in_the_list_of_results_repeat_numbers_of_their_findings() -> None:
+    page = PAGE.parents[1] / "results" / "README.md"
+    rows = page.read_text(encoding="utf-8").split("\n\n")[1].splitlines()[2:]
+    assert len(rows) >= 15
+    for row in rows:
+        _, _, answer, links, _ = row.split("|")
+        found = [page.parent / link for link in re.findall(r"\]\(([^)#]+\.md)", links)]
+        told = "".join(path.read_text(encoding="utf-8") for path in found)
+        assert numbers(answer) - numbers(told) == set(), row
 
 
 def test_all_claims_are_read() -> None:

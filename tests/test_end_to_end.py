@@ -27,6 +27,7 @@ from tests.helpers.cards import LOANS
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
+COMMANDS = ROOT / "docs" / "commands.md"
 MEASURED = set(PAPER_METRICS) | set(ALWAYS_MEASURED)
 TIDY = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric", "value"]
 
@@ -606,8 +607,8 @@ def test_ctrl_c_ends_in_words_and_loses_nothing(
     assert files(tmp_path) == expected
 
 
-def test_the_readmes_plugin_runs_as_printed(tmp_path: Path, cache: str) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_plugin_among_the_commands_runs_as_printed(tmp_path: Path, cache: str) -> None:
+    text = COMMANDS.read_text(encoding="utf-8")
     block = text[text.index("```python\n") + len("```python\n") :]
     (tmp_path / "flip.py").write_text(block[: block.index("```")])
     done = run(
@@ -620,10 +621,10 @@ def test_the_readmes_plugin_runs_as_printed(tmp_path: Path, cache: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_readme_s_python_runs_as_printed_but_for_downloads(tmp_path: Path, cache: str) -> None:
+def test_the_python_among_the_commands_runs_as_printed_but_for_downloads(tmp_path: Path, cache: str) -> None:
     block = next(
         block
-        for block in re.findall(r"(?s)```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"))
+        for block in re.findall(r"(?s)```python\n(.*?)```", COMMANDS.read_text(encoding="utf-8"))
         if block.startswith("import benchmark\n")
     )
     assert 'output="out")' in block

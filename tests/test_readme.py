@@ -1,4 +1,4 @@
-"""What README and the tour tell a reader to type works as it stands there, in this order, without data."""
+"""What README, commands and the tour tell a reader to type works as it stands there, in order, without data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmark.cli import _parser
 from tools.blocks import Block, blocks, commands
 
 ROOT = Path(__file__).resolve().parent.parent
-README, TOUR = ROOT / "README.md", ROOT / "docs" / "tour.md"
+README, TOUR, COMMANDS = ROOT / "README.md", ROOT / "docs" / "tour.md", ROOT / "docs" / "commands.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 INSTALLS = "python3 -m venv"  # such blocks run in .ci/run, in a new environment
 NEEDS_DATA = "betabench learn --dataset adult"
@@ -71,7 +71,7 @@ def write_predictions(path: Path) -> None:
 
 
 def lay_out(folder: Path) -> None:
-    """Make the files that README names and nobody but the reader has, and one run that is shipped."""
+    """Make the files that the page of commands names and only its reader has, and one run that is shipped."""
     write_people(folder / "people.csv")
     write_predictions(folder / "predictions.csv")
     shutil.copytree(ROOT / "results" / "paper", folder / "results" / "paper")
@@ -85,15 +85,15 @@ def file_of(block: Block) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", ["small", pytest.param("whole", marks=pytest.mark.nightly)])
-def test_readmes_blocks_work_in_their_order_without_data(runs: str, tmp_path: Path) -> None:
+def test_blocks_of_commands_work_in_their_order_without_data(runs: str, tmp_path: Path) -> None:
     lay_out(tmp_path)
     given = 0
-    for block in blocks(README):
+    for block in blocks(COMMANDS):
         if runs == "small":
             block = block._replace(content=block.content.replace("--repetitions 5 ", "--lite "))
         if name := file_of(block):
             (tmp_path / name).write_text(block.content, encoding="utf-8")
-        elif INSTALLS not in block.content:
+        else:
             done = typed(block.content, tmp_path, python=block.language == "python")
             said = f"{block.content}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
             if block.content.startswith(NEEDS_DATA):
@@ -111,15 +111,19 @@ def test_readmes_blocks_work_in_their_order_without_data(runs: str, tmp_path: Pa
 @pytest.mark.slow
 @pytest.mark.real_data
 def test_the_command_that_needs_data_works_with_them(data_dir: Path, tmp_path: Path) -> None:
-    (text,) = (text for text in commands(README) if text.startswith(NEEDS_DATA))
+    (text,) = (text for text in commands(COMMANDS) if text.startswith(NEEDS_DATA))
     done = typed(text, tmp_path, BETABENCH_DATA=str(data_dir))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "adult.bif").is_file()
 
 
-def test_the_tour_types_what_readme_does(tmp_path: Path) -> None:
-    """Its commands are README's but for options: what they need is made by the ones before them."""
-    known = {line.partition("#")[0].strip() for text in commands(README) for line in text.splitlines()}
+def test_readme_has_two_commands_which_install() -> None:
+    assert [INSTALLS in text for text in commands(README)] == [True, True]
+
+
+def test_the_tour_types_what_the_page_of_commands_does() -> None:
+    """Its commands are the same but for options: what they need is made by the ones before them."""
+    known = {line.partition("#")[0].strip() for text in commands(COMMANDS) for line in text.splitlines()}
     lines = [line.partition("#")[0].strip() for text in commands(TOUR) for line in text.splitlines()]
     for line in lines:
         words = shlex.split(line)

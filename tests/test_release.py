@@ -18,3 +18,9 @@ def test_package_citation_and_changelog_name_one_version() -> None:
     assert citation is not None
     assert released is not None
     assert citation[1] == released[1] == benchmark.__version__
+
+
+def test_the_newest_release_is_told_in_sixty_lines() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.split(r"(?m)^## (?=\d)", text)[1]
+    assert len(newest.splitlines()) <= 60

@@ -192,7 +192,7 @@ class TrueRates(_Strict):
 
 
 class DatasetEntry(Identifying):
-    """A dataset of the experiment; docs/adding/experiment.md explains the fields."""
+    """A dataset of the experiment; docs/adding/experiment_fields.md explains the fields."""
 
     card: Derived[str]  # a shipped name, or the path of a TOML file, relative to the experiment file
     name: Derived[Identifier] = ""  # in results; that of the card unless given

@@ -136,7 +136,7 @@ def _read(values: Values, named: tuple[str, bool]) -> float:
 
 
 class TuneEntry(BaseModel):
-    """How techniques are tuned; docs/adding/experiment.md explains the fields."""
+    """How techniques are tuned; docs/adding/experiment_fields.md explains the fields."""
 
     model_config = STRICT
 
