@@ -6,7 +6,7 @@ which one pass over the rows gives for all of them.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
@@ -339,8 +339,9 @@ def measure(
             reference_group = [alone[names.index(other)]] if other else []
             groups["against_reference"] = [(one, *reference_group) for one in alone]
             lonely = len(names) < 2 and conventions == "betabench"  # of itself, a group is always the same
-        for arguments in groups[item.compare]:
-            value, reason = _ALONE if lonely else value_or_reason(item, predictions.given, arguments)
+        answers = values_or_reasons(((item, given) for given in groups[item.compare]), predictions.given)
+        for arguments, answer in zip(groups[item.compare], answers, strict=True):
+            value, reason = _ALONE if lonely else answer
             about = everybody if item.compare in ("overall", "all_groups") else arguments[0]
             name = "" if about is everybody else names[about.codes[0]]
             found.append(Measurement(item.name, name, other, value, reason, about.n_rows))
@@ -365,11 +366,26 @@ def rest(counts: GroupCounts, one: Group, name: str = "") -> Group:
     return Group.of(counts, others, name, one.source, one.conventions)
 
 
-def value_or_reason(
-    item: Metric, given: frozenset[Need] | set[Need], arguments: tuple[Any, ...]
-) -> tuple[float, str]:
-    """Return the value of a metric for groups or, where it is NaN, why; MetricError if it fails."""
-    if not given.issuperset(item.needs):
+def values_or_reasons(
+    asked: Iterable[tuple[Metric, tuple[Any, ...]]], given: Set[Need], *, tolerant: bool = False
+) -> Iterator[tuple[float, str]]:
+    """Yield the value of each metric for the groups beside it or, where it is NaN, why.
+
+    ``given`` are the needs that are met. A MetricError says that a metric fails; ``tolerant`` gives that
+    one NaN and the failure as its reason instead, so that others are not lost.
+    """
+    for item, arguments in asked:
+        try:
+            answer = _value_or_reason(item, given, arguments)
+        except MetricError as failing:
+            if not tolerant:
+                raise
+            answer = math.nan, str(failing)
+        yield answer
+
+
+def _value_or_reason(item: Metric, given: Set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
+    if not given >= set(item.needs):
         missing = [_NEEDED[need] for need in item.needs if need not in given]
         return math.nan, f"it needs {' and '.join(missing)}, not given"
     compare = item.compare
@@ -428,9 +444,8 @@ class OneValueEach:
     ) -> MetricResults:
         """Return a value or a reason for each metric, or for each metric and group that it has one for.
 
-        ``rows`` are those behind the counts, for metrics that need more than these. A MetricError says that a
-        metric fails; ``tolerant`` gives that one NaN and the failure as its reason instead, so that others
-        are not lost.
+        ``rows`` are those behind the counts, for metrics that need more than these. See
+        :func:`values_or_reasons` for ``tolerant``.
         """
         everybody, alone = _groups(counts, rows)
         own = Group.of(counts, self._deprived, "the deprived group", rows)
@@ -447,17 +462,11 @@ class OneValueEach:
         given = rows.given if rows is not None else COUNTED
         if rows is None and counts.decisions is not None:
             given = COUNTED | {_RUN}
-        values: dict[str, float] = {}
-        reasons: dict[str, str] = {}
-        for name, item, which in self._values:
-            try:
-                values[name], reason = value_or_reason(item, given, arguments[which])
-            except MetricError as failing:
-                if not tolerant:
-                    raise
-                values[name], reason = math.nan, str(failing)
-            if reason:
-                reasons[name] = reason
+        asked = ((item, arguments[which]) for _, item, which in self._values)
+        answers = zip(self._values, values_or_reasons(asked, given, tolerant=tolerant), strict=True)
+        found = {name: answer for (name, *_), answer in answers}
+        values = {name: value for name, (value, _) in found.items()}
+        reasons = {name: reason for name, (_, reason) in found.items() if reason}
         return MetricResults(values, reasons, counts)
 
 
