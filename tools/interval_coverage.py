@@ -183,7 +183,33 @@ def of_splits() -> Shares:
         found[f"overlapping splits: {what}"] = np.mean(held, axis=0).tolist()
     for what, shift in (("less discrimination", 0.1), ("none left", 0.0)):
         found[f"five folds, n times: improvement, {what}"] = _folds_held(shift, rng)
+    rng = np.random.default_rng(17)
+    for n_train in (70, 30, 15):
+        found[f"30 of 100 rows held out, {n_train} to train on: accuracy"] = _accuracy_held(n_train, rng)
     return found
+
+
+def _accuracy_held(n_train: int, rng: np.random.Generator) -> list[float]:
+    """Return how often intervals of a linear model's accuracy hold its mean over all experiments.
+
+    Each split trains on so many of the rows that it does not test. Labels move two of five features.
+    """
+    n_test, moves = round(_HELD_OUT * _ROWS), np.array([1.0, 0.5, 0, 0, 0])
+    values = np.empty((_EXPERIMENTS, N[-1]))
+    for experiment in range(_EXPERIMENTS):
+        signs = rng.choice([-1.0, 1.0], _ROWS)
+        features = rng.normal(size=(_ROWS, len(moves))) + signs[:, None] * moves / 2
+        for split in range(N[-1]):
+            order = rng.permutation(_ROWS)
+            test, train = order[:n_test], order[n_test : n_test + n_train]
+            weights = np.linalg.lstsq(features[train], signs[train], rcond=None)[0]
+            values[experiment, split] = (features[test] @ weights * signs[test] > 0).mean()
+    truth = values.mean()
+    shares = []
+    for n in N:
+        low, high = student_intervals(values[:, :n], overlap=_HELD_OUT / (1 - _HELD_OUT))
+        shares.append(float(((low <= truth) & (truth <= high)).mean()))
+    return shares
 
 
 def _tau_held(shifts: NDArray[np.float64], truth: float, rng: np.random.Generator) -> list[bool]:

@@ -45,7 +45,7 @@ LEAST_CEILING = 0.5
 ALIKE = 0.01
 """Share below which, and above 1 less it, a model answers nearly everybody the same."""
 OVERLAP = 0.5
-"""Test rows over training rows of three folds."""
+"""Tested rows over all others, in three folds."""
 SHARES = ("given_back", "paid", "in_their_place")
 
 Array = NDArray[np.float64]

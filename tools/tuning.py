@@ -133,6 +133,11 @@ def shown(measure: str, on: str, against: str) -> list[tuple[str, float]]:
     return found
 
 
+def doses_shown(measure: str, learner: str) -> str:
+    """Return the doses at which tuning on biased rows is shown to differ from the default."""
+    return " and ".join(f"{dose:g}" for one, dose in shown(measure, "biased", "default") if one == learner)
+
+
 def widening() -> float:
     """Return by what the correction multiplies the width of an interval, where it does so most."""
     resampling, n = run().resampling, run().results["repetition"].nunique()
@@ -271,6 +276,7 @@ def findings() -> str:
         for learner in (OWN, "c45")
         for dose in known.levels[1:]
     ]
+    worse = [change(RESTORE, "biased", "default", OWN, dose) for dose in known.levels[1:]]
     extreme = ", ".join(f"{known.dataset(name).heading} at {dose:g}" for name, _, dose in known.apart)
 
     def span(values: pd.Series) -> str:
@@ -279,31 +285,31 @@ def findings() -> str:
     answer = (
         "**Choosing settings on biased rows is not shown to cost accuracy, to leave more discrimination, "
         "or to decide less as the clean model does than choosing on the same rows without planted bias.** "
-        f"Both choose the same setting in {min(same):.0f} to {max(same):.0f} % of the fits."
+        f"Both choose the same setting in {min(same):.0f} to {max(same):.0f} % of fits."
     )
     words = [
         "**What was asked.** Ten techniques on Adult, COMPAS, the Dutch census and Bank, real rows, a "
         "holdout of 30 %, samples of 4,000 rows, five splits. Label bias adds .05 and .10 to the label gap "
         f"between the groups. One of 25 settings is chosen by *{known.tuned_by}* on a quarter of the "
-        "training rows, with biased or with original (*clean*) labels. A fit is a technique on a dataset; "
-        "techniques take C4.5 or have a learner of their own. *Distance*: mean absolute difference to the "
+        "training rows, labels biased or original (*clean*). A fit is a technique on a dataset, with "
+        "C4.5 or its own learner. *Distance*: mean absolute difference to the "
         "true and false positive rates of the same learner without planted bias.",
         f"**How much could be missed.** With C4.5 up to {three(ends['c45'])} of accuracy, with their own "
-        f"learners up to {three(ends[OWN])}. Splits overlap, and the correction for that makes intervals up "
-        f"to {widening():.1f} times as wide ([all numbers](NUMBERS.md)).",
-        f"**To equalise, tuning on biased rows is shown to help at dose {top:g} with learners of their "
-        f"own:** there it lowers discrimination by {with_ends(less)}. At lower doses, and with C4.5, that "
-        "is not shown.",
-        "**To restore, it is not shown to differ from the default.** The rule asks for the other goal. "
-        "Tuned settings are farther from the clean model than doing nothing: with their own learners by "
-        f"{with_ends(farther[0])} and {with_ends(farther[1])}, with C4.5 by {with_ends(farther[2])} and "
-        f"{with_ends(farther[3])}.",
+        f"learners up to {three(ends[OWN])}. The correction for splits that overlap widens intervals up "
+        f"to {widening():.1f} times ([all numbers](NUMBERS.md)).",
+        "**To equalise, tuning on biased rows is shown to help with learners of their own** at every dose: "
+        f"at {top:g} it lowers discrimination by {with_ends(less)}. With C4.5 that is shown at "
+        f"{doses_shown(EQUALISE, 'c45')}.",
+        "**To restore, it is shown to be worse than the default with their own learners**, by "
+        f"{with_ends(worse[0])} and {with_ends(worse[1])}; with C4.5 that is not shown. The rule asks for "
+        "the other goal. Tuned settings are farther from the clean model than doing nothing: with their "
+        f"own learners by {with_ends(farther[0])} and {with_ends(farther[1])}, with C4.5 by "
+        f"{with_ends(farther[2])} and {with_ends(farther[3])}.",
         f"**A limit on validation rows holds seldom on the test.** Beyond it are {span(beyond['default'])} "
         f"of the default fits, {span(beyond['biased'])} of those tuned on biased rows, and {span(oracle)} "
         "of those that the test rows choose.",
-        "**What would change our mind.** An interval of biased − clean off 0, with more splits or rows. "
-        f"{extreme} is in no mean: it takes nearly all there is. One rule, one budget, four datasets; label "
-        f"bias up to {top:g} alone.",
+        "**What would change our mind.** An interval of biased − clean off 0, with more splits or rows. One "
+        f"rule, one budget, four datasets. {extreme} is in no mean: it takes nearly all there is.",
     ]
     lines = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in words)
     blocks = [

@@ -241,9 +241,7 @@ def _protocol(n_rows: int) -> tuple[str, int, int]:
     n_train = n_rows - n_held_out(n_rows, HOLDOUT)
     if n_train <= MOST_ROWS:
         return f"{_REAL}holdout = {HOLDOUT}", 1, n_train
-    # The same share of these rows: how wide intervals are hangs on it.
-    kept = round(HOLDOUT / (1 - HOLDOUT) * MOST_ROWS / n_rows, 6)
-    return f"{_REAL}holdout = {kept}\n{_limited(n_rows)}", 1, MOST_ROWS
+    return f"{_REAL}holdout = {HOLDOUT}\n{_limited(n_rows)}", 1, MOST_ROWS
 
 
 def _drawn(n_rows: int) -> tuple[str, int, int]:

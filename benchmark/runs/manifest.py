@@ -520,10 +520,8 @@ class Manifest(BaseModel):
             if protocol.folds is not None:
                 n_folds[dataset.name] = dataset.entry.folds or protocol.folds
             share = 1 / n_folds[dataset.name] if n_folds else protocol.holdout or 0.0
-            n_train = (1 - share) * dataset.test_rows
-            # A training sample may be limited to fewer rows.
-            n_train = max(1.0, min(n_train, dataset.train_rows or n_train))
-            overlaps[dataset.name] = share * dataset.test_rows / n_train
+            # Smaller training samples do not make two splits more alike: they share fewer training rows.
+            overlaps[dataset.name] = share / (1 - share)
         return Resampling(overlaps, n_folds or None, folds)
 
     @property

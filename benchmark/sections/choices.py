@@ -350,12 +350,22 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         "not compared": own == "not_compared",
         one_group: bool(one_group),
         INSIDE_WORDS: row.frontier == INSIDE,
-        "not shown to be less" if row.tested else "no less in the one sample": own == "no_less",
+        _no_less_words(row): own == "no_less",
         f"greater {words_of([row]).measure}": own == "worse",
         WHY_NOT_IN_SHORT.get(own, ""): own in WHY_NOT_IN_SHORT,
         "no nearer than chance": own == BY_CHANCE,
     }
     return "; ".join(words for words, is_so in found.items() if is_so)
+
+
+def _no_less_words(row: Answer) -> str:
+    """Say that a technique is not shown to leave less, and why where its own interval lies below 0."""
+    if not row.tested:
+        return "no less in the one sample"
+    if not row.change_high < 0:
+        return "not shown to be less"
+    low, high = number(row.improvement_low), number(row.improvement_high)
+    return f"not shown to be less: with all techniques counted the improvement is in [{low}, {high}]"
 
 
 def answer_counts(rows: Sequence[Answer]) -> str:
@@ -387,7 +397,7 @@ def answer_counts(rows: Sequence[Answer]) -> str:
         "not shown to leave less": "no_less",
         f"with a greater {words_of(rows).measure}" if rows else "": "worse",
         "not shown to come nearer than chance": BY_CHANCE,
-        "with nothing to undo": NOTHING_TO_UNDO,
+        "with too little to undo": NOTHING_TO_UNDO,
         f"with {WHY_NOT_IN_SHORT[NO_EFFECT_SHOWN]}": NO_EFFECT_SHOWN,
         "withheld": HIDDEN_BIAS,
         "without a reference": NO_REFERENCE,
@@ -454,7 +464,7 @@ def _of_the_chosen(
     picked, one = named_choices(chosen), len(chosen) == 1
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
-            yield f"It costs at most {margin:g} of accuracy, so that it is the cheap choice as well."
+            yield f"Its mean cost is at most {margin:g} of accuracy, so that it is the cheap choice as well."
         else:
             yield choice_sentence(name, row, titles, margin)
     if CHEAP not in picked:

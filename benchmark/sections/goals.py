@@ -38,7 +38,7 @@ class GoalWords:
 
 _MOST_SAID = 8
 
-TWO_WINNERS = "The winner depends on the goal"
+TWO_WINNERS = "The answer depends on the goal"
 """Heading of the sentences that name a winner for each goal."""
 
 WORDS: Mapping[str, GoalWords] = {
@@ -74,8 +74,8 @@ CLEAN_MODEL = (
 WHY_NOT = {
     NO_REFERENCE: "{title} is no reference. Without planted bias it has no results, or is less accurate than "
     "a constant, or answers nearly everybody or each group alike in some sample.",
-    NOTHING_TO_UNDO: "There is nothing to undo for {title}. The bias moves its discrimination by less than "
-    "0.02.",
+    NOTHING_TO_UNDO: "There is too little to undo for {title}. On average the bias moves its discrimination "
+    "by less than 0.02.",
     NO_EFFECT_SHOWN: "The bias is not shown to move the decisions of {title} farther than training again on "
     "clean rows does. More or larger splits may show it.",
     HIDDEN_BIAS: "No answer is given to restore decisions. By the outside rates, labels hide so much bias "
@@ -85,7 +85,7 @@ WHY_NOT = {
 
 WHY_NOT_IN_SHORT = {
     NO_REFERENCE: "no reference",
-    NOTHING_TO_UNDO: "nothing to undo",
+    NOTHING_TO_UNDO: "too little to undo",
     NO_EFFECT_SHOWN: "no effect of the bias shown",
     HIDDEN_BIAS: "withheld",
 }

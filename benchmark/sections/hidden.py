@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -24,12 +24,19 @@ from benchmark.text.words import number
 
 TITLE = "What bias that the labels hide makes of this answer"
 
-_EXAMPLE = "--true-rate F=0.4,M=0.42"
+_EXAMPLE = "--true-rate F=0.4,M=0.42"  # of no file
 _HIDDEN = (0.0, 0.05, 0.1)
 """Hidden doses that are told where nobody knows how much is hidden."""
 
 _BELOW_ZERO = -5e-4  # as shown
-_TAU = "τ says how alike techniques rank with hidden bias and in truth: 1 is the same order, 0 no relation."
+_READING = (
+    "τ compares ranks under the planted dose with true ranks: by true labels, without the dose. 1 is the "
+    "same order, 0 no relation. The choice is the technique that ranks first under the dose, recommended or "
+    "not. Here brackets are 95 % intervals over those datasets."
+)
+"""Explains the lines of the table."""
+
+_BY = ("the choice", "dropping the sensitive feature", "doing nothing")
 
 
 def section(statistics: RunStatistics, table: pd.DataFrame | None = None) -> Section | None:
@@ -71,24 +78,31 @@ def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) 
 
 def _unknown(table: pd.DataFrame, dose: float) -> Block:
     """Say what hidden bias would make of an answer where nobody says how much is hidden."""
-    remarks, datasets = [], 0
+    remarks: list[str] = []
+    datasets: set[int] = set()
     for goal in GOALS:
         rows = [row for hidden in _HIDDEN if (row := row_at(table, goal, hidden, dose)) is not None]
-        taus = [f"{_tau(row)}{_where(row)}" for row in rows]
-        regrets = [f"{number(row.regret)}{_where(row)}" for row in rows]
-        datasets = max([datasets, *(row.datasets for row in rows)])
-        remarks.append(
-            f"{_purpose(goal)}: τ {'; '.join(taus)}. The choice is farther {WORDS[goal].away} than the best "
-            "by "
-            f"{'; '.join(regrets)}."
-        )
+        datasets |= {row.datasets for row in rows}
+        taus = "; ".join(f"{_tau(row)} {_where(row)}" for row in rows)
+        values = "; ".join(f"{', '.join(map(number, _regrets(row)))} {_where(row)}" for row in rows)
+        remarks += [
+            f"{_purpose(goal)}: τ {taus}.",
+            f"{_purpose(goal)}, how much farther {WORDS[goal].away} than the best technique are "
+            f"{', '.join(_BY)}: {values}. {_best_rule(rows)}",
+        ]
+    several = " to ".join(map(str, sorted({min(datasets), max(datasets)})))
     return Block(
         TITLE,
         [
-            "All numbers are against labels as the file has them, and nobody knows how much bias these hide. "
-            f"On {datasets} other datasets some was hidden first, and more planted on top. {_TAU}"
+            "All numbers compare with labels as the file has them. How much bias these hide is unknown. On "
+            f"{several} datasets of this program some bias was hidden first, and more was planted on top. "
+            f"{_READING}"
         ],
-        remarks=[*remarks, f"Rates from outside the file say how much is hidden here: {_EXAMPLE}."],
+        remarks=[
+            *remarks,
+            f"If true rates are known from outside the file, give them, such as {_EXAMPLE}: they say how "
+            "much is hidden.",
+        ],
     )
 
 
@@ -115,7 +129,7 @@ def _known(table: pd.DataFrame, dataset: DatasetDescription, hidden: float, dose
         rows = [row for goal in GOALS if (row := row_at(table, goal, hidden, dose)) is not None]
         notes.append(
             f"Measured at a hidden dose of {rows[0].hidden:g}, the nearest at or above it, with a dose of "
-            f"{rows[0].dose:g} planted on top. {_TAU}"
+            f"{rows[0].dose:g} planted on top. {_READING}"
         )
         remarks = [_line(row) for row in rows]
     if withheld(table, hidden, dose, RESTORE):
@@ -125,13 +139,29 @@ def _known(table: pd.DataFrame, dataset: DatasetDescription, hidden: float, dose
 
 def _line(row: HiddenBias) -> str:
     """Return a row of the table in words."""
+    chosen, dropped, nothing = map(number, _regrets(row))
     low, high = number(row.regret_low), number(row.regret_high)
     return (
-        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}; with themselves, in halves of the "
-        f"repetitions, ranks agree by {row.ceiling:.2f}. The choice is {number(row.regret)} [{low}, {high}] "
-        f"farther {WORDS[row.goal].away} than the best; always dropping the sensitive feature "
-        f"{number(row.drop_regret)}, doing nothing {number(row.nothing_regret)}."
+        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}, and chance alone would leave "
+        f"{row.ceiling:.2f}. Farther {WORDS[row.goal].away} than the best technique: the choice by {chosen} "
+        f"[{low}, {high}], dropping the sensitive feature by {dropped}, doing nothing by {nothing}. "
+        f"{_best_rule([row])}"
     )
+
+
+def _regrets(row: HiddenBias) -> tuple[float, float, float]:
+    """Return how much farther from the goal than the best technique the choice and two simple rules are."""
+    return row.regret, row.drop_regret, row.nothing_regret
+
+
+def _best_rule(rows: Sequence[HiddenBias]) -> str:
+    """Say which of the choice and the two simple rules is nearest to the goal, on average."""
+    nearest = {min(zip(_regrets(row), _BY, strict=True))[1] for row in rows}
+    if len(nearest) == 1:
+        return f"On average {nearest.pop()} is best of the three."
+    if _BY[0] not in nearest:
+        return "On average the choice is never best of the three."
+    return "On average none of the three is always best."
 
 
 def _purpose(goal: str) -> str:
@@ -144,4 +174,4 @@ def _tau(row: HiddenBias) -> str:
 
 
 def _where(row: HiddenBias) -> str:
-    return f" with {row.hidden:g} hidden" if row.hidden else " with nothing hidden"
+    return f"with {row.hidden:g} hidden" if row.hidden else "with nothing hidden"

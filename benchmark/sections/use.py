@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
-from benchmark.columns import OWN
+from benchmark.columns import EQUALISE, OWN
 from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
-from benchmark.sections.choices import named_choices
+from benchmark.sections.choices import change_text, named_choices
 from benchmark.sections.goals import WORDS, by_goal
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer import Answer, by_level
 from benchmark.statistics.choices import LEAST
 from benchmark.statistics.frames import ScenarioKey
 from benchmark.techniques import find_technique, get_technique
+from benchmark.text.words import share
 
 NO_LINES = (
     "No technique is recommended at the highest level of bias: no lines of Python are shown that apply one."
@@ -60,6 +62,7 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
         if not lines:
             lines, remark = _lines(statistics, scenario, row.technique)
             applied = f"These lines apply {title} to {scenario.dataset.heading}, {purpose}.{remark}"
+            applied += _as_it_is(statistics, scenario, row.technique)
             said = applied if lines else remark
     if len(places) > _MOST_NAMED:
         places = [*places[:_MOST_NAMED], f"{len(places) - _MOST_NAMED} more are not listed here."]
@@ -80,6 +83,26 @@ def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, An
                 named = named_choices(levels[beta]).get(LEAST)
                 recommended = named if named and named.verdict == "recommended" else None
                 yield scenario, beta, goal, recommended
+
+
+def _as_it_is(statistics: RunStatistics, scenario: Scenario, technique: str) -> str:
+    """Say what a technique does where nothing is planted, as the lines apply it; nothing if not measured."""
+    rows = scenario.rows(statistics.answers)
+    rows = rows[(rows["goal"] == EQUALISE) & (rows["beta"] == 0)]
+    found = {row.technique: row for _, _, answers in by_level(rows) for row in answers}
+    row = found.get(technique)
+    if row is None or row.baseline not in found or math.isnan(row.accuracy_change):
+        return ""
+    before, name = found[row.baseline], statistics.run.titles[row.baseline]
+    cost = change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high)
+    text = (
+        f" Where nothing is planted, it changes accuracy by {cost}. It accepts "
+        f"{share(row.accepted_deprived)} of the deprived group ({name}: {share(before.accepted_deprived)}) "
+        f"and {share(row.accepted_favored)} of the favored ({name}: {share(before.accepted_favored)})."
+    )
+    if rates := scenario.dataset.entry.true_rates:
+        text += f" The outside rates are {share(rates['deprived'])} and {share(rates['favored'])}."
+    return text
 
 
 def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tuple[str, str]:

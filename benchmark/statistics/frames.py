@@ -104,9 +104,9 @@ class Baselines:
 class Resampling:
     """Repeated splits of the same rows, of which each repetition, or each of its folds, is one.
 
-    ``overlaps`` are the number of test rows over that of training rows of each dataset, ``n_folds`` their
-    numbers of folds where there are some, and ``folds``, columns :data:`~benchmark.columns.FOLD_COLUMNS`,
-    the values of single ones: then those, not the repetitions, are the splits.
+    ``overlaps`` are, for each dataset, the rows that a split tests over all other rows, however few of these
+    a training sample has. ``n_folds`` are the datasets' numbers of folds, if any. ``folds``, with the columns
+    :data:`~benchmark.columns.FOLD_COLUMNS`, are the values of single folds, which are the splits then.
     """
 
     overlaps: Mapping[str, float]
@@ -137,7 +137,7 @@ class Cells:
 
     @property
     def overlaps(self) -> Array:
-        """Test rows over training rows of repeated splits; 0 where repetitions are independent."""
+        """Tested rows over all others, in repeated splits; 0 where repetitions are independent."""
         return np.zeros(len(self.keys)) if self.overlap is None else self.overlap
 
     @property

@@ -215,11 +215,11 @@ def corrected_t_p_values(values: Array, overlap: Array, estimate: Array | None =
     r"""Return the two-sided p-value of the corrected resampled t-test of each row's mean being 0.
 
     The values are of repeated splits of the same rows. The test is Student's with
-    :math:`s \sqrt{1 / n + \mathrm{overlap}}` as standard error; ``overlap`` is the number of test rows over
-    that of training rows, ``estimate`` what is tested in place of the mean. NaN where there are fewer than
-    two values; 1 where all are 0. Nadeau and Bengio
-    (2003), Inference for the generalization error; Bouckaert and Frank (2004), Evaluating the replicability
-    of significance tests for comparing learning algorithms.
+    :math:`s \sqrt{1 / n + \mathrm{overlap}}` as standard error; ``overlap`` is the number of tested
+    rows over that of all others, ``estimate`` what is tested in place of the mean. NaN where there are fewer
+    than two values; 1 where all are 0. Nadeau and Bengio (2003), Inference for the generalization error;
+    Bouckaert and Frank (2004), Evaluating the replicability of significance tests for comparing learning
+    algorithms.
     """
     n = np.isfinite(values).sum(axis=1)
     mean = of_rows(values, lambda block: block.mean(axis=1), least=2)

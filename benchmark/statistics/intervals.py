@@ -32,8 +32,8 @@ def half_widths(
 ) -> Array:
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
 
-    Values of repeated splits of the same rows are not independent. ``overlap``, the number of test rows over
-    that of training rows, corrects for it: :math:`1 / n` becomes :math:`1 / n` plus it (Nadeau and Bengio,
+    Values of repeated splits of the same rows are not independent. ``overlap``, the number of tested rows
+    over that of all others, corrects for it: :math:`1 / n` becomes :math:`1 / n` plus it (Nadeau and Bengio,
     2003, Inference for the generalization error; Bouckaert and Frank, 2004, for repeated folds).
 
     In the unit of ``std``, the sample standard deviations (:math:`n - 1` in the denominator); 0 where all

@@ -150,7 +150,7 @@ def test_the_terminal_says_it_as_well(statistics: RunStatistics) -> None:
         file = io.StringIO()
         show(Console(file=file, width=80, emoji=False))
         text = flat(file.getvalue())
-        _, chosen = text.split("The winner depends on the goal")
+        _, chosen = text.split("The answer depends on the goal")
         restore, equalise = (chosen.index(words) for words in TITLES.values())
         assert chosen.index(FIRST) < restore < equalise
         assert "both" in chosen[restore:equalise]
@@ -159,7 +159,7 @@ def test_the_terminal_says_it_as_well(statistics: RunStatistics) -> None:
 
 def test_quick_says_it_first(statistics: RunStatistics) -> None:
     lines = [line for own in sections_of(statistics, Surface.QUICK) for line in section_lines(own)]
-    assert lines[0] == f"The winner depends on the goal. At β = 0.5. {FIRST}"
+    assert lines[0] == f"The answer depends on the goal. At β = 0.5. {FIRST}"
     text = " ".join(lines)
     assert all(words in text for words in TITLES.values())
     assert "Undoes is recommended to restore decisions." in text
@@ -206,7 +206,7 @@ def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
     assert set(named(found, RESTORE).values()) == {"baseline", "nothing_to_undo"}
     assert not (found.ranks["metric"] == DISTANCE).any()
     text = flat(statistics_page(found, []))
-    assert "There is nothing to undo for Nothing." in text
+    assert "There is too little to undo for Nothing." in text
     assert "recommended to restore" not in text.replace("no technique is recommended to restore", "")
     places, _ = winner(found)
     assert places[0] == "Adult at β = 0.5: no technique is recommended to restore decisions."

@@ -20,6 +20,7 @@ from benchmark.pages.run import write_page
 from benchmark.report.statistics_text import statistics_page
 from benchmark.sections.use import NO_LINES, TITLE, winner
 from benchmark.statistics import hidden_bias
+from benchmark.text.words import share
 from tests.estimator.people import people, write_people
 from tests.estimator.test_snippet import drafted, run
 from tests.helpers.hidden import write_made_up_table
@@ -155,3 +156,18 @@ def test_what_restores_is_named_before_what_equalises(here: Path) -> None:
         "Reweighing is recommended to equalise acceptance.",
     ]
     assert said.startswith("These lines apply Reweighing to people (card), to equalise acceptance.")
+
+
+def test_the_cost_is_said_where_nothing_is_planted_as_the_lines_apply_it(here: Path) -> None:
+    statistics = made("reweighing").statistics()
+    answers = statistics.answers
+    others = answers["technique"] == "reweighing"
+    answers = answers.assign(choice=others.map({True: "least", False: ""}))
+    answers["verdict"] = answers["verdict"].mask(others, "recommended")
+    (*_, said), _ = winner(replace(statistics, answers=answers))
+    clean = answers[(answers["beta"] == 0) & (answers["goal"] == EQUALISE)].set_index("technique")
+    row, nothing = clean.loc["reweighing"], clean.loc["none"]
+    assert f"Where nothing is planted, it changes accuracy by {row['accuracy_change']:+.3f}" in said
+    for group, name in (("deprived", "deprived group"), ("favored", "favored")):
+        own, before = share(row[f"accepted_{group}"]), share(nothing[f"accepted_{group}"])
+        assert f"{own} of the {name} ({statistics.run.titles['none']}: {before})" in said

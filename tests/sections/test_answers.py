@@ -55,7 +55,7 @@ def test_a_technique_that_costs_too_much_is_not_cheap(accuracy: float, cost: str
 
 def test_the_least_may_be_cheap_as_well() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.3, 0.25, 0.35)})
-    assert "It costs at most 0.01 of accuracy, so that it is the cheap choice as well." in said(found)
+    assert "Its mean cost is at most 0.01 of accuracy, so that it is the cheap choice as well." in said(found)
     assert choice_row(0.5, level_of(found), TITLES) == [
         *("0.5", "None: 0.400, accuracy 0.800", "Alpha: 0.100, accuracy 0.790 (-0.010)", "the same")
     ]

@@ -82,7 +82,7 @@ def test_where_nothing_is_shown_or_to_be_undone_no_technique_is_named(planted: R
     assert said(unanswered) == said(none)  # what the rule does not recommend is not named
     for reason, begin in (
         (NO_REFERENCE, "Classifier c45 is no reference. "),
-        (NOTHING_TO_UNDO, "There is nothing to undo for classifier c45. "),
+        (NOTHING_TO_UNDO, "There is too little to undo for classifier c45. "),
         (NO_EFFECT_SHOWN, "The bias is not shown to move the decisions of classifier c45 farther "),
     ):
         own = with_restoration(planted, reason)

@@ -555,8 +555,9 @@ def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
         ),
         (
             "nothing_to_undo",
-            "nothing to undo",
-            "There is nothing to undo for None. The bias moves its discrimination by less than 0.02.",
+            "too little to undo",
+            "There is too little to undo for None. On average the bias moves its discrimination by less than "
+            "0.02.",
         ),
         (
             "no_effect_shown",

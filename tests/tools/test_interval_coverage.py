@@ -46,7 +46,13 @@ def test_intervals_of_committed_runs_cover_from_ten_repetitions_on(shares: Share
 
 def test_intervals_of_splits_that_overlap_cover_unless_classifiers_agree_fully(shares: Shares) -> None:
     """Where the true tau is 1, noise can only lower it; docs/statistics.md says how often that fails."""
-    found = {name: row for name, row in shares.items() if "splits" in name or "folds" in name}
-    assert len(found) == 7
+    found = {
+        name: row
+        for name, row in shares.items()
+        if any(word in name for word in ("splits", "folds", "held out"))
+    }
+    assert len(found) == 10
     for name, row in found.items():
-        assert all(share >= 0.92 for share in row) or "τ = 1" in name, name
+        # Two accuracies are often equal: their interval is a point.
+        shares_from = N.index(3) if "held out" in name else 0
+        assert all(share >= 0.92 for share in row[shares_from:]) or "τ = 1" in name, name
