@@ -256,26 +256,13 @@ def open_run(folder: str | Path) -> Run:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run: its numbers, what follows from them, and its figures.
+    """A run: its numbers, what follows from them, and its figures."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where its files are.
-    outcome : Outcome, optional
-        What computing gave, if it was made in this process.
-    made : RunFolder, optional
-        What was written to the folder, if it was written in this process.
-    estimate : Estimate, optional
-        What it would take, if it was only estimated.
-    reading : Reading, optional
-        How the file was read, if :func:`benchmark.quick` read it; ``print(run.reading)`` shows it.
-    """
-
-    folder: Path
-    outcome: Outcome | None = None
-    made: RunFolder | None = None
-    estimate: Estimate | None = None
+    folder: Path  # where its files are
+    outcome: Outcome | None = None  # what computing gave, if it was made in this process
+    made: RunFolder | None = None  # what was written to the folder, if it was written in this process
+    estimate: Estimate | None = None  # what it would take, if it was only estimated
+    # How the file was read, if :func:`benchmark.quick` read it; ``print(run.reading)`` shows it.
     reading: Reading | None = None
 
     @functools.cached_property

@@ -13,13 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.metrics import list_metrics
+from benchmark.runs.finished import read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.frames import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recovery import Ratio
 from benchmark.statistics.robustness import LINE, area_weights, slope_weights
 from benchmark.statistics.row_sampling import row_deviations, widened
-from benchmark.text.files import plain_or_packed
 from tools.pages import with_part
 
 __all__ = ["PAGE", "N", "as_markdown", "from_the_runs", "made_up", "printed", "table"]
@@ -271,7 +271,7 @@ def from_the_runs() -> Shares:
     all 30 are equal, the interval is a point that is always right, and the cell is left out.
     """
     rng = np.random.default_rng(13)
-    runs = [to_cells(pd.read_csv(plain_or_packed(ROOT / "results" / name / "results.csv"))) for name in RUNS]
+    runs = [to_cells(read_frames(ROOT / "results" / name).results) for name in RUNS]
     means = [cells.values for cells in runs]
     shifts, gains = zip(*(_against_the_baseline(cells) for cells in runs), strict=True)
     kept = {

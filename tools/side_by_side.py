@@ -49,9 +49,7 @@ _OURS: dict[str, dict[str, Any]] = {
         "repair_test": True,
     },
     "aif360:LFR": {"treatment": "ordinal"},
-    "aif360:sklearn.LearnedFairRepresentations": {"replace_labels": False},
     "aif360:GridSearchReduction": {"grid_size": 10},
-    "aif360:sklearn.GridSearchReduction": {"grid_size": 10},
     "fairlearn:CorrelationRemover": {"discretisation": "equal_frequency"},
     "fairlearn:PrototypeRepresentationLearner": {"replace_labels": False, "prototypes": 2},
     "fairlearn:GridSearch": {"grid_size": 10},
@@ -74,7 +72,6 @@ PAIRS = {
 _SEED = 17
 _IMPORTED = (
     *(f"aif360.algorithms.{stage}processing.__name__" for stage in ("pre", "in", "post")),
-    *(f"aif360.sklearn.{stage}processing.__name__" for stage in ("pre", "in", "post")),
     *(
         f"fairlearn.{part}.__name__"
         for part in ("adversarial", "postprocessing", "preprocessing", "reductions")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from typing import Any
 
 import griffe
 
-__all__ = ["InMarkdown", "in_markdown"]
+__all__ = ["CommentsOfFields", "InMarkdown", "in_markdown"]
 
 _MATH = re.compile(
     r"(?m)^(?P<indent>[ \t]*)\.\. math::[ \t]*\n(?P<formula>(?:[ \t]*\n|(?P=indent)[ \t]+.*\n?)+)"
@@ -39,3 +40,22 @@ class InMarkdown(griffe.Extension):  # type: ignore[misc]  # not followed, see p
         """Rewrite the docstring of one object."""
         if obj.docstring:
             obj.docstring.value = in_markdown(obj.docstring.value)
+
+
+class CommentsOfFields(griffe.Extension):  # type: ignore[misc]
+    """Takes the comment of a class's field, behind it or above it, for its docstring."""
+
+    def on_attribute(self, *, attr: griffe.Attribute, **_: Any) -> None:
+        """Give one field a docstring."""
+        if attr.docstring or attr.lineno is None or not attr.parent.is_class:
+            return
+        lines = attr.lines_collection[attr.filepath]
+        if behind := re.search(r"  # (?!noqa|type:)(.+)$", lines[attr.endlineno - 1]):
+            comment = [behind[1]]
+        else:
+            above = itertools.takewhile(
+                lambda line: line.strip().startswith("# "), lines[attr.lineno - 2 :: -1]
+            )
+            comment = [line.strip().removeprefix("# ") for line in above][::-1]
+        if comment:
+            attr.docstring = griffe.Docstring(in_markdown("\n".join(comment)), parent=attr)

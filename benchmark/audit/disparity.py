@@ -88,21 +88,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Who is selected by score.
+    """Who is selected by score."""
 
-    Parameters
-    ----------
-    selected : ndarray of bool, shape (n_rows,)
-        Whether the score is at least the threshold.
-    threshold : float
-        Lowest score that is selected.
-    n_selected : int
-        How many rows are: more than were asked for where several share the threshold.
-    """
-
-    selected: NDArray[np.bool_]
-    threshold: float
-    n_selected: int
+    selected: NDArray[np.bool_]  # shape (n_rows,): whether the score is at least the threshold
+    threshold: float  # lowest score that is selected
+    n_selected: int  # how many rows are: more than were asked for where several share the threshold
 
 
 def select(

@@ -39,21 +39,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Where some answers lead.
+    """Where some answers lead."""
 
-    Parameters
-    ----------
-    metrics : tuple of str
-        Names of the metrics whose disparities matter, the most telling first; none while a question is open.
-    reasons : tuple of str
-        Why, one for each answer.
-    question : Question or None
-        What to answer next.
-    """
-
+    # Names of the metrics whose disparities matter, the most telling first; none while a question is open.
     metrics: tuple[str, ...]
-    reasons: tuple[str, ...]
-    question: Question | None
+    reasons: tuple[str, ...]  # why, one for each answer
+    question: Question | None  # what to answer next
 
     @property
     def parities(self) -> tuple[str, ...]:

@@ -170,46 +170,29 @@ class ReadyTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
-    """What the columns of a table of predictions are, and how they are to be read.
+    """What the columns of a table of predictions are, and how they are to be read."""
 
-    Parameters
-    ----------
-    sensitive : str or sequence of str
-        Columns whose values are the groups; numbers of at most 20 values.
-    label, prediction : str, optional
-        Columns with two values, or with more if ``favorable`` says which one counts: all others are then
-        unfavorable. Values may be numbers, text, bools or categories. Without a label, only who is selected
-        can be compared.
-    score : str, optional
-        Column of numbers, higher for those held more likely to have the favorable label.
-    weight : str, optional
-        Column of non-negative weights.
-    strata : str, optional
-        Column to stratify by.
-    features : str or sequence of str, default ()
-        Columns of numbers, for metrics that look for similar rows.
-    favorable : object, optional
-        The favorable value, compared as text. May be left out where values are 0 and 1, false and true, or no
-        and yes. A column without this value is read by these pairs, unless all of its values occur in the
-        other one.
-    threshold, k, percent : float, int, float, optional
-        Without predictions, whom to select by score: one of them, as in :func:`benchmark.audit.select`.
-    intersections : bool, default False
-        Whether the cross of all sensitive columns is an attribute, too.
-    """
-
-    sensitive: Sequence[str] | str
+    sensitive: Sequence[str] | str  # columns whose values are the groups; numbers of at most 20 values
+    # label, prediction: Columns with two values, or with more if ``favorable`` says which one counts: all
+    # others are then unfavorable. Values may be numbers, text, bools or categories. Without a label, only who
+    # is selected can be compared.
     label: str | None = None
     prediction: str | None = None
+    # Column of numbers, higher for those held more likely to have the favorable label.
     score: str | None = None
-    weight: str | None = None
-    strata: str | None = None
-    features: Sequence[str] | str = ()
+    weight: str | None = None  # column of non-negative weights
+    strata: str | None = None  # column to stratify by
+    features: Sequence[str] | str = ()  # columns of numbers, for metrics that look for similar rows
+    # The favorable value, compared as text. May be left out where values are 0 and 1, false and true, or no
+    # and yes. A column without this value is read by these pairs, unless all of its values occur in the other
+    # one.
     favorable: object = None
+    # threshold, k, percent: Without predictions, whom to select by score: one of them, as in
+    # :func:`benchmark.audit.select`.
     threshold: float | None = None
     k: int | None = None
     percent: float | None = None
-    intersections: bool = False
+    intersections: bool = False  # whether the cross of all sensitive columns is an attribute, too
 
     @property
     def attributes(self) -> list[str]:

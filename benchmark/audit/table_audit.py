@@ -24,37 +24,28 @@ _METRIC_COLUMNS = ("attribute", "metric", "group", "reference", "value", "reason
 
 @dataclass(frozen=True, eq=False)
 class AuditResult:
-    """What an audit found, as tidy frames.
+    """What an audit found, as tidy frames."""
 
-    Parameters
-    ----------
-    groups : DataFrame
-        A row for each attribute and group: columns of :func:`benchmark.audit.group_table`, ``auc`` if there
-        are labels and scores, and ``small`` (fewer than :data:`SMALL` rows).
-    metrics : DataFrame
-        Columns ``attribute``, ``metric``, ``group`` (empty where a metric looks at all of them),
-        ``reference`` (empty where there is none), ``value``, ``reason`` (why there is no value; else empty)
-        and ``n`` (rows of the group, or of all).
-    disparities : DataFrame
-        Columns of :func:`benchmark.audit.disparities`, ``parity`` (the name of its verdict) and ``verdict``
-        (whether the disparity lies within tau; missing where there is none).
-    verdicts, parity : DataFrame
-        Verdicts on each group and on each attribute, from :func:`benchmark.audit.parity` and
-        :func:`benchmark.audit.overall_parity`.
-    missing, notes : DataFrame, tuple of str
-        Missing values, as in :class:`benchmark.audit.predictions.ReadyTable`; what a reader has to know.
-    facts : mapping of str to object
-        Those of :class:`benchmark.audit.predictions.ReadyTable`; ``metrics`` (those asked for; none if all
-        that apply), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
-    """
-
+    # A row for each attribute and group: columns of :func:`benchmark.audit.group_table`, ``auc`` if there are
+    # labels and scores, and ``small`` (fewer than :data:`SMALL` rows).
     groups: pd.DataFrame
+    # Columns ``attribute``, ``metric``, ``group`` (empty where a metric looks at all of them), ``reference``
+    # (empty where there is none), ``value``, ``reason`` (why there is no value; else empty) and ``n`` (rows
+    # of the group, or of all).
     metrics: pd.DataFrame
+    # Columns of :func:`benchmark.audit.disparities`, ``parity`` (the name of its verdict) and ``verdict``
+    # (whether the disparity lies within tau; missing where there is none).
     disparities: pd.DataFrame
+    # verdicts, parity: Verdicts on each group and on each attribute, from :func:`benchmark.audit.parity` and
+    # :func:`benchmark.audit.overall_parity`.
     verdicts: pd.DataFrame
     parity: pd.DataFrame
+    # missing, notes: Missing values, as in :class:`benchmark.audit.predictions.ReadyTable`; what a reader has
+    # to know.
     missing: pd.DataFrame
     notes: tuple[str, ...]
+    # Those of :class:`benchmark.audit.predictions.ReadyTable`; ``metrics`` (those asked for; none if all that
+    # apply), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
     facts: Mapping[str, Any]
 
 

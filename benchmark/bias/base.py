@@ -30,31 +30,17 @@ AKPINAR = (
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows on their way through the steps of a bias.
+    """Rows on their way through the steps of a bias."""
 
-    Parameters
-    ----------
-    table : Table
-        What is recorded so far.
-    before : Table
-        The rows as they were before anything was planted, those that were left out since among them.
-    kept : ndarray of int, shape (n_rows,)
-        Which of those the rows are.
-    score : Score, optional
-        The number behind the label, where there is one.
-    boundary : ndarray of float, shape (n_rows,), optional
-        How near the rows are to the decision boundary, from 0 to 1, where a kind needs it:
-        :func:`benchmark.bias.borderline.nearness_to_boundary`.
-    judged : Judged, optional
-        What people judged of the rows, where the dataset's card names it.
-    """
-
-    table: Table
+    table: Table  # what is recorded so far
+    # The rows as they were before anything was planted, those that were left out since among them.
     before: Table
-    kept: NDArray[np.intp]
-    score: Score | None = None
+    kept: NDArray[np.intp]  # shape (n_rows,): which of those the rows are
+    score: Score | None = None  # the number behind the label, where there is one
+    # shape (n_rows,): how near the rows are to the decision boundary, from 0 to 1, where a kind needs it:
+    # :func:`benchmark.bias.borderline.nearness_to_boundary`.
     boundary: Array | None = None
-    judged: Judged | None = None
+    judged: Judged | None = None  # what people judged of the rows, where the dataset's card names it
 
     @classmethod
     def of(
@@ -109,15 +95,10 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """How probably a step turns the label of each row, and leaves the row out, by the label that it has.
+    """How probably a step turns the label of each row, and leaves the row out, by the label that it has."""
 
-    Parameters
-    ----------
-    turned, left_out : ndarray of float, shape (n_rows, 2), optional
-        Probabilities; the first column is for unfavorable labels, the second for favorable ones. Where one is
-        left out, nothing of the sort happens.
-    """
-
+    # turned, left_out: shape (n_rows, 2): probabilities; the first column is for unfavorable labels, the
+    # second for favorable ones. Where one is left out, nothing of the sort happens.
     turned: Array | None = None
     left_out: Array | None = None
 

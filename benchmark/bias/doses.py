@@ -24,24 +24,12 @@ _NEAR = 1e-6  # by which the gap of a pooled level may miss the dose: a bias may
 
 @dataclass(frozen=True)
 class Dose:
-    """A label gap that is to be added, and the smallest level of bias that adds it.
+    """A label gap that is to be added, and the smallest level of bias that adds it."""
 
-    Parameters
-    ----------
-    dose : float
-        Added difference P(y+ | favored) - P(y+ | deprived), in expectation over all rows.
-    beta : float or None
-        The level; None if no level adds as much.
-    gap : float
-        What that level adds; where there is none, the most that any level adds.
-    error : float, default 0.0
-        Standard error of ``gap`` where it is simulated; 0 if it is exact.
-    """
-
-    dose: float
-    beta: float | None
-    gap: float
-    error: float = 0.0
+    dose: float  # added difference P(y+ | favored) - P(y+ | deprived), in expectation over all rows
+    beta: float | None  # the level; None if no level adds as much
+    gap: float  # what that level adds; where there is none, the most that any level adds
+    error: float = 0.0  # standard error of ``gap`` where it is simulated; 0 if it is exact
 
     @property
     def pooled(self) -> bool:

@@ -13,25 +13,15 @@ from benchmark.network.model import Network
 
 @dataclass(frozen=True)
 class BiasEdit:
-    """One edit of the label's conditional probabilities.
+    """One edit of the label's conditional probabilities."""
 
-    Parameters
-    ----------
-    attribute : str
-        A parent of the label: the sensitive feature itself or a proxy of it.
-    group : str
-        The attribute's state to act on.
-    direction : {"deprive", "favor"}
-        ``deprive`` scales P(y+ | attribute = group) by (1 - beta), which is equation 4;
-        ``favor`` scales P(y- | attribute = group) by (1 - beta).
-    if_not_parent : {"error", "ignore"}
-        What to do when the learned network has no edge from the attribute to the label: refuse, or plant
-        nothing (the paper's COMPAS rows do not move with beta for that reason).
-    """
-
-    attribute: str
-    group: str
+    attribute: str  # a parent of the label: the sensitive feature itself or a proxy of it
+    group: str  # the attribute's state to act on
+    # ``deprive`` scales P(y+ | attribute = group) by (1 - beta), which is equation 4; ``favor`` scales P(y- |
+    # attribute = group) by (1 - beta).
     direction: Literal["deprive", "favor"] = "deprive"
+    # What to do when the learned network has no edge from the attribute to the label: refuse, or plant
+    # nothing (the paper's COMPAS rows do not move with beta for that reason).
     if_not_parent: Literal["error", "ignore"] = "error"
 
     def __str__(self) -> str:

@@ -27,45 +27,22 @@ _LEAST_KEPT = 1e-3  # share of drawn rows; fewer would make samples endless
 
 @dataclass(frozen=True)
 class Expected:
-    """What is expected of biased rows, by the group to which people belong in truth.
+    """What is expected of biased rows, by the group to which people belong in truth."""
 
-    Parameters
-    ----------
-    discrimination : float
-        P(y+ | favored) - P(y+ | deprived).
-    deprived : float
-        Share of the rows that are of the deprived group.
-    kept : float
-        Share of the rows that are not left out.
-    favorable : float
-        Share of the rows that have the favorable label.
-    error : float, default 0.0
-        Standard error of the discrimination, where it was simulated; 0 if the numbers are exact.
-    """
-
-    discrimination: float
-    deprived: float
-    kept: float
-    favorable: float
+    discrimination: float  # P(y+ | favored) - P(y+ | deprived)
+    deprived: float  # share of the rows that are of the deprived group
+    kept: float  # share of the rows that are not left out
+    favorable: float  # share of the rows that have the favorable label
+    # Standard error of the discrimination, where it was simulated; 0 if the numbers are exact.
     error: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Planted:
-    """A network with bias of one level planted.
+    """A network with bias of one level planted."""
 
-    Parameters
-    ----------
-    network : Network
-        What rows are drawn from; the learned one itself where bias acts on the drawn rows.
-    steps : tuple of BiasKind
-        Those that act on the drawn rows.
-    beta : float
-        Level of bias.
-    """
-
-    network: Network
-    steps: tuple[BiasKind, ...]
+    network: Network  # what rows are drawn from; the learned one itself where bias acts on the drawn rows
+    steps: tuple[BiasKind, ...]  # those that act on the drawn rows
     beta: float
 
     @cached_property
@@ -97,17 +74,13 @@ class Planted:
 class Bias:
     """Steps that plant bias one after another.
 
-    Parameters
-    ----------
-    steps : tuple of BiasKind
-        At least one. Those that edit the network come first, because rows are drawn from it.
-
     Raises
     ------
     BiasError
         If there is no step.
     """
 
+    # At least one. Those that edit the network come first, because rows are drawn from it.
     steps: tuple[BiasKind, ...]
 
     def __post_init__(self) -> None:

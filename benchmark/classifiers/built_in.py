@@ -6,31 +6,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ClassifierDeclaration:
-    """A classifier that has a short name.
-
-    Parameters
-    ----------
-    name : str
-        Short name.
-    path : str
-        Dotted path of the class.
-    summary : str
-        One line for lists.
-    cardinality_parameter : str, optional
-        The class's parameter for the numbers of states, shape (n_features,), if it reads codes as
-        categories; otherwise codes are one-hot encoded.
-    settings : tuple of (str, value), default ()
-        Parameters that are not left at the class's defaults.
-    extra : str, default ""
-        The optional part of this package that brings the class, if one does.
-    """
+    """A classifier that has a short name."""
 
     name: str
-    path: str
-    summary: str
+    path: str  # dotted path of the class
+    summary: str  # one line for lists
+    # The class's parameter for the numbers of states, shape (n_features,), if it reads codes as categories;
+    # otherwise codes are one-hot encoded.
     cardinality_parameter: str | None = None
-    settings: tuple[tuple[str, Any], ...] = ()
-    extra: str = ""
+    settings: tuple[tuple[str, Any], ...] = ()  # parameters that are not left at the class's defaults
+    extra: str = ""  # the optional part of this package that brings the class, if one does
 
 
 BUILT_IN = (

@@ -129,21 +129,12 @@ class NumbersClassifier(OneHotClassifier):
 
 @dataclass(frozen=True)
 class ClassifierFactory:
-    """A declared classifier: builds fresh estimators and describes itself.
+    """A declared classifier: builds fresh estimators and describes itself."""
 
-    Parameters
-    ----------
-    entry : ClassifierDeclaration
-        What is built.
-    parameters : dict
-        Its parameters that differ from their defaults, sorted by name.
-    encoding : {"one_hot", "ordinal", "numbers"}, default "one_hot"
-        How it gets codes, unless it reads them as categories.
-    """
-
-    entry: ClassifierDeclaration
+    entry: ClassifierDeclaration  # what is built
+    # Its parameters that differ from their defaults, sorted by name.
     parameters: dict[str, Any] = field(default_factory=dict)
-    encoding: Encoding = "one_hot"
+    encoding: Encoding = "one_hot"  # how it gets codes, unless it reads them as categories
 
     @cached_property
     def estimator_class(self) -> type[Any]:

@@ -65,81 +65,48 @@ JUDGED = "judged"
 
 
 class Card(CardTable):
-    """A dataset's card.
+    """A dataset's card."""
 
-    Parameters
-    ----------
-    name : str
-        Short name: lower-case letters, digits and underscores.
-    title : str
-        Name for readers.
-    description, homepage, licence, citation, bibtex : str, default ""
-        What the data are, where they are described, under which terms they may be used, whom to cite.
-    known_problems : list of str, default []
-        Known problems of the data, one sentence or two each.
-    warning : str, optional
-        Printed with every table that shows the dataset.
-    rows : int, optional
-        Rows after ``filter`` and ``exclude``; another number is an error.
-    source : Source
-        Files and format.
-    columns : dict of str to CategoricalColumn or NumericColumn
-        The columns to keep, label included, in order; the key is the column's name in this program.
-    missing : str or Missing, optional
-        The state of missing values in all columns that may lack them.
-    dropped : list of Dropped, default []
-        The columns left out, and why.
-    filter : dict of str to list of str, default {}
-        Rows to keep: for a column of the file, the raw values wanted.
-    exclude : dict of str to list of str, default {}
-        Rows to leave out: for a column of the file, the raw values not wanted.
-    label, favorable_label : str
-        Outcome column (two states), and the state that is good for the individual.
-    sensitive_feature : str
-        Sensitive column. A list of several in a file names the first, and all of them as ``sensitive``.
-    deprived_group : str, list of str, or dict
-        The state whose members are deprived (AIF360 says *unprivileged*), or several states. A table names a
-        state, or several, for each of several columns, the sensitive one among them: the deprived group is
-        their intersection.
-    sensitive : list of str, default []
-        Sensitive columns by whose groups, and by whose intersections, ``groups.csv`` tells all results apart.
-    score : ScoreColumn, optional
-        The number behind the label.
-    judged : JudgedLabel, optional
-        The label as people judged it, with judges and persons.
-    required_edges, forbidden_edges : list of pairs of str, default []
-        Edges (parent, child) that the network must or must not have.
-    network : NetworkSettings, optional
-        How the network is learned.
-    """
-
-    name: Slug
-    title: Line
+    name: Slug  # short name: lower-case letters, digits and underscores
+    title: Line  # name for readers
+    # description, homepage, licence, citation, bibtex: What the data are, where they are described, under
+    # which terms they may be used, whom to cite.
     description: str = ""
     homepage: str = ""
     licence: str = ""
     citation: str = ""
     bibtex: str = ""
+    # Known problems of the data, one sentence or two each.
     known_problems: Annotated[tuple[Line, ...], Field(strict=False)] = ()
-    warning: Line | None = None
-    rows: PositiveInt | None = None
+    warning: Line | None = None  # printed with every table that shows the dataset
+    rows: PositiveInt | None = None  # rows after ``filter`` and ``exclude``; another number is an error
     # Rules across fields look at fields above their own, so the order of these lines matters.
-    source: Source
+    source: Source  # files and format
+    # The columns to keep, label included, in order; the key is the column's name in this program.
     columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
-    missing: MissingEntry | None = None
-    dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()
+    missing: MissingEntry | None = None  # the state of missing values in all columns that may lack them
+    dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()  # the columns left out, and why
+    # Rows to keep: for a column of the file, the raw values wanted.
     filter: Annotated[dict[Text, Texts], AfterValidator(require_in_file)] = Field(default_factory=dict)
+    # Rows to leave out: for a column of the file, the raw values not wanted.
     exclude: Annotated[dict[Text, RawValues], AfterValidator(require_in_file)] = Field(default_factory=dict)
+    # label, favorable_label: Outcome column (two states), and the state that is good for the individual.
     label: Text
     favorable_label: Text
+    # Sensitive column. A list of several in a file names the first, and all of them as ``sensitive``.
     sensitive_feature: Text
+    # The state whose members are deprived (AIF360 says *unprivileged*), or several states. A table names a
+    # state, or several, for each of several columns, the sensitive one among them: the deprived group is
+    # their intersection.
     deprived_group: DeprivedGroup
+    # Sensitive columns by whose groups, and by whose intersections, ``groups.csv`` tells all results apart.
     sensitive: Annotated[tuple[Text, ...], Field(strict=False), AfterValidator(require_distinct)] = ()
-    score: ScoreColumn | None = None
-    judged: JudgedLabel | None = None
+    score: ScoreColumn | None = None  # the number behind the label
+    judged: JudgedLabel | None = None  # the label as people judged it, with judges and persons
+    # required_edges, forbidden_edges: Edges (parent, child) that the network must or must not have.
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
-    network: NetworkSettings = NetworkSettings()
+    network: NetworkSettings = NetworkSettings()  # how the network is learned
 
     _path: Path | None = PrivateAttr(default=None)
 
@@ -543,6 +510,6 @@ def _card_error(path: Path, error: ValidationError, *, changed: bool = False) ->
     where = "the dataset's entry in the experiment" if changed else "these fields"
     return CardError(
         f"{begin}:\n  " + "\n  ".join(rules),
-        remedy=f"correct {where}; docs/adding/dataset.md explains most, and the docstrings of "
-        "benchmark.data.card each",
+        remedy=f"correct {where}; docs/adding/dataset.md explains most, and the comments in "
+        "benchmark/data/card.py each",
     )

@@ -97,35 +97,20 @@ class CardTable(BaseModel):
 
 
 class SourceFile(CardTable):
-    """One file that rows are read from.
+    """One file that rows are read from."""
 
-    Parameters
-    ----------
-    name : str, optional
-        Name under which the file lies in a data directory or in the cache, unpacked.
-    path : str, optional
-        Instead of ``name``: a file of one's own, relative to the card.
-    url : str, optional
-        Where ``name`` can be downloaded (http or https): the file itself, gzipped or not, or an archive.
-    member : str or list of str, default []
-        Path of the file inside the archive (zip, tar, tar.gz); two or more steps if archives are nested.
-    archive_sha256 : str, optional
-        SHA-256 of what ``url`` delivers.
-    sha256 : str, optional
-        SHA-256 of the unpacked file. Without it, any content is accepted.
-    size : int, optional
-        Bytes of the unpacked file: lets a truncated file be called so.
-    skip_lines : int, default 0
-        Lines before the header or, without one, before the first row.
-    """
-
+    # Name under which the file lies in a data directory or in the cache, unpacked.
     name: Annotated[str, Field(pattern=r"^[^/\\]+$")] | None = None
-    path: Text | None = None
+    path: Text | None = None  # instead of ``name``: a file of one's own, relative to the card
+    # Where ``name`` can be downloaded (http or https): the file itself, gzipped or not, or an archive.
     url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    # Path of the file inside the archive (zip, tar, tar.gz); two or more steps if archives are nested.
     member: Steps = ()
-    archive_sha256: Sha256 | None = None
+    archive_sha256: Sha256 | None = None  # SHA-256 of what ``url`` delivers
+    # SHA-256 of the unpacked file. Without it, any content is accepted.
     sha256: Sha256 | None = None
-    size: PositiveInt | None = None
+    size: PositiveInt | None = None  # bytes of the unpacked file: lets a truncated file be called so
+    # Lines before the header or, without one, before the first row.
     skip_lines: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
@@ -144,59 +129,32 @@ class Join(CardTable):
 
     A row gets the columns of the row that has the same key; a row whose key the file does not have is left
     out. Where both have a column of a name, that of the joined file is called ``a.1``.
-
-    Parameters
-    ----------
-    file : SourceFile
-        The file, read as the others are.
-    column : str
-        The column of the others that has the key.
-    key : str
-        That of the file, in which no value repeats.
     """
 
-    file: SourceFile
-    column: Text
-    key: Text
+    file: SourceFile  # the file, read as the others are
+    column: Text  # the column of the others that has the key
+    key: Text  # that of the file, in which no value repeats
 
 
 class Source(CardTable):
-    """Where the rows are and how to read them; surrounding blanks never belong to a value.
+    """Where the rows are and how to read them; surrounding blanks never belong to a value."""
 
-    Parameters
-    ----------
-    files : list of SourceFile
-        Read one after the other.
-    format : {"csv", "arff", "xlsx"}
-        Format of all files. Of a workbook the first sheet is read.
-    folder : str, optional
-        Sub-folder of data directories and of the cache; the card's name unless given. Cards that read the
-        same files share it.
-    column_names : list of str, optional
-        Names of the files' columns, for CSV without a header line. In headers, the second ``a`` is called
-        ``a.1``, the third ``a.2``.
-    delimiter : str, default ","
-        What separates the values of a CSV line.
-    decimal : {".", ","}, default "."
-        What stands before the decimal places of a number.
-    encoding : str, default "utf-8-sig"
-        Text encoding; the default is UTF-8 with or without a byte order mark.
-    instructions : str, default ""
-        How to get the files by hand, where no URL may be given.
-    join : Join, optional
-        A file whose columns are added to the rows.
-    """
-
-    files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]
+    files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]  # read one after the other
+    # Format of all files. Of a workbook the first sheet is read.
     format: Literal["csv", "arff", "xlsx"]
+    # Sub-folder of data directories and of the cache; the card's name unless given. Cards that read the same
+    # files share it.
     folder: Slug | None = None
+    # Names of the files' columns, for CSV without a header line. In headers, the second ``a`` is called
+    # ``a.1``, the third ``a.2``.
     column_names: States | None = None
     # A tab or a blank separates as well.
+    # What separates the values of a CSV line.
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1, strip_whitespace=False)] = ","
-    decimal: Literal[".", ","] = "."
-    encoding: Text = "utf-8-sig"
-    instructions: str = ""
-    join: Join | None = None
+    decimal: Literal[".", ","] = "."  # what stands before the decimal places of a number
+    encoding: Text = "utf-8-sig"  # text encoding; the default is UTF-8 with or without a byte order mark
+    instructions: str = ""  # how to get the files by hand, where no URL may be given
+    join: Join | None = None  # a file whose columns are added to the rows
 
     @property
     def all_files(self) -> tuple[SourceFile, ...]:
@@ -221,79 +179,41 @@ class Source(CardTable):
 
 
 class CategoricalColumn(CardTable):
-    """A column of categories.
+    """A column of categories."""
 
-    Parameters
-    ----------
-    kind : "categorical"
-        Tells the two kinds of column apart.
-    states : list of str
-        All possible values, in their natural order if they have one.
-    ordered : bool, default False
-        Whether they have one.
-    values : dict of str to str, default {}
-        What a raw value is called, where it is not a state by itself: ``{"0" = "no", "1" = "yes"}``.
-    others : str, optional
-        The state of every value that the card does not name, where such values may be: states that few rows
-        have need not be listed, and stay unnamed.
-    source : str, optional
-        The column's name in the file, where it differs.
-    description : str, default ""
-        What the column means.
-    """
-
-    kind: Literal["categorical"]
-    states: States
-    ordered: bool = False
+    kind: Literal["categorical"]  # tells the two kinds of column apart
+    states: States  # all possible values, in their natural order if they have one
+    ordered: bool = False  # whether they have one
+    # What a raw value is called, where it is not a state by itself: ``{"0" = "no", "1" = "yes"}``.
     values: Values = {}
+    # The state of every value that the card does not name, where such values may be: states that few rows
+    # have need not be listed, and stay unnamed.
     others: Others = None
-    source: Text | None = None
-    description: str = ""
+    source: Text | None = None  # the column's name in the file, where it differs
+    description: str = ""  # what the column means
 
 
 class NumericColumn(CardTable):
-    """A column of numbers, cut into bins.
+    """A column of numbers, cut into bins."""
 
-    Parameters
-    ----------
-    kind : "numeric"
-        Tells the two kinds of column apart.
-    bins : list of float
-        Increasing edges e0 < e1 < ... < ek, ``inf`` allowed: bin i holds e(i) <= x < e(i+1), and the last
-        bin holds its upper edge too, as in :func:`numpy.histogram`.
-    states : list of str
-        One name for each bin, then the states that only ``values`` leads to.
-    values : dict of str to str, default {}
-        Raw values that are not numbers: ``{"?" = "unknown"}``.
-    others : str, optional
-        The state of every value that the card does not name, where such values may be: states that few rows
-        have need not be listed, and stay unnamed.
-    decimal : {".", ","}, optional
-        What stands before decimals in this column; the source's ``decimal`` unless given.
-    thousands : {".", ",", " ", "'"}, optional
-        What separates thousands, as in ``1,234``.
-    unit : {"$", "€", "£", "¥", "%"}, optional
-        A sign beside the numbers, which is passed over.
-    numbers : bool, default False
-        Whether the numbers are kept beside the bins, for classifiers with ``encoding = "numbers"``. Nothing
-        of them is written to a file. The label and the sensitive columns have none, whatever this says.
-    source : str, optional
-        The column's name in the file, where it differs.
-    description : str, default ""
-        What the column means, and its unit.
-    """
-
-    kind: Literal["numeric"]
+    kind: Literal["numeric"]  # tells the two kinds of column apart
+    # Increasing edges e0 < e1 < ... < ek, ``inf`` allowed: bin i holds e(i) <= x < e(i+1), and the last bin
+    # holds its upper edge too, as in :func:`numpy.histogram`.
     bins: Annotated[tuple[float, ...], Field(strict=False, min_length=2)]
-    states: States
-    values: Values = {}
+    states: States  # one name for each bin, then the states that only ``values`` leads to
+    values: Values = {}  # raw values that are not numbers: ``{"?" = "unknown"}``
+    # The state of every value that the card does not name, where such values may be: states that few rows
+    # have need not be listed, and stay unnamed.
     others: Others = None
+    # What stands before decimals in this column; the source's ``decimal`` unless given.
     decimal: Literal[".", ","] | None = None
-    thousands: Thousands | None = None
-    unit: Unit | None = None
+    thousands: Thousands | None = None  # what separates thousands, as in ``1,234``
+    unit: Unit | None = None  # a sign beside the numbers, which is passed over
+    # Whether the numbers are kept beside the bins, for classifiers with ``encoding = "numbers"``. Nothing of
+    # them is written to a file. The label and the sensitive columns have none, whatever this says.
     numbers: bool = False
-    source: Text | None = None
-    description: str = ""
+    source: Text | None = None  # the column's name in the file, where it differs
+    description: str = ""  # what the column means, and its unit
 
     @property
     def ordered(self) -> bool:
@@ -337,18 +257,10 @@ ColumnCard = Annotated[CategoricalColumn | NumericColumn, Field(discriminator="k
 
 
 class Dropped(CardTable):
-    """Columns of the file that are left out, and why.
+    """Columns of the file that are left out, and why."""
 
-    Parameters
-    ----------
-    columns : list of str
-        Their names in the file.
-    reason : str
-        One sentence.
-    """
-
-    columns: Texts
-    reason: Line
+    columns: Texts  # their names in the file
+    reason: Line  # one sentence
 
 
 MISSING_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
@@ -356,22 +268,14 @@ MISSING_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
 
 
 class Missing(CardTable):
-    """How values are read that are missing; in a card, the name of the state alone stands for all of it.
+    """How values are read that are missing; in a card, the name of the state alone stands for all of it."""
 
-    Parameters
-    ----------
-    state : str
-        The state that they become: the last one of its columns, unless these list it themselves.
-    values : list of str
-        Raw values that count as missing, where a column does not know them; :data:`MISSING_VALUES` unless
-        given.
-    columns : list of str, optional
-        Columns of the card that may lack values; all but the label and the sensitive feature unless given.
-        A state that no row has still adds parameters, which the score penalizes: fewer edges may be learned.
-    """
-
-    state: Text
+    state: Text  # the state that they become: the last one of its columns, unless these list it themselves
+    # Raw values that count as missing, where a column does not know them; :data:`MISSING_VALUES` unless
+    # given.
     values: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] = MISSING_VALUES
+    # Columns of the card that may lack values; all but the label and the sensitive feature unless given. A
+    # state that no row has still adds parameters, which the score penalizes: fewer edges may be learned.
     columns: Texts | None = None
 
 
@@ -381,20 +285,13 @@ MissingEntry = Annotated[
 
 
 class ScoreColumn(CardTable):
-    """The number behind the label, which some kinds of bias act on and no technique sees.
+    """The number behind the label, which some kinds of bias act on and no technique sees."""
 
-    Parameters
-    ----------
-    column : str
-        Its name in the file. No column of the card but the label may be read from it.
-    threshold : float
-        The smallest number with which the label is favorable.
-    minimum, maximum : float, optional
-        The smallest and the greatest number that there are; those of the rows unless given.
-    """
-
+    # Its name in the file. No column of the card but the label may be read from it.
     column: Text
+    # The smallest number with which the label is favorable.
     threshold: Annotated[float, Field(allow_inf_nan=False)]
+    # minimum, maximum: The smallest and the greatest number that there are; those of the rows unless given.
     minimum: Annotated[float, Field(allow_inf_nan=False)] | None = None
     maximum: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
@@ -410,16 +307,10 @@ class JudgedLabel(CardTable):
     """The label as people judged it, which no technique sees unless the bias ``judged`` plants it.
 
     No column of the card may be read from the columns that it names.
-
-    Parameters
-    ----------
-    label : CategoricalColumn or NumericColumn
-        How the judged label is read from its ``source``: with the states of the label.
-    judge, person : str
-        The columns of the file that tell who judged, and who was judged.
     """
 
-    label: ColumnCard
+    label: ColumnCard  # how the judged label is read from its ``source``: with the states of the label
+    # judge, person: The columns of the file that tell who judged, and who was judged.
     judge: Text
     person: Text
 
@@ -438,36 +329,19 @@ class JudgedLabel(CardTable):
 
 
 class NetworkSettings(CardTable):
-    """How the dataset's Bayesian network is learned.
+    """How the dataset's Bayesian network is learned."""
 
-    Parameters
-    ----------
-    algorithm : {"tabu", "hill_climbing", "exact"}, default "tabu"
-        Structure search.
-    score : {"bic", "bdeu"}, default "bic"
-        What it maximizes.
-    max_indegree : int, optional
-        Most parents that a column may have; no limit unless given.
-    tabu_length : int, default 10
-        Structures visited last, to which tabu search does not return.
-    restarts : int, default 0
-        Random restarts of the greedy searches.
-    equivalent_sample_size : float, default 1.0
-        Imaginary rows of the BDeu score.
-    pseudo_count : float, default 0.0
-        Added to each count when probabilities are estimated; 0 is maximum likelihood.
-    min_count : int, default 1
-        Fewest rows that a probability may rest on: rarer parent configurations, and rarer states under each,
-        are pooled as :func:`benchmark.network.pooling.fit_pooled` says. 1 pools nothing.
-    """
-
-    algorithm: AlgorithmName = "tabu"
-    score: ScoreName = "bic"
-    max_indegree: PositiveInt | None = None
-    tabu_length: PositiveInt = 10
-    restarts: Annotated[int, Field(ge=0)] = 0
+    algorithm: AlgorithmName = "tabu"  # structure search
+    score: ScoreName = "bic"  # what it maximizes
+    max_indegree: PositiveInt | None = None  # most parents that a column may have; no limit unless given
+    tabu_length: PositiveInt = 10  # structures visited last, to which tabu search does not return
+    restarts: Annotated[int, Field(ge=0)] = 0  # random restarts of the greedy searches
+    # Imaginary rows of the BDeu score.
     equivalent_sample_size: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    # Added to each count when probabilities are estimated; 0 is maximum likelihood.
     pseudo_count: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    # Fewest rows that a probability may rest on: rarer parent configurations, and rarer states under each,
+    # are pooled as :func:`benchmark.network.pooling.fit_pooled` says. 1 pools nothing.
     min_count: PositiveInt = 1
 
     @model_serializer(mode="wrap")

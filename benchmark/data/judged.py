@@ -24,20 +24,11 @@ class Judged:
 
     Judges and persons are numbered in the order of the rows, so that nothing is known of them but who is the
     same.
-
-    Parameters
-    ----------
-    favorable : ndarray of bool, shape (n_rows,)
-        Whether the judged label is the favorable one.
-    judges : ndarray of int, shape (n_rows,)
-        Who judged.
-    persons : ndarray of int, shape (n_rows,)
-        Who was judged.
     """
 
-    favorable: NDArray[np.bool_]
-    judges: NDArray[np.intp]
-    persons: NDArray[np.intp]
+    favorable: NDArray[np.bool_]  # shape (n_rows,): whether the judged label is the favorable one
+    judges: NDArray[np.intp]  # shape (n_rows,): who judged
+    persons: NDArray[np.intp]  # shape (n_rows,): who was judged
 
     @property
     def digest(self) -> str:

@@ -35,34 +35,18 @@ _MOST_SHOWN, _MOST_NAMED = 5, 20
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A loaded dataset.
-
-    Parameters
-    ----------
-    card : Card
-        Its card.
-    table : Table
-        All rows, in the order of the files.
-    source : str
-        Where the rows come from, for readers: the kind of place and the paths or URLs.
-    unused : tuple of str, default ()
-        Columns of the files that the card does not mention, neither as kept nor as dropped.
-    score : Score, optional
-        The number behind the label, where the card names one.
-    numbers : Numbers, optional
-        The numbers of the features beside whose bins the card keeps them, where they were asked for:
-        ``replace(table, numbers=numbers)`` is a table with them.
-    judged : Judged, optional
-        What people judged of the rows, where the card names it.
-    """
+    """A loaded dataset."""
 
     card: Card
-    table: Table
-    source: str
+    table: Table  # all rows, in the order of the files
+    source: str  # where the rows come from, for readers: the kind of place and the paths or URLs
+    # Columns of the files that the card does not mention, neither as kept nor as dropped.
     unused: tuple[str, ...] = ()
-    score: Score | None = None
+    score: Score | None = None  # the number behind the label, where the card names one
+    # The numbers of the features beside whose bins the card keeps them, where they were asked for:
+    # ``replace(table, numbers=numbers)`` is a table with them.
     numbers: Numbers | None = None
-    judged: Judged | None = None
+    judged: Judged | None = None  # what people judged of the rows, where the card names it
 
     @property
     def notes(self) -> tuple[str, ...]:

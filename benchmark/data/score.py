@@ -28,24 +28,12 @@ _MOST_CONTRARY = (
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """The number behind the label, which no technique sees: favorable is what reaches the threshold.
+    """The number behind the label, which no technique sees: favorable is what reaches the threshold."""
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows,)
-        The number of each row.
-    threshold : float
-        The smallest favorable number.
-    half_range : float
-        Half of the distance between the smallest and the greatest number that there are.
-    lowest : float, optional
-        The smallest number that there is; that of these rows unless given.
-    """
-
-    values: NDArray[np.float64]
-    threshold: float
-    half_range: float
-    lowest: float = math.nan
+    values: NDArray[np.float64]  # shape (n_rows,): the number of each row
+    threshold: float  # the smallest favorable number
+    half_range: float  # half of the distance between the smallest and the greatest number that there are
+    lowest: float = math.nan  # the smallest number that there is; that of these rows unless given
 
     def __post_init__(self) -> None:
         if math.isnan(self.lowest) and len(self.values):

@@ -177,6 +177,8 @@ def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
             remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
         )
     marked = content.startswith(b"\xef\xbb\xbf")
+    # charset-normalizer 3.5 reads none of 24 small western tables as they were written, which these encodings
+    # all do, and 20 of 42 others: it would be wrong more often, and as sure.
     for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252", "latin-1"):
         try:
             text = content.decode(encoding)
@@ -190,6 +192,8 @@ def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
 
 def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, str]:
     """Return separator, names if the header has none of use, lines before the rows or header, and a word."""
+    # csv.Sniffer finds no separator in the first lines of adult.test, which begin with a remark, and takes
+    # the first row after it for a header.
     layouts = []
     for order, delimiter in enumerate(DELIMITERS):
         rows = _sample(text, delimiter)

@@ -31,21 +31,11 @@ States: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True)
 class Column:
-    """A categorical column.
-
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    states : tuple of str
-        Its possible values; a code is a position in this tuple.
-    ordered : bool, default False
-        Whether the states have a natural order (bins of a number, levels of education).
-    """
+    """A categorical column."""
 
     name: str
-    states: tuple[str, ...]
-    ordered: bool = False
+    states: tuple[str, ...]  # its possible values; a code is a position in this tuple
+    ordered: bool = False  # whether the states have a natural order (bins of a number, levels of education)
 
     @property
     def cardinality(self) -> int:
@@ -170,32 +160,19 @@ class Schema(_Columns):
 
     Roles travel with the data: no function of this package takes a label or a sensitive feature as an
     argument beside a table.
-
-    Parameters
-    ----------
-    columns : tuple of Column
-        All columns, label included, in the order of the code matrix.
-    label : str
-        Name of the outcome column; it has exactly two states.
-    favorable_label : str
-        The state of the label that is good for the individual (y+ in the paper).
-    sensitive_feature : str
-        Name of the sensitive column (s).
-    deprived_group : str
-        The state of the sensitive column whose members are deprived (g; AIF360 says *unprivileged*).
-        Everyone else is the favored group (AIF360: *privileged*).
-    deprived_states : tuple of (str, tuple of str), default ()
-        Of a deprived group that is no single state, who belongs to it: several states of the sensitive
-        column, or an intersection of it, named first, with other columns. ``deprived_group`` is the group's
-        name then, and no state.
     """
 
-    columns: tuple[Column, ...]
-    label: str
-    favorable_label: str
-    sensitive_feature: str
+    columns: tuple[Column, ...]  # all columns, label included, in the order of the code matrix
+    label: str  # name of the outcome column; it has exactly two states
+    favorable_label: str  # the state of the label that is good for the individual (y+ in the paper)
+    sensitive_feature: str  # name of the sensitive column (s)
+    # The state of the sensitive column whose members are deprived (g; AIF360 says *unprivileged*). Everyone
+    # else is the favored group (AIF360: *privileged*).
     deprived_group: str
     # Not shown, so that digests of tables whose deprived group is one state are what they were.
+    # Of a deprived group that is no single state, who belongs to it: several states of the sensitive column,
+    # or an intersection of it, named first, with other columns. ``deprived_group`` is the group's name then,
+    # and no state.
     deprived_states: States = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -277,26 +254,19 @@ class Schema(_Columns):
 class Table:
     """A coded table.
 
-    Parameters
-    ----------
-    schema : Schema
-        Meaning and roles of the columns.
-    codes : ndarray of int16, shape (n_rows, n_columns)
-        Codes, column by column in the schema's order, the label's among them: what learns takes ``features``
-        and ``y``. The table keeps its own column-major, read-only view or copy, so no user of a table can
-        change it under another.
-    numbers : Numbers, optional
-        The numbers that columns were cut from, for classifiers that are to have them. They stay with rows
-        that are taken; a table that is made of new codes has none.
-
     Raises
     ------
     DataError
         If the shape does not fit the schema or a code is outside its column's states.
     """
 
-    schema: Schema
+    schema: Schema  # meaning and roles of the columns
+    # shape (n_rows, n_columns): codes, column by column in the schema's order, the label's among them: what
+    # learns takes ``features`` and ``y``. The table keeps its own column-major, read-only view or copy, so no
+    # user of a table can change it under another.
     codes: NDArray[np.int16] = field(repr=False)
+    # The numbers that columns were cut from, for classifiers that are to have them. They stay with rows that
+    # are taken; a table that is made of new codes has none.
     numbers: Numbers | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import itertools
 import multiprocessing
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from benchmark.figures import Drawing
 from benchmark.figures.style import render
@@ -53,55 +52,50 @@ def _n_cores() -> int:
 def _in_processes(write: Callable[[int], list[Path]], n: int, n_processes: int) -> Iterator[list[Path]]:
     """Start processes that write n figures, yield no paths, and then those of each figure.
 
-    Each process writes the next figure as soon as it has done with another; they end with the iterator. What
-    they do not deliver, whatever the reason, is written here, so that errors are raised here as well.
+    The processes end with the iterator. What they do not deliver, whatever the reason, is written here, so
+    that errors are raised here as well.
     """
-    context, parent = multiprocessing.get_context("fork"), os.getpid()
-    begun = context.Value("l", 0)
-
-    def take() -> int:
-        with begun.get_lock():
-            begun.value += 1
-            return int(begun.value) - 1
-
-    def work(connection: Connection) -> None:
-        gc.freeze()  # what was there before is not looked through again and again, nor is a figure half drawn
-        gc.disable()
-        # An interrupt reaches this process as well as the other, which says so. It ends with the other one.
-        with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
-            while os.getppid() == parent and (i := take()) < n:
-                with contextlib.suppress(Exception):
-                    connection.send((i, write(i)))
-                gc.collect()
-
-    processes: list[BaseProcess] = []
-    connections: list[Any] = []
-    written: dict[int, list[Path]] = {}
+    pool = ProcessPoolExecutor(
+        n_processes, multiprocessing.get_context("fork"), initializer=_begin, initargs=(write,)
+    )
     try:
         with warnings.catch_warnings():
             # The threads of linear algebra, of which Python 3.12 and later warn, draw nothing.
             warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-            for _ in range(n_processes):
-                ours, theirs = context.Pipe(duplex=False)
-                connections.append(ours)
-                with theirs:  # closed on this side, so that the pipe ends when the process does
-                    started = context.Process(target=work, args=(theirs,), daemon=True)
-                    started.start()
-                processes.append(started)
+            futures = [pool.submit(_write, i) for i in range(n)]
         yield []
-        for i in range(n):
-            while i not in written and connections:
-                ready: list[Any] = wait(connections)
-                for connection in ready:
-                    try:
-                        written.update([connection.recv()])
-                    except EOFError:
-                        connection.close()
-                        connections.remove(connection)
-            yield written.pop(i) if i in written else write(i)
+        for i, future in enumerate(futures):
+            try:
+                paths = future.result()
+            except Exception:
+                paths = write(i)
+            yield paths
     finally:
-        begun.value = n  # nothing more is begun
-        for process in processes:
-            process.join()
-        for connection in connections:
-            connection.close()
+        pool.shutdown(cancel_futures=True)
+
+
+_writes: Callable[[int], list[Path]]  # of a process that draws: inherited, because it cannot be pickled
+
+
+def _begin(write: Callable[[int], list[Path]]) -> None:
+    """Prepare a process that draws."""
+    global _writes
+    _writes = write
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process hears of it as well, and says so
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    gc.freeze()  # what was there before is not looked through again and again, nor is a figure half drawn
+    gc.disable()
+
+
+def _end_with_parent() -> None:
+    """End this process when the other one is killed: the executor's processes would wait for it forever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _write(i: int) -> list[Path]:
+    paths = _writes(i)
+    gc.collect()
+    return paths

@@ -6,7 +6,7 @@ which one pass over the rows gives for all of them.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
@@ -58,27 +58,14 @@ class MetricError(BetabenchError):
 
 @dataclass(frozen=True)
 class Equivalent:
-    """The name that a source has for a metric of ours.
+    """The name that a source has for a metric of ours."""
 
-    Parameters
-    ----------
-    source : str
-        ``"Clarify"``, ``"Aequitas"``, ``"fairlearn"``, ``"AIF360"``, ``"AUC gap"`` or ``"Alelyani"``.
-    name : str
-        What it is called there.
-    test : str
-        The test that holds both equal: ``"tests/metrics/test_clarify.py::test_random_data"``.
-    relation : {"same", "negated"}
-        What theirs is of ours.
-    note : str
-        Where they differ all the same: zero denominators, more than two groups.
-    """
-
+    # ``"Clarify"``, ``"Aequitas"``, ``"fairlearn"``, ``"AIF360"``, ``"AUC gap"`` or ``"Alelyani"``.
     source: str
-    name: str
-    test: str
-    relation: Literal["same", "negated"] = "same"
-    note: str = ""
+    name: str  # what it is called there
+    test: str  # the test that holds both equal: ``"tests/metrics/test_clarify.py::test_random_data"``
+    relation: Literal["same", "negated"] = "same"  # what theirs is of ours
+    note: str = ""  # where they differ all the same: zero denominators, more than two groups
 
 
 # Equivalents by their names in the programs that most metrics are compared with.
@@ -95,54 +82,28 @@ in_fairlearn = partial(Equivalent, "fairlearn", test="tests/metrics/test_fairlea
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric, declared once for evaluation, tables, figures and documentation.
+    """A metric, declared once for evaluation, tables, figures and documentation."""
 
-    Parameters
-    ----------
-    name : str
-        Name in results.
-    title : str
-        Name in tables and figures.
-    formula : str
-        Definition in the notation of the paper: y+ favorable label, ŷ prediction, g deprived group (or the
-        group in question), ḡ the favored one (or those compared with).
-    range : tuple of float
-        Lowest and highest possible value.
-    ideal : float or None
-        Value that means no error, or no difference between the groups; None for a description that has none.
-    direction : {"higher", "lower", "closer_to_ideal", "none"}
-        Which of two values is better.
-    source : str
-        Publication and equation.
-    needs : tuple of str
-        What it is computed from, of :data:`~benchmark.metrics.groups.Need`.
-    compare : str
-        Which groups it is given, of :data:`Compares`. ``compute`` takes one group, two (the group in question
-        first), or for ``all_groups`` a sequence of them.
-    family : str
-        What experiments can name to get all metrics of a kind.
-    equivalents : tuple of Equivalent
-        Its names elsewhere.
-    note : str
-        Sign convention, or whatever else a reader has to know.
-    compute : callable
-        Value; raises :class:`~benchmark.metrics.groups.UndefinedMetricError` with the reason where there is
-        none.
-    """
-
-    name: str
-    title: str
+    name: str  # name in results
+    title: str  # name in tables and figures
+    # Definition in the notation of the paper: y+ favorable label, ŷ prediction, g deprived group (or the
+    # group in question), ḡ the favored one (or those compared with).
     formula: str
-    range: tuple[float, float]
+    range: tuple[float, float]  # lowest and highest possible value
+    # Value that means no error, or no difference between the groups; None for a description that has none.
     ideal: float | None
-    direction: Direction
-    source: str
-    needs: tuple[Need, ...]
+    direction: Direction  # which of two values is better
+    source: str  # publication and equation
+    needs: tuple[Need, ...]  # what it is computed from, of :data:`~benchmark.metrics.groups.Need`
+    # Value; raises :class:`~benchmark.metrics.groups.UndefinedMetricError` with the reason where there is
+    # none.
     compute: Callable[..., float]
+    # Which groups it is given, of :data:`Compares`. ``compute`` takes one group, two (the group in question
+    # first), or for ``all_groups`` a sequence of them.
     compare: Compares = "overall"
-    family: str = "other"
-    equivalents: tuple[Equivalent, ...] = ()
-    note: str = ""
+    family: str = "other"  # what experiments can name to get all metrics of a kind
+    equivalents: tuple[Equivalent, ...] = ()  # its names elsewhere
+    note: str = ""  # sign convention, or whatever else a reader has to know
 
     def __call__(self, *groups: Any) -> float:
         """Return the value for groups: metrics are built from metrics."""
@@ -161,48 +122,26 @@ class Metric:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A value of a metric.
-
-    Parameters
-    ----------
-    metric : str
-        Name of the metric.
-    group, reference : str
-        The group in question and the one that it is compared with; empty where there is none.
-    value : float
-        NaN where there is none.
-    reason : str
-        Why the value is NaN; else empty.
-    n_rows : int
-        Rows of the group in question, or of all groups.
-    """
+    """A value of a metric."""
 
     metric: str
+    # group, reference: The group in question and the one that it is compared with; empty where there is none.
     group: str
     reference: str
-    value: float
-    reason: str
-    n_rows: int
+    value: float  # NaN where there is none
+    reason: str  # why the value is NaN; else empty
+    n_rows: int  # rows of the group in question, or of all groups
 
 
 @dataclass(frozen=True)
 class MetricResults:
-    """Values of metrics on one set of predictions.
+    """Values of metrics on one set of predictions."""
 
-    Parameters
-    ----------
-    values : mapping of str to float
-        Value by name; NaN where there is none. The name is that of the metric, with the group's in brackets
-        where there is one value for each: ``"precision[Female]"``.
-    reasons : mapping of str to str
-        Why a value is NaN, by name.
-    counts : GroupCounts
-        What they were computed from, whose sizes belong beside every value that is shown.
-    """
-
+    # Value by name; NaN where there is none. The name is that of the metric, with the group's in brackets
+    # where there is one value for each: ``"precision[Female]"``.
     values: Mapping[str, float]
-    reasons: Mapping[str, str]
-    counts: GroupCounts
+    reasons: Mapping[str, str]  # why a value is NaN, by name
+    counts: GroupCounts  # what they were computed from, whose sizes belong beside every value that is shown
 
 
 def _metric_flaws(item: Metric) -> list[str]:
@@ -339,8 +278,9 @@ def measure(
             reference_group = [alone[names.index(other)]] if other else []
             groups["against_reference"] = [(one, *reference_group) for one in alone]
             lonely = len(names) < 2 and conventions == "betabench"  # of itself, a group is always the same
-        for arguments in groups[item.compare]:
-            value, reason = _ALONE if lonely else value_or_reason(item, predictions.given, arguments)
+        answers = values_or_reasons(((item, given) for given in groups[item.compare]), predictions.given)
+        for arguments, answer in zip(groups[item.compare], answers, strict=True):
+            value, reason = _ALONE if lonely else answer
             about = everybody if item.compare in ("overall", "all_groups") else arguments[0]
             name = "" if about is everybody else names[about.codes[0]]
             found.append(Measurement(item.name, name, other, value, reason, about.n_rows))
@@ -365,11 +305,26 @@ def rest(counts: GroupCounts, one: Group, name: str = "") -> Group:
     return Group.of(counts, others, name, one.source, one.conventions)
 
 
-def value_or_reason(
-    item: Metric, given: frozenset[Need] | set[Need], arguments: tuple[Any, ...]
-) -> tuple[float, str]:
-    """Return the value of a metric for groups or, where it is NaN, why; MetricError if it fails."""
-    if not given.issuperset(item.needs):
+def values_or_reasons(
+    asked: Iterable[tuple[Metric, tuple[Any, ...]]], given: Set[Need], *, tolerant: bool = False
+) -> Iterator[tuple[float, str]]:
+    """Yield the value of each metric for the groups beside it or, where it is NaN, why.
+
+    ``given`` are the needs that are met. A MetricError says that a metric fails; ``tolerant`` gives that
+    one NaN and the failure as its reason instead, so that others are not lost.
+    """
+    for item, arguments in asked:
+        try:
+            answer = _value_or_reason(item, given, arguments)
+        except MetricError as failing:
+            if not tolerant:
+                raise
+            answer = math.nan, str(failing)
+        yield answer
+
+
+def _value_or_reason(item: Metric, given: Set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
+    if not given >= set(item.needs):
         missing = [_NEEDED[need] for need in item.needs if need not in given]
         return math.nan, f"it needs {' and '.join(missing)}, not given"
     compare = item.compare
@@ -428,9 +383,8 @@ class OneValueEach:
     ) -> MetricResults:
         """Return a value or a reason for each metric, or for each metric and group that it has one for.
 
-        ``rows`` are those behind the counts, for metrics that need more than these. A MetricError says that a
-        metric fails; ``tolerant`` gives that one NaN and the failure as its reason instead, so that others
-        are not lost.
+        ``rows`` are those behind the counts, for metrics that need more than these. See
+        :func:`values_or_reasons` for ``tolerant``.
         """
         everybody, alone = _groups(counts, rows)
         own = Group.of(counts, self._deprived, "the deprived group", rows)
@@ -447,17 +401,11 @@ class OneValueEach:
         given = rows.given if rows is not None else COUNTED
         if rows is None and counts.decisions is not None:
             given = COUNTED | {_RUN}
-        values: dict[str, float] = {}
-        reasons: dict[str, str] = {}
-        for name, item, which in self._values:
-            try:
-                values[name], reason = value_or_reason(item, given, arguments[which])
-            except MetricError as failing:
-                if not tolerant:
-                    raise
-                values[name], reason = math.nan, str(failing)
-            if reason:
-                reasons[name] = reason
+        asked = ((item, arguments[which]) for _, item, which in self._values)
+        answers = zip(self._values, values_or_reasons(asked, given, tolerant=tolerant), strict=True)
+        found = {name: answer for (name, *_), answer in answers}
+        values = {name: value for name, (value, _) in found.items()}
+        reasons = {name: reason for name, (_, reason) in found.items() if reason}
         return MetricResults(values, reasons, counts)
 
 

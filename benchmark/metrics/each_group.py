@@ -13,11 +13,10 @@ from benchmark.metrics.base import (
     COUNTED,
     Measurement,
     Metric,
-    MetricError,
     get_metric,
     metric_names,
     rest,
-    value_or_reason,
+    values_or_reasons,
 )
 from benchmark.metrics.groups import Group, GroupCounts, UndefinedMetricError
 
@@ -62,16 +61,14 @@ def measure_by_group(
         own = Group.of(counts, [code], f"the group {counts.names[code]!r}")
         pairs.append((code, _Counted.over(own, smallest), _Counted.over(rest(counts, own), smallest)))
     for item in map(get_metric, metrics):
+        n_arguments = 1 if item.compare == "each_group" else 2
+        asked = [(item, (own, others)[:n_arguments]) for _, own, others in pairs if own.n_rows >= smallest]
+        answers = values_or_reasons(asked, COUNTED, tolerant=True)
         found = []
-        for code, own, others in pairs:
-            value, reason = math.nan, f"fewer than {smallest} rows"
-            if own.n_rows >= smallest:
-                groups = (own,) if item.compare == "each_group" else (own, others)
-                try:
-                    value, reason = value_or_reason(item, COUNTED, groups)
-                except MetricError as failing:
-                    reason = str(failing)
-            found.append(Measurement(item.name, counts.names[code], "", value, reason, own.n_rows))
+        for code, own, _ in pairs:
+            few = math.nan, f"fewer than {smallest} rows"
+            answer = next(answers) if own.n_rows >= smallest else few
+            found.append(Measurement(item.name, counts.names[code], "", *answer, own.n_rows))
         yield from found
         known = [one for one in found if not math.isnan(one.value)]
         if len(known) > 1:

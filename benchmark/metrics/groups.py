@@ -37,24 +37,15 @@ class UndefinedMetricError(BetabenchError):
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """How often each combination of group, label and prediction occurs.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the groups.
-    weight : ndarray of float, shape (n_groups, 2, 2)
-        Sum of weights; index 1 is unfavorable / favorable label, index 2 unfavorable / favorable prediction.
-    rows : ndarray of int, shape (n_groups, 2, 2)
-        Number of rows, whatever their weights.
-    decisions : ndarray of int, shape (n_groups, 2, 2, 2, 2), optional
-        Number of rows by favorable label and by who accepts: the clean model, the baseline, the technique;
-        see :mod:`benchmark.metrics.restoration`.
-    """
+    """How often each combination of group, label and prediction occurs."""
 
     names: tuple[str, ...]
+    # shape (n_groups, 2, 2): sum of weights; index 1 is unfavorable / favorable label, index 2 unfavorable /
+    # favorable prediction.
     weight: NDArray[np.float64]
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  # shape (n_groups, 2, 2): number of rows, whatever their weights
+    # shape (n_groups, 2, 2, 2, 2): number of rows by favorable label and by who accepts: the clean model, the
+    # baseline, the technique; see :mod:`benchmark.metrics.restoration`.
     decisions: NDArray[np.int64] | None = None
 
     @classmethod
@@ -97,45 +88,28 @@ def labeled_groups(codes: NDArray[np.integer], y_true: NDArray[np.bool_] | None)
 class Predictions:
     """Labels, predictions and whatever else metrics may look at, row by row.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_rows,)
-        Group of each row, as index into ``names``.
-    names : tuple of str
-        Names of the groups; a group may be empty.
-    y_true : ndarray of bool, shape (n_rows,), optional
-        Whether the label is favorable.
-    y_pred : ndarray of bool, shape (n_rows,), optional
-        Whether the prediction is favorable.
-    y_score : ndarray of float, shape (n_rows,), optional
-        Score of each row, higher for those held more likely to have the favorable label.
-    strata : ndarray of int, shape (n_rows,), optional
-        Codes of a column to stratify by.
-    features : ndarray of float, shape (n_rows, n_features), optional
-        Numeric features, for metrics that look for similar rows.
-    alternated : ndarray of float, shape (n_rows,), optional
-        What the model says once the two groups have changed places: scores, or else predictions as 0 and 1.
-    sample_weight : ndarray of float, shape (n_rows,), optional
-        Finite, non-negative weights; all 1 if left out.
-    decisions : ndarray of bool, shape (n_rows, 2), optional
-        Whether the clean model accepts, and whether the baseline does; see
-        :mod:`benchmark.metrics.restoration`. Metrics of them count rows without weights.
-
     Raises
     ------
     DataError
         If shapes, types or values do not fit.
     """
 
-    codes: NDArray[np.integer]
-    names: tuple[str, ...]
-    y_true: NDArray[np.bool_] | None = None
-    y_pred: NDArray[np.bool_] | None = None
+    codes: NDArray[np.integer]  # shape (n_rows,): group of each row, as index into ``names``
+    names: tuple[str, ...]  # names of the groups; a group may be empty
+    y_true: NDArray[np.bool_] | None = None  # shape (n_rows,): whether the label is favorable
+    y_pred: NDArray[np.bool_] | None = None  # shape (n_rows,): whether the prediction is favorable
+    # shape (n_rows,): score of each row, higher for those held more likely to have the favorable label.
     y_score: NDArray[np.float64] | None = None
-    strata: NDArray[np.integer] | None = None
+    strata: NDArray[np.integer] | None = None  # shape (n_rows,): codes of a column to stratify by
+    # shape (n_rows, n_features): numeric features, for metrics that look for similar rows.
     features: NDArray[np.float64] | None = None
+    # shape (n_rows,): what the model says once the two groups have changed places: scores, or else
+    # predictions as 0 and 1.
     alternated: NDArray[np.float64] | None = None
+    # shape (n_rows,): finite, non-negative weights; all 1 if left out.
     sample_weight: NDArray[np.float64] | None = None
+    # shape (n_rows, 2): whether the clean model accepts, and whether the baseline does; see
+    # :mod:`benchmark.metrics.restoration`. Metrics of them count rows without weights.
     decisions: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
@@ -212,36 +186,20 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Some people: what a metric is computed from.
+    """Some people: what a metric is computed from."""
 
-    Parameters
-    ----------
-    name : str
-        For reasons: ``"the deprived group"``.
-    tp, fp, fn, tn : float
-        Sums of weights: favorable predictions that are right and wrong, unfavorable ones that are wrong and
-        right.
-    n_rows : int
-        Number of rows, whatever their weights.
-    codes : tuple of int
-        Which groups of the predictions it is made of.
-    source : Predictions, optional
-        Where its rows are; there are none behind counts that were stored.
-    conventions : {"betabench", "clarify", "aequitas"}
-        What a value is where a denominator is zero.
-    decisions : ndarray of int, shape (2, 2, 2, 2), optional
-        The group's :attr:`GroupCounts.decisions`.
-    """
-
-    name: str
+    name: str  # for reasons: ``"the deprived group"``
+    # tp, fp, fn, tn: Sums of weights: favorable predictions that are right and wrong, unfavorable ones that
+    # are wrong and right.
     tp: float
     fp: float
     fn: float
     tn: float
-    n_rows: int
-    codes: tuple[int, ...] = ()
-    source: Predictions | None = None
-    conventions: Conventions = "betabench"
+    n_rows: int  # number of rows, whatever their weights
+    codes: tuple[int, ...] = ()  # which groups of the predictions it is made of
+    source: Predictions | None = None  # where its rows are; there are none behind counts that were stored
+    conventions: Conventions = "betabench"  # what a value is where a denominator is zero
+    # shape (2, 2, 2, 2): the group's :attr:`GroupCounts.decisions`.
     decisions: NDArray[np.int64] | None = None
 
     @classmethod

@@ -22,25 +22,17 @@ _SUM_TOLERANCE = 1e-6  # files of other programs hold rounded probabilities
 class Network:
     """A Bayesian network: a directed acyclic graph and one conditional probability table per column.
 
-    Parameters
-    ----------
-    schema : Schema
-        Columns, states and roles.
-    parents : tuple of tuple of int
-        Positions of each column's parents, in ascending order.
-    cpts : tuple of ndarray of float64
-        ``cpts[i]`` has shape (n_parent_configurations, cardinality of column i); each row is the
-        distribution of column i under one configuration. Configurations count in mixed radix, the last
-        parent fastest, which is C order over the parents' states.
-
     Raises
     ------
     NetworkError
         If the graph has a cycle, a table has the wrong shape, or a row is not a distribution.
     """
 
-    schema: Schema
-    parents: tuple[tuple[int, ...], ...]
+    schema: Schema  # columns, states and roles
+    parents: tuple[tuple[int, ...], ...]  # positions of each column's parents, in ascending order
+    # ``cpts[i]`` has shape (n_parent_configurations, cardinality of column i); each row is the distribution
+    # of column i under one configuration. Configurations count in mixed radix, the last parent fastest, which
+    # is C order over the parents' states.
     cpts: tuple[NDArray[np.float64], ...] = field(repr=False)
 
     def __post_init__(self) -> None:

@@ -86,63 +86,25 @@ class Undeclared:
 
 @dataclass(frozen=True, eq=False)
 class RunStatistics:
-    """Statistics of a run; ``results/README.md`` says what the columns hold.
+    """Statistics of a run; ``results/README.md`` says what the columns hold."""
 
-    Parameters
-    ----------
-    run : Manifest
-        What they are of.
-    failures : DataFrame
-        Why values are missing.
-    results : DataFrame
-        The values that they are of.
-    everything : DataFrame
-        These values, and those of metrics by which nothing is compared, such as the shares accepted.
-    resampling : Resampling or None
-        How repetitions overlap, where they are repeated splits of the same rows.
-    metrics : mapping of str to Metric or Undeclared
-        Each metric's name in the results, and its declaration.
-    baselines : Baselines
-        What techniques are compared with.
-    alpha : float
-        Level of significance.
-    criteria : Criteria
-        What a technique has to reach so that it is recommended.
-    standing : DataFrame
-        Which techniques are degenerate, or less accurate than a constant answer: columns
-        :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
-    judged : DataFrame
-        The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
-    answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
-    pareto, robustness, groups, regret, agreement : DataFrame
-        One file each, of groups where a run told several attributes' apart, of regret where techniques were
-        tuned, of agreement where there are several classifiers. Degenerate techniques have no ranks, are on
-        no front and in no line over β; those less accurate than the best constant answer have, and are marked
-        by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the baseline is
-        mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
-    frontier, frontier_gaps : DataFrame
-        The unprocessing frontiers that techniques are compared with, and the comparisons: of
-        :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
-        :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
-        did, the answers have the column ``frontier``, ``unconstrained`` are the techniques that they are made
-        from, and ``unscored`` the classifiers without one.
-    restoration, undo : DataFrame
-        What techniques give back and to whom, and where there is nothing to undo: of
-        :func:`~benchmark.statistics.restoration_table` and of what the run declares techniques to be compared
-        with :func:`~benchmark.statistics.undo_table`; empty where the run compared no decisions.
-    page_baselines : tuple of str
-        Techniques that are named for a reader of the page to choose as baseline.
-    """
-
-    run: Manifest
-    failures: pd.DataFrame
-    results: pd.DataFrame
-    metrics: Mapping[str, Metric | Undeclared]
-    baselines: Baselines
-    alpha: float
-    criteria: Criteria
+    run: Manifest  # what they are of
+    failures: pd.DataFrame  # why values are missing
+    results: pd.DataFrame  # the values that they are of
+    metrics: Mapping[str, Metric | Undeclared]  # each metric's name in the results, and its declaration
+    baselines: Baselines  # what techniques are compared with
+    alpha: float  # of significance
+    criteria: Criteria  # what a technique has to reach so that it is recommended
+    # Which techniques are degenerate, or less accurate than a constant answer: columns
+    # :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
     standing: pd.DataFrame
+    # The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
     judged: pd.DataFrame
+    # One file each, up to agreement: of groups where a run told several attributes' apart, of regret where
+    # techniques were tuned, of agreement where there are several classifiers. Degenerate techniques have no
+    # ranks, are on no front and in no line over β; those less accurate than the best constant answer have,
+    # and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the
+    # baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
     answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
@@ -152,7 +114,13 @@ class RunStatistics:
     pareto: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
+    # These values, and those of metrics by which nothing is compared, such as the shares accepted.
     everything: pd.DataFrame = field(default_factory=pd.DataFrame)
+    # frontier, frontier_gaps: The unprocessing frontiers that techniques are compared with, and the
+    # comparisons: of :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
+    # :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
+    # did, the answers have the column ``frontier``, ``unconstrained`` are the techniques that they are made
+    # from, and ``unscored`` the classifiers without one.
     frontier: pd.DataFrame = field(default_factory=pd.DataFrame)
     frontier_gaps: pd.DataFrame = field(
         default_factory=partial(pd.DataFrame, columns=list(FRONTIER_GAP_COLUMNS))
@@ -162,11 +130,16 @@ class RunStatistics:
     agreement: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(AGREEMENT_COLUMNS)))
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
+    # How repetitions overlap, where they are repeated splits of the same rows.
     resampling: Resampling | None = None
+    # restoration, undo: What techniques give back and to whom, and where there is nothing to undo: of
+    # :func:`~benchmark.statistics.restoration_table` and of what the run declares techniques to be compared
+    # with :func:`~benchmark.statistics.undo_table`; empty where the run compared no decisions.
     restoration: pd.DataFrame = field(
         default_factory=partial(pd.DataFrame, columns=list(RESTORATION_COLUMNS))
     )
     undo: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(UNDO_COLUMNS)))
+    # Techniques that are named for a reader of the page to choose as baseline.
     page_baselines: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -65,38 +65,25 @@ _WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored", *DECISION_
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinishedRun:
-    """What a run left: its manifest, and its means.
+    """What a run left: its manifest, and its means."""
 
-    Parameters
-    ----------
-    manifest : Manifest
-        What was done; its metrics are those of the summary, in its order.
-    summary, failures : DataFrame
-        Columns :data:`~benchmark.runs.summary.SUMMARY_COLUMNS` and
-        :data:`~benchmark.columns.FAILURE_COLUMNS`.
-    """
-
-    manifest: Manifest
+    manifest: Manifest  # what was done; its metrics are those of the summary, in its order
+    # summary, failures: Columns :data:`~benchmark.runs.summary.SUMMARY_COLUMNS` and
+    # :data:`~benchmark.columns.FAILURE_COLUMNS`.
     summary: pd.DataFrame
     failures: pd.DataFrame
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunFrames(FinishedRun):
-    """A run with all of its numbers, as files, console, figures, tables and statistics take it.
+    """A run with all of its numbers, as files, console, figures, tables and statistics take it."""
 
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`: a row for each value that there should be, NaN
-        where there is none.
-    folds, frontier, groups, tuning, row_noise, decisions : DataFrame or None
-        Values of single folds, points of unprocessing frontiers, metrics by group of several attributes,
-        chosen settings, how much metrics vary with the test rows, and counts of decisions beside those of the
-        untreated models; None where the run has none.
-    """
-
+    # Columns :data:`~benchmark.columns.RESULT_COLUMNS`: a row for each value that there should be, NaN where
+    # there is none.
     results: pd.DataFrame
+    # folds, frontier, groups, tuning, row_noise, decisions: Values of single folds, points of unprocessing
+    # frontiers, metrics by group of several attributes, chosen settings, how much metrics vary with the test
+    # rows, and counts of decisions beside those of the untreated models; None where the run has none.
     folds: pd.DataFrame | None = None
     frontier: pd.DataFrame | None = None
     groups: pd.DataFrame | None = None

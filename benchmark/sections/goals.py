@@ -19,36 +19,16 @@ from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTH
 
 @dataclass(frozen=True)
 class GoalWords:
-    """Words for one goal, as sentences and headings need them.
+    """Words for one goal, as sentences and headings need them."""
 
-    Parameters
-    ----------
-    title : str
-        Heading.
-    purpose : str
-        What a technique is chosen for: ``"to restore decisions"``.
-    measure : str
-        What a technique leaves.
-    less : str
-        What a better technique leaves.
-    away : str
-        Stands behind the number that a technique leaves.
-    nearer : str
-        What a better technique is.
-    short : str
-        Heading of a narrow column.
-    least : str
-        What the technique that comes nearest to the goal is called.
-    """
-
-    title: str
-    purpose: str
-    measure: str
-    less: str
-    away: str
-    nearer: str
-    short: str
-    least: str
+    title: str  # heading
+    purpose: str  # what a technique is chosen for: ``"to restore decisions"``
+    measure: str  # what a technique leaves
+    less: str  # what a better technique leaves
+    away: str  # stands behind the number that a technique leaves
+    nearer: str  # what a better technique is
+    short: str  # heading of a narrow column
+    least: str  # what the technique that comes nearest to the goal is called
 
     @property
     def column(self) -> str:

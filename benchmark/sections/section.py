@@ -36,29 +36,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Section:
-    """The answer to one question about a finished run.
+    """The answer to one question about a finished run."""
 
-    Parameters
-    ----------
-    key : str
-        One word, for links and tabs.
-    title : str
-        Heading; empty where the headings of the blocks say enough.
-    notes : sequence of str
-        What is said first. Those that begin with ``Warning`` or ``Note`` are brought out.
-    blocks : sequence of Block
-        What follows.
-    files : mapping of str to str
-        Names of the frames of its numbers, which are CSV files, and what each holds.
-    figures : mapping of str to str
-        What the names of its figures begin with, and what they show.
-    """
-
-    key: str
-    title: str
+    key: str  # one word, for links and tabs
+    title: str  # heading; empty where the headings of the blocks say enough
+    # What is said first. Those that begin with ``Warning`` or ``Note`` are brought out.
     notes: Sequence[str] = ()
-    blocks: Sequence[Block] = ()
+    blocks: Sequence[Block] = ()  # what follows
+    # Names of the frames of its numbers, which are CSV files, and what each holds.
     files: Mapping[str, str] = field(default_factory=dict)
+    # What the names of its figures begin with, and what they show.
     figures: Mapping[str, str] = field(default_factory=dict)
 
     @property

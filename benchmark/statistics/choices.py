@@ -53,29 +53,19 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a technique has to reach so that it is recommended.
+    """What a technique has to reach so that it is recommended."""
 
-    Parameters
-    ----------
-    margin : float, default 0.01
-        By how much it has to be better than its baseline, in the whole of its simultaneous interval. Up to
-        this difference two techniques are tied, and so much accuracy may be lost at next to no cost.
-    least_group_share : float, default 0.5
-        Which share of the reference's acceptance it has to reach in each group, and of its refusal.
-    least_overall_share : float, default 0.8
-        Which share of the reference's overall acceptance it has to reach to equalise.
-    accuracy_slack : float, default 0.01
-        By how much it may be less accurate than the best constant answer, or than the baseline without
-        planted bias if that is less accurate.
-    least_splits : int, default 5
-        Repetitions, or folds of them, below which there are candidates only.
-    """
-
+    # By how much it has to be better than its baseline, in the whole of its simultaneous interval. Up to this
+    # difference two techniques are tied, and so much accuracy may be lost at next to no cost.
     margin: float = ROPE
+    # Which share of the reference's acceptance it has to reach in each group, and of its refusal.
     least_group_share: float = 0.5
+    # Which share of the reference's overall acceptance it has to reach to equalise.
     least_overall_share: float = 0.8
+    # By how much it may be less accurate than the best constant answer, or than the baseline without planted
+    # bias if that is less accurate.
     accuracy_slack: float = 0.01
-    least_splits: int = FEW
+    least_splits: int = FEW  # repetitions, or folds of them, below which there are candidates only
 
 
 def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFrame:

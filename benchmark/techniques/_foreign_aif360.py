@@ -44,7 +44,6 @@ from benchmark.techniques.post_processing import Adjustment, Scored
 _FAVORED = "favored"  # AIF360's privileged group: everyone outside of the deprived one
 _GROUPS = {"unprivileged_groups": [{_FAVORED: 0.0}], "privileged_groups": [{_FAVORED: 1.0}]}
 _PRE, _IN, _POST = (f"aif360.algorithms.{stage}processing." for stage in ("pre", "in", "post"))
-_SKLEARN = "aif360.sklearn."
 
 
 def dataset(
@@ -76,26 +75,11 @@ def dataset(
     return made
 
 
-def framed(table: Table, features: NDArray[Any]) -> Any:
-    """Return features as ``aif360.sklearn`` takes them: a frame with the group as its index."""
-    import pandas as pd
-
-    index = pd.Index((~table.deprived).astype(int), name=_FAVORED)
-    return pd.DataFrame(features, index=index, columns=[f"x{j}" for j in range(features.shape[1])])
-
-
 def _reweighing(technique: Any, train: Table, tools: Tools) -> Prepared:
     weigh = library(f"{_PRE}Reweighing")
     with enclosed():
         found = weigh(**_GROUPS).fit_transform(dataset(train, np.empty((len(train), 0)), train.y))
     return Prepared(train, sample_weight=found.instance_weights)
-
-
-def _sklearn_reweighing(technique: Any, train: Table, tools: Tools) -> Prepared:
-    weigh = library(f"{_SKLEARN}preprocessing.Reweighing")
-    with enclosed():
-        _, weight = weigh().fit_transform(framed(train, np.zeros((len(train), 1))), train.y.astype(int))
-    return Prepared(train, sample_weight=weight)
 
 
 def _disparate_impact(technique: Any, train: Table, tools: Tools) -> Prepared:
@@ -147,20 +131,6 @@ def _representations(technique: Any, train: Table, tools: Tools) -> Prepared:
         made.fit(dataset(train, encoding.features(train), train.y, group_shown=False), **limits)
     y = transformed(train).labels.ravel() == 1
     return recoded(train, lambda table: transformed(table).features, technique.states, y)
-
-
-def _sklearn_representations(technique: Any, train: Table, tools: Tools) -> Prepared:
-    encoding, seed = visible(train, technique), new_seed(tools)
-    made = library(f"{_SKLEARN}preprocessing.LearnedFairRepresentations")(
-        **technique.options, random_state=seed
-    )
-    with enclosed(seed):
-        made.fit(framed(train, encoding.features(train)), train.y.astype(int), priv_group=1)
-
-    def transformed(table: Table) -> Array:
-        return np.asarray(made.transform(framed(table, encoding.features(table))))
-
-    return recoded(train, transformed, technique.states)
 
 
 _LARGEST = 60  # combinations of states; the library's loops take minutes beyond
@@ -276,34 +246,23 @@ def _prejudice_remover(technique: Any, train: Table, tools: Tools) -> Predictor:
     return Predictor(lambda test: answer(test)[0] == 1, lambda test: answer(test)[1])
 
 
-def _reduction(path: str) -> Callable[[Any, Table, Tools], Predictor]:
-    """Return what trains the experiment's classifier on the library's costs.
-
-    ``path`` is that of the class for datasets, or of the one for frames.
-    """
-    of_frames = path.startswith(_SKLEARN)
+def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
+    """Return a function that trains the experiment's classifier on the library's costs."""
 
     def run(technique: Any, train: Table, tools: Tools) -> Predictor:
         columns, seed, options = hidden_sensitive(train), new_seed(tools), technique.options
         shown = [] if options["drop_prot_attr"] else [2]
         cardinalities = np.array([*train.schema.cardinalities[columns], *shown])
         estimator = Codes(lambda: tools.classifier(cardinalities), technique.name)
-        of_group = {"prot_attr": [_FAVORED]} if of_frames else {}
-        made = library(path)(estimator=estimator, **options, **of_group)
-
-        def rows(table: Table, y: NDArray[np.bool_] | None = None) -> Any:
-            codes = features_of(table, columns)
-            if not of_frames:
-                return dataset(table, codes, y)
-            return framed(table, codes).reset_index().iloc[:, [*range(1, len(columns) + 1), 0]]
+        made = library(f"{_IN}{name}")(estimator=estimator, **options)
+        with enclosed(seed):
+            made.fit(dataset(train, features_of(train, columns), train.y))
 
         def predict(table: Table) -> NDArray[np.bool_]:
             with enclosed(seed):
-                found = made.predict(rows(table))
-            return np.asarray((found if of_frames else found.labels.ravel()) == 1)
+                predicted = made.predict(dataset(table, features_of(table, columns)))
+            return np.asarray(predicted.labels.ravel() == 1)
 
-        with enclosed(seed):
-            made.fit(rows(train), train.y.astype(int)) if of_frames else made.fit(rows(train, train.y))
         return Predictor(predict)
 
     return run
@@ -335,30 +294,6 @@ def _post(name: str) -> Callable[[Any, Scored, Tools], Adjustment]:
     return run
 
 
-def _sklearn_post(name: str, **fixed: Any) -> Callable[[Any, Scored, Tools], Adjustment]:
-    def run(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
-        import pandas as pd
-
-        seed = new_seed(tools)
-        seeded = {"random_state": seed} if name == "CalibratedEqualizedOdds" else {}
-        made = library(f"{_SKLEARN}postprocessing.{name}")(**fixed, **technique.options, **seeded)
-
-        def rows(scored: Scored) -> Any:
-            return framed(scored.table, np.column_stack([1 - scored.score, scored.score]))
-
-        with enclosed(seed):
-            X = rows(held_out)
-            made.fit(X, pd.Series(held_out.table.y.astype(int), index=X.index))
-
-        def adjust(test: Scored) -> NDArray[np.bool_]:
-            with enclosed(seed):
-                return np.asarray(made.predict(rows(test)) == 1)
-
-        return adjust
-
-    return run
-
-
 _COST: Rules = {"cost_constraint": (Literal["weighted", "fnr", "fpr"], "weighted")}
 _LOTS = {"randomised": True}
 _WEIGHTED = {"needs_weights": True}
@@ -366,21 +301,13 @@ _BLIND = {"needs_sensitive": False}
 _LABELS_ONLY = {"produces_scores": False}
 
 
-def _reductions(name: str, ours: str, parameters: Rules) -> dict[str, Description]:
-    """Return how a reduction is run, that for datasets and the one for frames."""
+def _reduced(name: str, ours: str, parameters: Rules) -> Description:
     rules: Rules = {**CONSTRAINTS, "drop_prot_attr": (bool, True), **parameters}
-    needs = {"fairlearn": "fairlearn"}
-    return {
-        f"{prefix}{name}": Description(ours, _reduction(f"{place}{name}"), "in", rules, needs, REDUCED)
-        for prefix, place in (("", _IN), ("sklearn.", f"{_SKLEARN}inprocessing."))
-    }
+    return Description(ours, _reduction(name), "in", rules, {"fairlearn": "fairlearn"}, REDUCED)
 
 
 DESCRIPTIONS: dict[str, Description] = {
     "Reweighing": Description("reweighing", _reweighing, "pre", declares={**_WEIGHTED, **TWO_GROUPS}),
-    "sklearn.Reweighing": Description(
-        "reweighing", _sklearn_reweighing, "pre", declares={**_WEIGHTED, **TWO_GROUPS}
-    ),
     "DisparateImpactRemover": Description(
         "repair",
         _disparate_impact,
@@ -406,23 +333,6 @@ DESCRIPTIONS: dict[str, Description] = {
         },
         declares={**_LOTS, **_BLIND, **TWO_GROUPS},
     ),
-    "sklearn.LearnedFairRepresentations": Description(
-        "lfr",
-        _sklearn_representations,
-        "pre",
-        {
-            "n_prototypes": (COUNT, 5),
-            "reconstruct_weight": (WEIGHT, 0.01),
-            "target_weight": (WEIGHT, 1.0),
-            "fairness_weight": (WEIGHT, 50.0),
-            "tol": (WEIGHT, 1e-4),
-            "max_iter": (COUNT, 200),
-            **TREATMENT,
-            **STATES,
-        },
-        needs={"torch": "torch"},
-        declares={**_LOTS, **_BLIND, **TWO_GROUPS},
-    ),
     "OptimPreproc": Description(
         "optimized_preprocessing",
         _optimized,
@@ -431,8 +341,10 @@ DESCRIPTIONS: dict[str, Description] = {
         needs={"cvxpy": "cvxpy"},
         declares={**_LOTS, **TWO_GROUPS},
     ),
-    **_reductions("ExponentiatedGradientReduction", "exponentiated_gradient", GRADIENT),
-    **_reductions("GridSearchReduction", "grid_search", GRID),
+    "ExponentiatedGradientReduction": _reduced(
+        "ExponentiatedGradientReduction", "exponentiated_gradient", GRADIENT
+    ),
+    "GridSearchReduction": _reduced("GridSearchReduction", "grid_search", GRID),
     "GerryFairClassifier": Description(
         "gerry_fair",
         _model("GerryFairClassifier", group_shown=True),
@@ -491,27 +403,16 @@ DESCRIPTIONS: dict[str, Description] = {
             "metric_lb": (Annotated[float, Interval(-1, 1)], -0.05),
         },
     ),
-    "sklearn.CalibratedEqualizedOdds": Description(
-        "calibrated_equalized_odds", _sklearn_post("CalibratedEqualizedOdds"), "post", _COST
-    ),
-    "sklearn.RejectOptionClassifier": Description(
-        "reject_option",
-        _sklearn_post("RejectOptionClassifier"),
-        "post",
-        {"threshold": (SHARE, 0.5), "margin": (Annotated[float, Interval(0, 0.5)], 0.1)},
-    ),
-    "sklearn.RejectOptionClassifierCV": Description(
-        "reject_option",
-        _sklearn_post("RejectOptionClassifierCV"),
-        "post",
-        {
-            "scoring": (
-                Literal["statistical_parity", "average_odds", "equal_opportunity", "disparate_impact"],
-                "statistical_parity",
-            ),
-            "step": (Annotated[float, Interval(0.005, 0.5)], 0.05),
-        },
-    ),
+}
+
+_TWINS = {  # of aif360.sklearn, by the name of the same method for datasets
+    "Reweighing": "Reweighing",
+    "LearnedFairRepresentations": "LFR",
+    "ExponentiatedGradientReduction": "ExponentiatedGradientReduction",
+    "GridSearchReduction": "GridSearchReduction",
+    "CalibratedEqualizedOdds": "CalibratedEqOddsPostprocessing",
+    "RejectOptionClassifier": "RejectOptionClassification",
+    "RejectOptionClassifierCV": "RejectOptionClassification",
 }
 
 UNREACHABLE: dict[str, str] = {
@@ -524,6 +425,10 @@ UNREACHABLE: dict[str, str] = {
     "hands its predict arguments that scikit-learn's classifiers refuse",
     "DeterministicReranking": "ranks candidates for a list of given length; the benchmark's techniques "
     "predict a label for each row",
+    **{
+        f"sklearn.{twin}": f"is the method of aif360:{name} once more, for data frames"
+        for twin, name in _TWINS.items()
+    },
     "sklearn.FairAdapt": "needs R with the package fairadapt, and the causal graph of the columns",
     **dict.fromkeys(
         ["sklearn.SenSeI", "sklearn.SenSR"],
@@ -531,6 +436,6 @@ UNREACHABLE: dict[str, str] = {
     ),
     "sklearn.PostProcessingMeta": "calls _get_tags, which scikit-learn's estimators have no more; holding "
     "out rows to post-process is what the benchmark does for all techniques of that stage",
-    "sklearn.ReweighingMeta": "is aif360:sklearn.Reweighing and the classifier in one; the benchmark trains "
+    "sklearn.ReweighingMeta": "is aif360:Reweighing and the classifier in one; the benchmark trains "
     "the experiment's classifier",
 }

@@ -22,27 +22,15 @@ _DIGITS = 4  # of a number that is tried: enough for any strength, and the same 
 
 @dataclass(frozen=True)
 class Search:
-    """A parameter that tuning looks for.
+    """A parameter that tuning looks for."""
 
-    Parameters
-    ----------
-    parameter : str
-        Its name.
-    low, high : float, optional
-        Least and greatest number that is tried.
-    log : bool, default False
-        Whether orders of magnitude are tried alike.
-    choices : tuple, optional
-        What is tried in place of numbers.
-    where : tuple of (str, value), optional
-        Another parameter and its value without which this one does nothing; it is not looked for then.
-    """
-
-    parameter: str
+    parameter: str  # its name
+    # low, high: Least and greatest number that is tried.
     low: float = math.nan
     high: float = math.nan
-    log: bool = False
-    choices: tuple[Value, ...] = ()
+    log: bool = False  # whether orders of magnitude are tried alike
+    choices: tuple[Value, ...] = ()  # what is tried in place of numbers
+    # Another parameter and its value without which this one does nothing; it is not looked for then.
     where: tuple[str, Value] | None = None
 
     def value(self, share: float, whole: bool) -> Value:

@@ -65,22 +65,14 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """What a technique is handed to work with.
+    """What a technique is handed to work with."""
 
-    Parameters
-    ----------
-    classifier : callable(cardinalities) -> Estimator
-        Builds a fresh classifier for features of the given numbers of states, shape (n_features,); 0 is that
-        of a number. :meth:`learner` asks it and makes the features as well.
-    ranker : callable(Table) -> ndarray of float, shape (n_rows,)
-        Estimates P(y+ | x) for the rows of a table from a model trained on that table.
-    rng : numpy.random.Generator
-        The only source of randomness that a technique may use.
-    """
-
+    # Builds a fresh classifier for features of the given numbers of states, shape (n_features,); 0 is that of
+    # a number. :meth:`learner` asks it and makes the features as well.
     classifier: Callable[[NDArray[np.int64]], Estimator]
+    # shape (n_rows,): estimates P(y+ | x) for the rows of a table from a model trained on that table.
     ranker: Callable[[Table], NDArray[np.float64]]
-    rng: np.random.Generator
+    rng: np.random.Generator  # the only source of randomness that a technique may use
 
     def learner(
         self, train: Table, columns: list[int] | None = None
@@ -121,38 +113,24 @@ class Tools:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How an optimization ended that did converge; one that did not raises ``NotConvergedError``.
+    """How an optimization ended that did converge; one that did not raises ``NotConvergedError``."""
 
-    Parameters
-    ----------
-    steps : int
-        How many steps it took.
-    residual, tolerance : float
-        What decided that it had converged, in the technique's own terms, and how large it might have been.
-    """
-
-    steps: int
+    steps: int  # how many steps it took
+    # residual, tolerance: What decided that it had converged, in the technique's own terms, and how large it
+    # might have been.
     residual: float
     tolerance: float
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """A fitted technique.
+    """A fitted technique."""
 
-    Parameters
-    ----------
-    predict : callable(Table) -> ndarray of bool, shape (n_rows,)
-        Whether the favorable outcome is predicted for each row.
-    predict_score : callable(Table) -> ndarray of float, shape (n_rows,), optional
-        Estimate of P(y+ | x), finite, if the technique has one.
-    convergence : Convergence, optional
-        How the fit converged, if it optimized something.
-    """
-
+    # shape (n_rows,): whether the favorable outcome is predicted for each row.
     predict: Callable[[Table], NDArray[np.bool_]]
+    # shape (n_rows,): estimate of P(y+ | x), finite, if the technique has one.
     predict_score: Callable[[Table], NDArray[np.float64]] | None = None
-    convergence: Convergence | None = None
+    convergence: Convergence | None = None  # how the fit converged, if it optimized something
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -283,28 +261,18 @@ class Technique(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Training data as a pre-processing technique leaves it.
+    """Training data as a pre-processing technique leaves it."""
 
-    Parameters
-    ----------
-    table : Table
-        Rows to train on. Their schema is that of the original table, or another one with the same label and
-        sensitive feature, into which ``transform`` then brings test rows.
-    sample_weight : ndarray of float, shape (n_rows,), optional
-        Weight of each row; all equal if left out.
-    features : tuple of str, optional
-        Columns that the classifier sees; all but the label if left out (the sensitive feature included).
-    transform : callable(Table) -> Table, optional
-        What is done to test rows before prediction; nothing if left out.
-    convergence : Convergence, optional
-        How the preparation converged, if it optimized something.
-    """
-
+    # Rows to train on. Their schema is that of the original table, or another one with the same label and
+    # sensitive feature, into which ``transform`` then brings test rows.
     table: Table
+    # shape (n_rows,): weight of each row; all equal if left out.
     sample_weight: NDArray[np.float64] | None = None
+    # Columns that the classifier sees; all but the label if left out (the sensitive feature included).
     features: tuple[str, ...] | None = None
+    # What is done to test rows before prediction; nothing if left out.
     transform: Callable[[Table], Table] | None = None
-    convergence: Convergence | None = None
+    convergence: Convergence | None = None  # how the preparation converged, if it optimized something
     feature_indices: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -16,18 +16,11 @@ from benchmark.techniques.base import Interval, Predictor, Technique, Tools
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Rows with the classifier's scores.
+    """Rows with the classifier's scores."""
 
-    Parameters
-    ----------
-    table : Table
-        The rows; the labels of held-out training rows are there, those of rows to predict are hidden.
-    score : ndarray of float, shape (n_rows,)
-        The classifier's estimate of P(y+ | x), in [0, 1].
-    """
-
+    # The rows; the labels of held-out training rows are there, those of rows to predict are hidden.
     table: Table
-    score: NDArray[np.float64]
+    score: NDArray[np.float64]  # shape (n_rows,): the classifier's estimate of P(y+ | x), in [0, 1]
 
 
 Adjustment: TypeAlias = Callable[[Scored], NDArray[np.bool_]]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -86,3 +89,28 @@ def test_who_stops_asking_has_no_processes_left(tmp_path: Path, n_processes: int
     assert not multiprocessing.active_children()
     assert psutil.Process().num_fds() == before
     assert len(list(tmp_path.rglob("*.png"))) < 40
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="one process draws elsewhere")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_draws_on_when_the_first_is_interrupted_or_killed(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    program = (
+        "import signal, time; from pathlib import Path; from benchmark.figures import files\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler); files._n_cores = lambda: 2\n"
+        "def draw():\n    print('draws', flush=True); time.sleep(0.2); raise ValueError('never shown')\n"
+        "list(files.write_figures(Path('.'), [(str(i), draw) for i in range(1000)]))\n"
+    )
+    first = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    assert first.stdout is not None
+    assert [first.stdout.readline() for _ in range(2)] == ["draws\n"] * 2
+    others = psutil.Process(first.pid).children()
+    assert len(others) == 2
+    os.killpg(first.pid, number) if number == signal.SIGINT else first.kill()
+    _, errors = first.communicate(timeout=60)
+    assert errors.count("Traceback") == (number == signal.SIGINT)
+    assert psutil.wait_procs(others, timeout=60)[1] == []

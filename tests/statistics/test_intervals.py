@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.errors import StatisticsError
-from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.finished import read_frames
 from benchmark.statistics import cell_intervals, distance
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import student_intervals
@@ -93,10 +93,15 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
     pd.testing.assert_frame_equal(found, shuffled.sort_values(key, ignore_index=True), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["paper", "techniques"])
+_OTHER_RUNS = ("groups", "learners", "legast2025", "suite", "tests", "tuning", "wick")
+
+
+@pytest.mark.parametrize(
+    "name", ["paper", "techniques", *(pytest.param(name, marks=pytest.mark.slow) for name in _OTHER_RUNS)]
+)
 def test_means_and_intervals_of_a_committed_run_are_those_of_its_summary(name: str) -> None:
-    run = read_run(RESULTS / name)
-    found = cell_intervals(read_results(RESULTS / name, run))
+    run = read_frames(RESULTS / name)
+    found = cell_intervals(to_cells(run.results, run.resampling))
     key = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
     both = found.merge(run.summary, on=key, suffixes=("", "_told"))
     assert len(both) == len(found) > 900

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import griffe
 import pytest
 from pydantic import BaseModel
 
@@ -331,6 +332,18 @@ def test_docstrings_become_markdown() -> None:
         "Say `a.b` of $x_i$, `c`.\nCounts by [group]\\[label].\n\n>>> x[a][b]\n"
         "\n$$x < 1 + y$$\n\nAfter.\n\nNotes\n-----\n    $$z$$\n\n"
     )
+
+
+def test_comments_of_fields_are_on_the_site() -> None:
+    extensions = griffe.load_extensions(str(ROOT / "website" / "docstrings.py"))
+    module = griffe.load("benchmark.data.table", search_paths=[ROOT], extensions=extensions)
+    behind, above, none = (
+        module[f"Schema.{name}"].docstring for name in ("label", "deprived_group", "names")
+    )
+    assert behind.value == "name of the outcome column; it has exactly two states"
+    assert above.value.startswith("The state of the sensitive column whose members are deprived (g; AIF360")
+    assert above.value.endswith("Everyone\nelse is the favored group (AIF360: *privileged*).")
+    assert none is None or "#" not in none.value
 
 
 def test_formulas_in_line_and_on_display() -> None:
