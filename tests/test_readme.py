@@ -1,4 +1,4 @@
-"""What README, commands and the tour tell a reader to type works as it stands there, in order, without data."""
+"""What README, commands and the tour tell a reader to type works as it stands, in order, without data."""
 
 from __future__ import annotations
 

@@ -173,7 +173,8 @@ def test_the_reports_sentences_on_the_agreement_are_what_was_measured() -> None:
         f"{100 * zafar['within_0.05']:.0f} % are within ±0.05 as printed. "
         f"As their authors' program lets us read them, it is {100 * zafar['within_0.05_as_read']:.0f} %",
         f"is {tau:.2f} on average over all eight tables",
-        f"95 % intervals in Tables 2 to 7 is {half:.3f}, and {outside} of the 472 published numbers lie outside",
+        f"95 % intervals in Tables 2 to 7 is {half:.3f}, "
+        f"and {outside} of the 472 published numbers lie outside",
     ):
         assert sentence in text, sentence
 
