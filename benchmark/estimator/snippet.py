@@ -75,9 +75,13 @@ def snippet(
         settings["parameters"] = _value(parameters)
     if classifier:
         settings["classifier"] = _value(classifier)
-    given = ", ".join([_text(technique), *(f"{name}={value}" for name, value in settings.items())])
-    made = f"model = FairClassifier({given})"
-    lines += [made] if len(made) <= _WIDTH else ["model = FairClassifier(", f"    {given}", ")"]
+    given = [_text(technique), *(f"{name}={value}" for name, value in settings.items())]
+    whole = ", ".join(given)
+    if len(made := f"model = FairClassifier({whole})") <= _WIDTH:
+        lines.append(made)
+    else:
+        rows = [whole] if len(whole) <= _WIDTH - 4 else [f"{one}," for one in given]
+        lines += ["model = FairClassifier(", *(f"    {row}" for row in rows), ")"]
     lines += ["model.fit(X, y)", "decisions = model.predict(X)  # or of new rows with the same columns"]
     found = find_technique(technique)
     if found is not None and found.stage == "pre":
