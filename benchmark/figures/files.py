@@ -88,7 +88,7 @@ def _begin(write: Callable[[int], list[Path]]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the other process is killed: the executor's processes would wait for it forever."""
+    """End this process when its parent is killed: the executor's processes would wait for it forever."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
