@@ -45,7 +45,7 @@ _SECONDS = {
 }
 _SLOW = (12.0, 40.0)  # any other classifier: forests, boosting
 _CORES = 2
-_REST, _MINUTE = 25.0, 60.0  # seconds; the rest is to read the file, to draw figures and to write the report
+_REST, _MINUTE = 30.0, 60.0  # seconds; the rest is to read the file, to draw figures and to write the report
 
 _FILE = """\
 # Written by betabench quick; "betabench run --experiment experiment.toml --output ." goes on from here.
