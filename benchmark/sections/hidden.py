@@ -100,8 +100,8 @@ def _unknown(table: pd.DataFrame, dose: float) -> Block:
         ],
         remarks=[
             *remarks,
-            f"If true rates are known from outside the file, give them, such as {_EXAMPLE}: they say how "
-            "much is hidden.",
+            f"Where true rates are known from outside the file, {_EXAMPLE} takes them, and says how much is "
+            "hidden.",
         ],
     )
 

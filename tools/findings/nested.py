@@ -1,10 +1,11 @@
 """What the run ``nested`` says of planting bias in rows that hold hidden bias: table, findings and figure.
 
-``python -m tools.nested`` writes the table that ships with the package, ``FINDINGS.md`` and the figure anew
-from the committed values; ``tests/tools/test_nested.py`` holds them. The rules stand in
-``experiments/nested.toml``. Rates in place of label gaps are hidden by :mod:`tools.hidden_rates`.
+``python -m tools.findings.nested`` writes the table that ships with the package, ``FINDINGS.md`` and the
+figure anew from the committed values; ``tests/findings/test_nested.py`` holds them. The rules stand in
+``experiments/nested.toml``. Rates in place of label gaps are hidden by :mod:`tools.findings.hidden_rates`.
 
-The unit is the dataset: each counts once, by its means over all splits. Degenerate models count as measured.
+The unit is the dataset: each counts once, by its means over all splits. Degenerate models count as
+measured.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from benchmark.figures.style import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.agreement import tau_of, tau_of_halves
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
-from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
+from tools.pages import write_all
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "nested"
 FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "nested.png"
 TABLE = ROOT / "benchmark" / "statistics" / "hidden_bias.csv"
@@ -214,7 +215,7 @@ def row_of(goal: str, hidden: float, dose: float) -> list[str]:
 
 
 def findings() -> str:
-    """Return the page of findings; ``tests/tools/test_nested.py`` holds what its words say."""
+    """Return the page of findings; ``tests/findings/test_nested.py`` holds what its words say."""
     table_of = shipped().set_index(["goal", "hidden", "dose"])
     restoring, equalising = (table_of.loc[goal] for goal in (RESTORE, EQUALISE))
     most = run().manifest.experiment.hidden[-1]
@@ -312,12 +313,14 @@ def draw() -> bytes:
     return style.render(page.figure, "png")
 
 
+def pages() -> dict[Path, bytes]:
+    """Return the findings and the table that the package ships, by their files."""
+    return {TABLE: shipped().to_csv(index=False).encode(), FINDINGS: findings().encode()}
+
+
 def main() -> None:
-    """Write the table, the findings and the figure."""
-    write_atomically(TABLE, shipped().to_csv(index=False).encode())
-    write_atomically(FINDINGS, findings().encode())
-    FIGURE.parent.mkdir(exist_ok=True)
-    write_atomically(FIGURE, draw())
+    """Write the pages and the figure."""
+    write_all({**pages(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

@@ -10,19 +10,14 @@ import pytest
 from benchmark.columns import EQUALISE, OWN, RESTORE
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import load_experiment, plan_blocks
-from tools import tuning
-from tools.tuning import MEASURES, NOTHING, change, choices, fits, pooled, same_setting, shown
+from tools.findings import tuning
+from tools.findings.tuning import MEASURES, NOTHING, change, choices, fits, pooled, same_setting, shown
 
 pytestmark = pytest.mark.slow
 
 
 def text() -> str:
     return re.sub(r"\s+", " ", tuning.FINDINGS.read_text(encoding="utf-8"))
-
-
-def test_pages_are_those_of_the_committed_values() -> None:
-    assert tuning.NUMBERS.read_text(encoding="utf-8") == tuning.numbers()
-    assert tuning.FINDINGS.read_text(encoding="utf-8") == tuning.findings()
 
 
 def test_every_cell_has_a_value_or_a_reason() -> None:

@@ -1,7 +1,7 @@
 """What the run ``tuning`` says: what it costs to choose settings on biased validation rows, for both goals.
 
-``python -m tools.tuning`` writes ``results/tuning/NUMBERS.md``, ``FINDINGS.md`` and the figure anew from the
-committed values; ``tests/tools/test_tuning.py`` holds them.
+``python -m tools.findings.tuning`` writes ``results/tuning/NUMBERS.md``, ``FINDINGS.md`` and the figure
+anew from the committed values; ``tests/findings/test_tuning.py`` holds them.
 
 A fit is a technique on a dataset. Doses that take nearly all there is on a dataset are in no mean over
 datasets.
@@ -27,7 +27,7 @@ from benchmark.statistics.tuning import CHOSEN_ON, regrets
 from benchmark.text.markdown import table
 from tools.pages import write_all
 
-FOLDER = Path(__file__).resolve().parents[1] / "results" / "tuning"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "tuning"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "choices.png"
 LEARNERS = {"c45": "C4.5", OWN: "their own"}
 NOTHING = "nothing"
@@ -231,7 +231,8 @@ def numbers() -> str:
     blocks = [
         "# What tuning on biased rows costs: all numbers",
         fill(
-            "Written by `python -m tools.tuning` from the committed values; [the findings](FINDINGS.md) "
+            "Written by `python -m tools.findings.tuning` from the committed values; "
+            "[the findings](FINDINGS.md) "
             f"say what the words mean. Rule: {known.tuned_by}. Regret: accuracy lost on the original test "
             "against the setting that the test rows would choose; below 0 there is more, as the limit is "
             "broken by more. Beyond: fits beyond the limit there. Intervals of 95 %, over splits, "
@@ -253,7 +254,7 @@ def numbers() -> str:
 
 
 def findings() -> str:
-    """Return the page of findings; ``tests/tools/test_tuning.py`` holds what its words say."""
+    """Return the page of findings; ``tests/findings/test_tuning.py`` holds what its words say."""
     known = run().manifest
     top = known.levels[-1]
     same = [100 * pooled(same_setting(), learner, dose).mean() for learner, dose in _levels() if dose]
@@ -363,9 +364,14 @@ def draw() -> bytes:
     return style.render(page.figure, "png")
 
 
+def pages() -> dict[Path, bytes]:
+    """Return both pages, by their files."""
+    return {NUMBERS: numbers().encode(), FINDINGS: findings().encode()}
+
+
 def main() -> None:
-    """Write both pages and the figure."""
-    write_all({NUMBERS: numbers().encode(), FINDINGS: findings().encode(), FIGURE: draw()})
+    """Write the pages and the figure."""
+    write_all({**pages(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Hidden rates of label bias, by distance to the clean model's discrimination, as an earlier review measured.
 
-``python -m tools.hidden_rates --measure`` computes the values (some minutes; it needs the real data), and
-without ``--measure`` the page is written anew from the committed ones;
-``tests/tools/test_hidden_rates.py`` holds it.
+``python -m tools.findings.hidden_rates --measure`` computes the values (some minutes; it needs the real
+data), and without ``--measure`` the page is written anew from the committed ones;
+``tests/findings/test_hidden_rates.py`` holds it.
 
-The review hid a *rate* of label bias in all rows, the same on every dataset, planted more on top, and ranked
-techniques by how near their discrimination comes to that of the model before: |T - D_clean|. It says what it
-found and not how: :data:`PLANTED`, :data:`DATASETS` and what is deployed in truth are our reading.
+The review hid a *rate* of label bias in all rows, the same on every dataset, planted more on top, and
+ranked techniques by how near their discrimination comes to that of the model before: |T - D_clean|. It says
+what it found and not how: :data:`PLANTED`, :data:`DATASETS` and what is deployed in truth are our reading.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from benchmark.experiment.store import Store
 from benchmark.statistics.agreement import tau_of
 from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
-from tools.nested import DROP, FOLDER, NOTHING, run, three, told, two
+from tools.findings.nested import DROP, FOLDER, NOTHING, run, three, told, two
+from tools.pages import write_all
 
 VALUES, PAGE = FOLDER / "rates.csv", FOLDER / "RATES.md"
 HIDDEN = (0.0, 0.2, 0.4)
@@ -195,7 +196,7 @@ def gaps(rate: float) -> tuple[float, float]:
 
 
 def page() -> str:
-    """Return the page; ``tests/tools/test_hidden_rates.py`` holds what its words say."""
+    """Return the page; ``tests/findings/test_hidden_rates.py`` holds what its words say."""
     values = read_values()
     inside = {planted: within(values, planted) for planted in PLANTED}
     counts = {planted: sum(own.values()) for planted, own in inside.items()}
@@ -253,13 +254,18 @@ def read_values() -> pd.DataFrame:
     return pd.read_csv(VALUES)
 
 
+def pages() -> dict[Path, bytes]:
+    """Return the page, by their files."""
+    return {PAGE: page().encode()}
+
+
 def main() -> None:
     """Write the page, and the values before if they are to be measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--measure", action="store_true", help="compute the values anew")
     if parser.parse_args().measure:
         write_atomically(VALUES, measured().round(6).to_csv(index=False).encode())
-    write_atomically(PAGE, page().encode())
+    write_all(pages())
     for planted in PLANTED:
         for (name, hidden), lies in within(read_values(), planted).items():
             verdict = "within" if lies else "outside"

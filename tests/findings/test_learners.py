@@ -10,22 +10,19 @@ import pytest
 from benchmark.columns import OWN
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.runs.finished import read_results
-from tools import learners
-from tools.learners import (
+from tools.findings import learners
+from tools.findings.learners import (
     FINDINGS,
     FOLDER,
     FOUR,
     LESS,
     METRICS,
     NEARER,
-    NUMBERS,
     agreement,
     everywhere,
-    findings,
     levels,
     moves,
     nowhere,
-    numbers,
     part_of_learner,
     shown_on,
     survivors,
@@ -38,11 +35,6 @@ KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "tes
 
 def text() -> str:
     return re.sub(r"\s+", " ", FINDINGS.read_text(encoding="utf-8"))
-
-
-def test_pages_are_those_of_the_committed_values() -> None:
-    assert NUMBERS.read_text(encoding="utf-8") == numbers()
-    assert FINDINGS.read_text(encoding="utf-8") == findings()
 
 
 def test_every_technique_met_every_learner_and_its_own_once() -> None:

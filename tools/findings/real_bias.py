@@ -1,8 +1,8 @@
 """What the run ``real_bias`` says of ranks under planted bias and under people's.
 
-``python -m tools.real_bias`` writes ``results/real_bias/NUMBERS.md``, ``FINDINGS.md`` and the figure anew
-from the committed values; ``tests/tools/test_real_bias.py`` holds them. With ``--solve`` it prints the rates
-of ``experiments/real_bias.toml`` instead, which needs the real data.
+``python -m tools.findings.real_bias`` writes ``results/real_bias/NUMBERS.md``, ``FINDINGS.md`` and the
+figure anew from the committed values; ``tests/findings/test_real_bias.py`` holds them. With ``--solve`` it
+prints the rates of ``experiments/real_bias.toml`` instead, which needs the real data.
 
 The rules stand at the top of the experiment's file. Techniques count as measured, degenerate ones too.
 """
@@ -36,7 +36,7 @@ from benchmark.statistics.decisions import share_counts
 from benchmark.text.markdown import table
 from tools.pages import write_all
 
-FOLDER = Path(__file__).resolve().parents[1] / "results" / "real_bias"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "real_bias"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
 LEARNERS = {"c45": "C4.5", "logistic_regression": "logistic regression"}
 JUDGED, AUDITED, FLIPS = "judged", "audited", "flips"
@@ -264,7 +264,8 @@ def rates(world: World) -> Iterator[tuple[str, str, float]]:
 KINDS = (FLIPS, "label", "borderline", "selection", "malicious_selection")
 _MARKS = {SAME: "=", OTHER: "≠", OPEN: "?", UNDECIDED: "–"}
 _INTRODUCTION = (
-    "Written by `python -m tools.real_bias` from the committed values; [the findings](FINDINGS.md) say what "
+    "Written by `python -m tools.findings.real_bias` from the committed values; "
+    "[the findings](FINDINGS.md) say what "
     "the columns are and what follows, and the rules stand in `experiments/real_bias.toml`. Tau is Kendall's "
     "tau-b of techniques' means over repetitions, under people's bias and under another one, with its 95 % "
     "interval over repetitions. The ceiling is the smaller tau of both between halves of their own "
@@ -410,7 +411,7 @@ def with_flips(verdict: str) -> str:
 
 
 def findings() -> str:
-    """Return the page of findings; ``tests/tools/test_real_bias.py`` holds what its words say."""
+    """Return the page of findings; ``tests/findings/test_real_bias.py`` holds what its words say."""
     planted, flips = (list(comparisons(planted=wanted)) for wanted in (True, False))
     undecided = counted(planted)[UNDECIDED], counted(flips)[UNDECIDED]
     introduction = (
@@ -515,6 +516,11 @@ def draw() -> bytes:
     return style.render(page.figure, "png")
 
 
+def pages() -> dict[Path, bytes]:
+    """Return both pages, by their files."""
+    return {NUMBERS: numbers().encode(), FINDINGS: findings().encode()}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write both pages and the figure, or print the rates."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -523,7 +529,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for dataset, kind, rate in rates(worlds(Path(os.environ["BETABENCH_DATA"]))):
             print(f"{dataset}: {kind} {rate:.12g}")
         return
-    write_all({NUMBERS: numbers().encode(), FINDINGS: findings().encode(), FIGURE: draw()})
+    write_all({**pages(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

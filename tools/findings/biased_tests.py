@@ -1,7 +1,7 @@
 """What the runs ``tests``, ``tests_network`` and ``tests_seen`` say: tables and figure of their findings.
 
-``python -m tools.biased_tests`` writes the pages' tables and the figure anew from the committed values;
-``tests/tools/test_biased_tests.py`` holds them.
+``python -m tools.findings.biased_tests`` writes the pages' tables and the figure anew from the committed
+values; ``tests/findings/test_biased_tests.py`` holds them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.frames import Cells, distance, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.techniques import get_technique
-from benchmark.text.files import plain_or_packed, write_atomically
-from tools.pages import with_part
+from benchmark.text.files import plain_or_packed
+from tools.pages import with_part, write_all
 
 __all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "with_tables"]
 
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 Estimate = tuple[float, float, float]
 """A mean and the ends of its 95 % interval."""
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 PAGES = (
     *(RESULTS / run / "FINDINGS.md" for run in ("tests", "tests_network")),
@@ -52,7 +52,7 @@ RELABELLED = ("massaging", "reweighing", "preferential_sampling")
 """Techniques whose effect on samples of a network was found to be understated."""
 
 _HOLDOUT = 0.3
-_BEGIN, _END = "<!-- {}: python -m tools.biased_tests -->", "<!-- {} ends -->"
+_BEGIN, _END = "<!-- {}: python -m tools.findings.biased_tests -->", "<!-- {} ends -->"
 
 
 @cache
@@ -443,11 +443,14 @@ def draw() -> bytes:
     return style.render(page.figure, "png")
 
 
+def pages() -> dict[Path, bytes]:
+    """Return the pages with their tables, by their files."""
+    return {path: with_tables(path.read_text(encoding="utf-8")).encode() for path in PAGES}
+
+
 def main() -> None:
-    """Write the tables into the pages, and the figure."""
-    for path in PAGES:
-        write_atomically(path, with_tables(path.read_text(encoding="utf-8")).encode())
-    write_atomically(FIGURE, draw())
+    """Write the pages and the figure."""
+    write_all({**pages(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recovery import Ratio
 from benchmark.text.files import plain_or_packed
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "wick"
 STRENGTHS = ["pr_0", "pr_1", "pr_3", "pr_10", "pr_30", "pr_100"]
 SELECTED = ["none", "reweighing", "pr_100", "massaging", "threshold_optimizer"]

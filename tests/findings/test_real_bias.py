@@ -10,8 +10,8 @@ import pytest
 
 from benchmark.columns import CELL_COLUMNS
 from benchmark.experiment.plan import load_experiment
-from tools import real_bias
-from tools.real_bias import OPEN, OTHER, SAME, UNDECIDED, Comparison
+from tools.findings import real_bias
+from tools.findings.real_bias import OPEN, OTHER, SAME, UNDECIDED, Comparison
 
 # A large run takes some seconds to be read.
 pytestmark = pytest.mark.slow
@@ -23,11 +23,6 @@ def text() -> str:
 
 def every_comparison() -> list[Comparison]:
     return [own for planted in (True, False) for own in real_bias.comparisons(planted=planted)]
-
-
-def test_pages_are_those_of_the_committed_values() -> None:
-    assert real_bias.NUMBERS.read_text(encoding="utf-8") == real_bias.numbers()
-    assert real_bias.FINDINGS.read_text(encoding="utf-8") == real_bias.findings()
 
 
 def test_all_cells_of_the_experiment_are_there() -> None:

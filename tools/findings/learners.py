@@ -1,7 +1,7 @@
 """What the run ``learners`` says: which conclusions about techniques survive a change of the learner.
 
-``python -m tools.learners`` writes ``results/learners/NUMBERS.md``, ``FINDINGS.md`` and the figure anew from
-the committed values; ``tests/tools/test_learners.py`` holds them.
+``python -m tools.findings.learners`` writes ``results/learners/NUMBERS.md``, ``FINDINGS.md`` and the figure
+anew from the committed values; ``tests/findings/test_learners.py`` holds them.
 
 Doses that take nearly all there is on a dataset count nowhere but in the table of each pair.
 """
@@ -34,7 +34,7 @@ from benchmark.text.markdown import table
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
 from tools.pages import write_all
 
-FOLDER = Path(__file__).resolve().parents[1] / "results" / "learners"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "learners"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
 LESS, NEARER = GOAL_METRICS[EQUALISE], GOAL_METRICS[RESTORE]
 METRICS = (LESS, NEARER, "accuracy", "overestimation", "underestimation")
@@ -47,7 +47,8 @@ SHORT = {
 }
 FOUR = [name for name in SHORT if name != "naive_bayes"]
 _INTRODUCTION = (
-    "Written by `python -m tools.learners` from the committed values; [the findings](FINDINGS.md) say what "
+    "Written by `python -m tools.findings.learners` from the committed values; "
+    "[the findings](FINDINGS.md) say what "
     "follows. Techniques that are degenerate in a sample, or lack a value, with one of both learners are "
     "left out of a pair. Distances to the clean model are ranked where there is something to undo. Tau: "
     "Kendall's tau-b of mean distances to the ideal, interval by drawing repetitions. Halves: the greater "
@@ -344,7 +345,7 @@ def signed(value: float) -> str:
 
 
 def findings() -> str:
-    """Return the page of findings; ``tests/tools/test_learners.py`` holds what its words say."""
+    """Return the page of findings; ``tests/findings/test_learners.py`` holds what its words say."""
     top = run().manifest.levels[-1]
     taus = {metric: [tau_over_datasets(metric, *pair) for pair in pairs()] for metric in (LESS, NEARER)}
     ends = {metric: [two(found[0]) for found in sorted(values)] for metric, values in taus.items()}
@@ -436,9 +437,14 @@ def draw() -> bytes:
     return style.render(page.figure, "png")
 
 
+def pages() -> dict[Path, bytes]:
+    """Return both pages, by their files."""
+    return {NUMBERS: numbers().encode(), FINDINGS: findings().encode()}
+
+
 def main() -> None:
-    """Write both pages and the figure."""
-    write_all({NUMBERS: numbers().encode(), FINDINGS: findings().encode(), FIGURE: draw()})
+    """Write the pages and the figure."""
+    write_all({**pages(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from benchmark.network.learn import learn_network
 from benchmark.statistics.recovery import recoveries
 from benchmark.text.files import plain_or_packed
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "blum_stangl"
 EXPERIMENT = load_experiment("blum_stangl")
 WORLDS = [entry.name for entry in EXPERIMENT.datasets]

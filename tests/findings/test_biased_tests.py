@@ -14,8 +14,8 @@ from benchmark.data.card import load_card
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.network.bif import read_bif
 from benchmark.text.files import plain_or_packed
-from tools import biased_tests
-from tools.biased_tests import (
+from tools.findings import biased_tests
+from tools.findings.biased_tests import (
     KINDS,
     METRICS,
     NETWORKS,
@@ -219,7 +219,7 @@ def test_what_the_method_page_says() -> None:
     widths = [seen("compas", m, beta, who) for m in METRICS for beta in (0.0, 0.4) for who in ("none", None)]
     assert round(50 * max(high - low for _, low, high in widths)) == 13
     understated, real = effect("tests_network", "adult"), effect("tests", "adult")
-    assert f"by {understated:.3f} on average, on real rows by {real:.3f}".replace("0.", ".") in page(2)
+    assert f"by {understated:.3f} on average, and on real rows by {real:.3f}".replace("0.", ".") in page(2)
     off = [
         float(np.mean([error(f"{dataset}{name}", metric) for metric in METRICS]))
         for name in ("_denser", "")

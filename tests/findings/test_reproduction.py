@@ -17,7 +17,7 @@ from benchmark.published.readings import read_readings
 from benchmark.runs.finished import read_run
 from benchmark.text.files import plain_or_packed
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAPER, FITTED = (ROOT / "results" / name for name in ("paper", "paper_fitted"))
 VARIANTS = sorted(path.parent for path in ROOT.glob("results/variants_*/manifest.json"))
 ZAFAR = [f"zafar_{kind}" for kind in ("accuracy", "fairness", "misclassification", "fpr", "fnr", "fpr_fnr")]

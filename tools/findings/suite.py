@@ -1,9 +1,11 @@
 """What the run ``suite`` says of techniques over datasets, for both goals: its numbers and figure.
 
-``python -m tools.suite`` writes ``results/suite/NUMBERS.md``, ``FINDINGS.md``, the figure and the claims of
-``docs/claims.md`` that rest on them anew from the committed values; ``tests/tools/test_suite.py`` holds them.
+``python -m tools.findings.suite`` writes ``results/suite/NUMBERS.md``, ``FINDINGS.md``, the figure and the
+claims of ``docs/claims.md`` that rest on them anew from the committed values;
+``tests/findings/test_suite.py`` holds them.
 
-The unit is the dataset: each counts once, by its value over all splits. Degenerate models count as measured.
+The unit is the dataset: each counts once, by its value over all splits. Degenerate models count as
+measured.
 """
 
 from __future__ import annotations
@@ -35,11 +37,10 @@ from benchmark.statistics.restoration import (
     restoration_table,
     undo_table,
 )
-from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
-from tools.pages import with_part
+from tools.pages import with_part, write_all
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER, CLAIMS = ROOT / "results" / "suite", ROOT / "docs" / "claims.md"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "goals.png"
 DEPENDENT = ("compas_violent", "student_mat", "attrition", "ricci")
@@ -53,10 +54,11 @@ WORDS = (
     *("none", "one", "two", "three", "four", "five", "six", "seven"),
     *("eight", "nine", "ten", "eleven", "twelve", "thirteen"),
 )
-_BEGIN, _END = "<!-- suite: python -m tools.suite -->", "<!-- suite ends -->"
+_BEGIN, _END = "<!-- suite: python -m tools.findings.suite -->", "<!-- suite ends -->"
 _PLACE = ["dataset", "beta", "technique"]
 _INTRODUCTION = (
-    "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
+    "Written by `python -m tools.findings.suite` from the committed values; "
+    "[the findings](FINDINGS.md) say what "
     "the columns are and what follows. Each dataset counts once, by its value over ten splits; degenerate "
     "models count as measured. Distance, given back and paid are of datasets with something to undo. "
     "*Nearer than `refit_biased`*: without what chance gives; that refit's own gain over doing "
@@ -461,7 +463,7 @@ def evening_out(told: pd.DataFrame) -> list[str]:
 def findings() -> tuple[str, str]:
     """Return the page of findings, and what NUMBERS.md says besides.
 
-    ``tests/tools/test_suite.py`` holds what the words say.
+    ``tests/findings/test_suite.py`` holds what the words say.
     """
     told, datasets = pooled(), independent()
     some = to_restore(datasets, LEVEL, "none")
@@ -771,13 +773,15 @@ def with_claims(text: str) -> str:
     return with_part(text, _BEGIN, f"\n\n{claims()}\n\n", _END)
 
 
+def pages() -> dict[Path, bytes]:
+    """Return both pages and the page of claims, by their files."""
+    claims = with_claims(CLAIMS.read_text(encoding="utf-8"))
+    return {NUMBERS: numbers().encode(), FINDINGS: findings()[0].encode(), CLAIMS: claims.encode()}
+
+
 def main() -> None:
-    """Write both pages, the claims and the figure."""
-    write_atomically(NUMBERS, numbers().encode())
-    write_atomically(FINDINGS, findings()[0].encode())
-    write_atomically(CLAIMS, with_claims(CLAIMS.read_text(encoding="utf-8")).encode())
-    FIGURE.parent.mkdir(exist_ok=True)
-    write_atomically(FIGURE, draw())
+    """Write the pages and the figure."""
+    write_all({**pages(), FIGURE: draw()})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from benchmark.metrics import GAP
 from benchmark.runs.finished import read_groups
 from benchmark.statistics.intervals import student_intervals
 
-FOLDER = Path(__file__).resolve().parent.parent / "results" / "groups"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "groups"
 CASE = ["dataset", "beta", "metric", "technique"]
 EQUAL = 1e-12  # what differs by less differs by rounding only
 OVERLAP = 3 / 7  # test rows over those that are not tested on: repeated splits of the same rows overlap

@@ -20,7 +20,7 @@ from benchmark.published.files import compare_folder, published_numbers, write_c
 from benchmark.statistics.intervals import half_widths
 from benchmark.text.files import plain_or_packed
 
-FOLDER = Path(__file__).resolve().parent.parent / "results" / "legast2025"
+FOLDER = Path(__file__).resolve().parents[2] / "results" / "legast2025"
 KEYS = ["dataset", "beta", "technique", "repetition", "test", "metric"]
 TECHNIQUES = ["none", "reweighing", "massaging", "drop_sensitive"]
 

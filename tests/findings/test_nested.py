@@ -12,7 +12,7 @@ import pytest
 from benchmark.columns import EQUALISE, GOALS, ORIGINAL, RESTORE, TRUTH
 from benchmark.experiment.plan import load_experiment
 from benchmark.statistics.agreement import tau_of_halves
-from tools import nested
+from tools.findings import nested
 
 # Values of a large run take some seconds to be read.
 pytestmark = pytest.mark.slow
@@ -22,8 +22,7 @@ def text() -> str:
     return re.sub(r"\s+", " ", nested.FINDINGS.read_text(encoding="utf-8"))
 
 
-def test_page_and_table_are_those_of_the_committed_values() -> None:
-    assert nested.FINDINGS.read_text(encoding="utf-8") == nested.findings()
+def test_the_shipped_table_is_that_of_the_committed_values() -> None:
     committed = pd.read_csv(nested.TABLE)
     pd.testing.assert_frame_equal(committed, nested.shipped(), check_exact=True)
     assert tuple(committed.columns) == nested.COLUMNS

@@ -1,0 +1,1 @@
+"""Findings say what the committed values give: a module for each study."""
