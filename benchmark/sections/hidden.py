@@ -24,7 +24,7 @@ from benchmark.text.words import number
 
 TITLE = "What bias that the labels hide makes of this answer"
 
-_EXAMPLE = "--true-rate F=0.4,M=0.42"  # of no file
+_EXAMPLE = "--true-rate F=0.4,M=0.42"
 _HIDDEN = (0.0, 0.05, 0.1)
 """Hidden doses that are told where nobody knows how much is hidden."""
 

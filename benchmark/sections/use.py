@@ -61,9 +61,10 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
         places.append(f"{where}: {title} is recommended {purpose}.")
         if not lines:
             lines, remark = _lines(statistics, scenario, row.technique)
-            applied = f"These lines apply {title} to {scenario.dataset.heading}, {purpose}.{remark}"
-            applied += _as_it_is(statistics, scenario, row.technique)
-            said = applied if lines else remark
+            said = remark
+            if lines:
+                done = _as_it_is(statistics, scenario, row.technique)
+                said = f"These lines apply {title} to {scenario.dataset.heading}, {purpose}.{remark}{done}"
     if len(places) > _MOST_NAMED:
         places = [*places[:_MOST_NAMED], f"{len(places) - _MOST_NAMED} more are not listed here."]
     return [*places, said], lines
