@@ -156,7 +156,10 @@ def _regrets(row: HiddenBias) -> tuple[float, float, float]:
 
 def _best_rule(rows: Sequence[HiddenBias]) -> str:
     """Say which of the choice and the two simple rules is nearest to the goal, on average."""
-    nearest = {min(zip(_regrets(row), _BY, strict=True))[1] for row in rows}
+    shown = [[round(regret, 3) for regret in _regrets(row)] for row in rows]
+    if any(values.count(min(values)) > 1 for values in shown):
+        return "On average the nearest of the three are tied, at least once."
+    nearest = {_BY[values.index(min(values))] for values in shown}
     if len(nearest) == 1:
         return f"On average {nearest.pop()} is best of the three."
     if _BY[0] not in nearest:

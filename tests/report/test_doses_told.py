@@ -141,6 +141,11 @@ def test_two_simple_rules_stand_beside_the_choice_whichever_is_best() -> None:
         other = table.assign(**{column: 0.0})
         remarks = hidden.section(world(), other).blocks[0].remarks
         assert sum(remark.endswith(f"On average {rule} is best of the three.") for remark in remarks) == 2
+    tied = table.assign(drop_regret=0.0, nothing_regret=0.0)
+    remarks = hidden.section(world(), tied).blocks[0].remarks
+    assert (
+        sum(remark.endswith("the nearest of the three are tied, at least once.") for remark in remarks) == 2
+    )
     mixed = table.assign(nothing_regret=table["hidden"].map({0.0: 0.0, 0.05: 0.5, 0.1: 0.5}))
     remarks = hidden.section(world(), mixed).blocks[0].remarks
     assert sum(remark.endswith("On average none of the three is always best.") for remark in remarks) == 2
