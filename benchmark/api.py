@@ -36,7 +36,7 @@ from benchmark.experiment.plan import (
     load_bias,
     plan_blocks,
 )
-from benchmark.experiment.prepare import build_world
+from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
@@ -49,11 +49,11 @@ from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.verdicts import results_answers, what_to_undo
-from benchmark.statistics.frames import SCENARIO
-from benchmark.text.console import tell
+from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
-from benchmark.text.files import FORMATS_WRITTEN, require_writable
 from benchmark.text.progress import show_progress
+from benchmark.text.terminal import tell
+from benchmark.text.writing import FORMATS_WRITTEN, require_writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -190,14 +190,14 @@ def run(
     require_writable(Path("results", chosen.name) if output is None else Path(output))
     sources = Sources(data_dir, offline)
     with naming_file(experiment):
-        world = build_world(plan, sources, require_real_data=require_real_data, say=say)
+        prepared = prepare_experiment(plan, sources, require_real_data=require_real_data, say=say)
     own = None if shard is None else part
-    folder = _default_folder(chosen.name, world.embedded, own) if output is None else Path(output)
+    folder = _default_folder(chosen.name, prepared.embedded, own) if output is None else Path(output)
     n_workers = (os.cpu_count() or 1) if workers is None else workers
     if dry_run:
         with show_progress(console) as pace:
             found = estimate(
-                world,
+                prepared,
                 folder,
                 part,
                 workers=n_workers,
@@ -221,7 +221,7 @@ def run(
             with show_progress(console) as pace:
                 try:
                     outcome = compute(
-                        world,
+                        prepared,
                         store,
                         engine=engine,
                         shard=part,
@@ -233,11 +233,11 @@ def run(
                     so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
                     raise KeyboardInterrupt(f"interrupted; {so_far}, and the same command goes on") from None
         if shard is not None:
-            write_shard_folder(folder, world, outcome)
+            write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)
         if figures:
             say("drawing figures ...")
-        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats)
+        made = write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
         return Run(folder, outcome, made)
 
 
@@ -296,8 +296,8 @@ class Run:
     def compare(self, baseline: str | None = None, *, short: bool = False) -> pd.DataFrame:
         """Return what each technique gains and costs beside a baseline, at each level of bias.
 
-        The columns are :data:`benchmark.statistics.answer.ANSWER_COLUMNS`, with rows for each goal. With
-        ``short`` they are the technique and where it was tried, the goal, what is left of the goal's metric,
+        The columns are :data:`benchmark.statistics.answer_record.ANSWER_COLUMNS`, with rows for each goal.
+        With ``short`` they are the technique and where it was tried, the goal, the goal's remaining metric,
         the accuracy, their changes, and the verdict. The baseline is a technique, by default each dataset's
         own, as the experiment declares it.
         """
@@ -357,7 +357,7 @@ class Run:
 
     @functools.cached_property
     def _drawings(self) -> dict[str, Callable[[], Figure]]:
-        from benchmark.figures.run import run_figures
+        from benchmark.figures.run_figures import run_figures
         from benchmark.figures.statistics import statistics_figures
 
         metrics = [metric.name for metric in self.finished.manifest.metrics]
@@ -371,7 +371,7 @@ class Run:
 
     def report(self, *, figures: bool = False) -> Path:
         """Write the statistics, with their figures or without, and the interactive page; return its path."""
-        from benchmark.pages.run import PAGE_NAME
+        from benchmark.pages.run_page import PAGE_NAME
         from benchmark.report.statistics_files import write_statistics
 
         output = self.folder / "statistics"

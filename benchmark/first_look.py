@@ -21,14 +21,14 @@ from benchmark.data.sniff import MOST_MB
 from benchmark.data.table import Schema, Table
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.experiment.first import BIAS, CLASSIFIERS, DATASET, SEED, Asked
 from benchmark.experiment.first_file import first_experiment, reachable_doses
+from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, Asked
 from benchmark.render.console import section_lines
 from benchmark.sections import Surface, sections_of
-from benchmark.text.console import say as print_line
-from benchmark.text.console import tell
-from benchmark.text.files import FORMATS_WRITTEN, require_writable, write_atomically
+from benchmark.text.terminal import say as print_line
+from benchmark.text.terminal import tell
 from benchmark.text.words import as_parameters
+from benchmark.text.writing import FORMATS_WRITTEN, require_writable, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -167,7 +167,13 @@ def test_what_only_shows_starts_without_heavy_imports(command: str, needed: set[
 
 
 def test_a_report_loads_nothing_that_computes_cells() -> None:
-    modules = ("runs.folder_notes", "runs.analysis", "report.statistics_files", "pages.run", "pages.index")
+    modules = (
+        "runs.folder_notes",
+        "runs.analysis",
+        "report.statistics_files",
+        "pages.run_page",
+        "pages.index",
+    )
     script = (
         f"import sys, {', '.join(f'benchmark.{module}' for module in modules)}\n"
         "print([m for m in ('numba', 'sklearn') if m in sys.modules])"

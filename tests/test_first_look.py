@@ -21,9 +21,9 @@ from benchmark.data.doubts import DoubtError
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
 from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentError
 from benchmark.experiment import first_file
-from benchmark.experiment.first import Asked
 from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.plan import Experiment, load_experiment
+from benchmark.experiment.quick_defaults import Asked
 from benchmark.statistics import hidden_bias
 from tests.data.made_up import write
 from tests.helpers.hidden import write_made_up_table

@@ -21,7 +21,7 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.techniques import Convergence, list_techniques
@@ -139,8 +139,8 @@ def experiment(folder: Path, more: str = "", time_limit: float = 60, memory_limi
     return file
 
 
-def world(file: Path, *plugins: Path) -> World:
-    return build_world(load_for_run(file, map(str, plugins)), Sources(offline=True))
+def prepared(file: Path, *plugins: Path) -> PreparedExperiment:
+    return prepare_experiment(load_for_run(file, map(str, plugins)), Sources(offline=True))
 
 
 # --------------------------------------------------------------------------------------- how they are found
@@ -254,7 +254,7 @@ def neighbour(number: int) -> str:
 
 def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path, **limits: float) -> None:
     """Run hostile techniques, an honest one after every few, and compare those with a run of them alone."""
-    alone = world(experiment(folder, "".join(map(neighbour, range(0, len(harm), between)))))
+    alone = prepared(experiment(folder, "".join(map(neighbour, range(0, len(harm), between)))))
     ((block, planned),) = planned_cells(alone)
     honest = list(Evaluator(alone)(block, planned))
     module.load_plugin(HOSTILE)
@@ -263,7 +263,7 @@ def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path
         entries[number + between - 1] += neighbour(number)
     with Store(folder / "results.sqlite") as store:
         outcome = compute(
-            world(experiment(folder, "".join(entries), **limits), HOSTILE), store, engine=LocalEngine(1)
+            prepared(experiment(folder, "".join(entries), **limits), HOSTILE), store, engine=LocalEngine(1)
         )
         stored = store.read([cell.key for cell in outcome.cells])
     cells = {cell.technique: cell for cell in stored}
@@ -300,7 +300,7 @@ def test_what_takes_its_process_down_or_spoils_it_harms_no_neighbour(tmp_path: P
 
 def test_the_memory_limit_is_none_of_what_identifies_a_cell(tmp_path: Path) -> None:
     def keys(limit: float) -> list[str]:
-        ((_, cells),) = planned_cells(world(experiment(tmp_path, memory_limit=limit)))
+        ((_, cells),) = planned_cells(prepared(experiment(tmp_path, memory_limit=limit)))
         return [cell.key for cell in cells]
 
     assert keys(1000) == keys(2000) == keys(float("inf"))

@@ -24,8 +24,8 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment import prepare
 from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
-from benchmark.text.files import figure_formats
 from benchmark.text.progress import Pace, show_progress
+from benchmark.text.writing import figure_formats
 from tests.helpers.engines import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,7 +70,7 @@ def _wide(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the tables that a run prints at its end, where it is not about them."""
-    monkeypatch.setattr("benchmark.report.console.print_report", lambda *_: None)
+    monkeypatch.setattr("benchmark.report.run_console.print_report", lambda *_: None)
 
 
 def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from benchmark.cli import main
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from benchmark import columns
 from benchmark.audit.alternation.exchange import ALTERNATION_COLUMNS
 from benchmark.runs.analysis import folder_statistics
-from benchmark.runs.groups import GAP_COLUMNS
+from benchmark.runs.gaps import GAP_COLUMNS
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS
 from benchmark.statistics.restoration import RESTORATION_COLUMNS

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of
-from benchmark.statistics.frames import Cells, all_equal, to_cells
+from benchmark.statistics.cells import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recovery import Ratio
 from benchmark.statistics.robustness import LINE, area_weights, slope_weights

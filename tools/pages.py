@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmark.text.files import write_atomically
+from benchmark.text.writing import write_atomically
 
 
 def with_part(page: str, begin: str, part: str, end: str) -> str:

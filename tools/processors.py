@@ -32,7 +32,7 @@ NUMERIC = [
     "tests/techniques/test_correlation_remover.py",
     "tests/statistics",
     "tests/metrics/test_scores.py",
-    "tests/network/test_sample.py",
+    "tests/network/test_sampling.py",
 ]
 
 # What is compared with another library or with committed files, what is counted in simulations, and what

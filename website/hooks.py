@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 # MkDocs loads this file by its path, and `mkdocs` does not look for modules where it is started.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmark.published.files import compare_folder
+from benchmark.published.comparison_files import compare_folder
 from benchmark.published.text import table_markdown
 from benchmark.techniques import list_techniques
-from benchmark.text.files import write_atomically
+from benchmark.text.writing import write_atomically
 from website.bias_pages import bias_pages
 from website.dataset_pages import dataset_figures, dataset_pages
 from website.experiment_pages import experiment_pages

@@ -12,7 +12,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "data": ("tables, cards, loading", "data data.card data.card_parts data.load"),
     "network": (
         "learning, sampling, inference",
-        "network.model network.learn network.sample network.inference network.bif",
+        "network.model network.learn network.sampling network.inference network.bif",
     ),
     "bias": ("kinds of planted bias", "bias bias.edits bias.planting"),
     "classifiers": ("classifiers by name", "classifiers"),
@@ -24,8 +24,8 @@ REFERENCE: dict[str, tuple[str, str]] = {
     ),
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
-    "runs": ("what a finished run left", "runs.finished runs.analysis published.files"),
-    "report": ("tables, figures, the page of a run", "report pages.run pages.audit"),
+    "runs": ("what a finished run left", "runs.finished runs.analysis published.comparison_files"),
+    "report": ("tables, figures, the page of a run", "report pages.run_page pages.audit_page"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),
 }
 """What each page of the reference is about, and its modules within the package, along the data's way."""

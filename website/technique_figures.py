@@ -18,7 +18,7 @@ from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.sections.signs import degenerate_cells
 from benchmark.statistics.answers import constant_on
-from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.cells import SCENARIO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

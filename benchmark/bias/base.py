@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from benchmark.bias.edits import BiasEdit
 from benchmark.data.judged import Judged
-from benchmark.data.score import Score
+from benchmark.data.label_score import Score
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
 from benchmark.models import STRICT

@@ -18,7 +18,7 @@ from benchmark.data.table import CODE_DTYPE, Schema, Table
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.network.inference import joint_distribution
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 
 _MOST_CELLS = 1_000_000  # of a joint distribution that is computed exactly
 _SIMULATED = 400_000  # rows of a simulation where it is not

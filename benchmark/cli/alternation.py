@@ -32,8 +32,8 @@ def add(commands: Any) -> None:
 def _alternation(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
     from benchmark.experiment.versions import package_versions
-    from benchmark.text.files import figure_formats, require_writable, write_atomically, write_json
     from benchmark.text.spreadsheet import csv_text
+    from benchmark.text.writing import figure_formats, require_writable, write_atomically, write_json
 
     formats = figure_formats(options.formats)
     experiment = load_alternation(options.experiment)
@@ -53,7 +53,7 @@ def _alternation(options: argparse.Namespace) -> int:
     ]
     if options.figures:
         from benchmark.figures.alternation import alternation_figures
-        from benchmark.figures.files import write_figures
+        from benchmark.figures.drawing import write_figures
 
         written += write_figures(output / "figures", alternation_figures(experiment, outcome), formats)
     print(experiment.title)

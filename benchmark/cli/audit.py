@@ -95,16 +95,16 @@ def _audit(options: argparse.Namespace) -> int:
         for path in _write_tables(result, options.out):
             print(f"written: {path}")
     if options.html is not None:
-        from benchmark.pages.audit import audit_page
-        from benchmark.text.files import write_atomically
+        from benchmark.pages.audit_page import audit_page
+        from benchmark.text.writing import write_atomically
 
         print(f"written: {write_atomically(options.html, audit_page(result, options.file.name))}")
     return EXIT_OK
 
 
 def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
-    from benchmark.text.files import write_atomically, write_json
     from benchmark.text.spreadsheet import csv_text
+    from benchmark.text.writing import write_atomically, write_json
 
     for name in _TABLES:
         yield write_atomically(folder / f"{name}.csv", csv_text(getattr(result, name)))

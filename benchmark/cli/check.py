@@ -61,7 +61,7 @@ def _check(options: argparse.Namespace) -> int:
     from benchmark.registry import load_plugin
     from benchmark.report.examination import named, print_examination
     from benchmark.techniques import get_technique, list_techniques
-    from benchmark.text.console import say
+    from benchmark.text.terminal import say
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
     names = [target for target in options.targets if not target.endswith(".py")]

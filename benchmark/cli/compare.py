@@ -46,10 +46,10 @@ def _compare(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.experiment.plan import load_experiment
-    from benchmark.published.files import compare_folder, print_comparison, write_comparison
-    from benchmark.report.runs_console import print_runs
+    from benchmark.published.comparison_files import compare_folder, print_comparison, write_comparison
+    from benchmark.report.comparison_console import print_runs
     from benchmark.runs.comparison import compare_runs
-    from benchmark.text.files import figure_formats
+    from benchmark.text.writing import figure_formats
 
     if options.other is not None:
         print_runs(Console(emoji=False), compare_runs(options.folder, options.other))

@@ -45,11 +45,11 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.experiment.prepare import find_rows
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
-    from benchmark.text.console import say
     from benchmark.text.embedded import NOT_REAL_LOUD
-    from benchmark.text.files import write_atomically
     from benchmark.text.spreadsheet import csv_text
+    from benchmark.text.terminal import say
     from benchmark.text.words import file_name
+    from benchmark.text.writing import write_atomically
 
     card = load_card(options.dataset)
     factory, technique = make_classifier(options.classifier), get_technique(options.technique)

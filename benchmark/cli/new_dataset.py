@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchmark.cli.common import EXIT_OK, EXIT_USAGE, command
 from benchmark.cli.quick import roles
-from benchmark.text.console import say, tell
+from benchmark.text.terminal import say, tell
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -111,7 +111,7 @@ def _new_dataset(options: argparse.Namespace) -> int:
     from benchmark.data.draft import draft
     from benchmark.data.draft_text import card_text, slug, summary_lines
     from benchmark.errors import CardError
-    from benchmark.text.files import write_atomically
+    from benchmark.text.writing import write_atomically
 
     console = Console(emoji=False)
     if not require_roles(options, console):

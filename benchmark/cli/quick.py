@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
-from benchmark.experiment.first import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
+from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
 
 
 def add(commands: Any) -> None:
@@ -108,10 +108,10 @@ def _answered(options: argparse.Namespace) -> int:
 
     from benchmark.cli.new_dataset import asking, require_roles, wish_of
     from benchmark.data.true_rates import parse_rates
-    from benchmark.experiment.first import Asked
+    from benchmark.experiment.quick_defaults import Asked
     from benchmark.first_look import first_look
-    from benchmark.text.console import say
-    from benchmark.text.files import figure_formats
+    from benchmark.text.terminal import say
+    from benchmark.text.writing import figure_formats
 
     console = Console(emoji=False)
     if not require_roles(options, console):

@@ -58,14 +58,14 @@ def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.pages.index import refresh_index
-    from benchmark.pages.run import PAGE_NAME
+    from benchmark.pages.run_page import PAGE_NAME
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.runs.analysis import folder_statistics
     from benchmark.runs.folder_notes import unfinished_run
     from benchmark.statistics.choices import Criteria
     from benchmark.techniques import load_plugin
-    from benchmark.text.console import say
-    from benchmark.text.files import figure_formats
+    from benchmark.text.terminal import say
+    from benchmark.text.writing import figure_formats
 
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in options.plugins:

@@ -84,9 +84,9 @@ def _computed(options: argparse.Namespace) -> int:
 
     from benchmark.api import run
     from benchmark.columns import STORE_NAME
-    from benchmark.report.console import print_report
-    from benchmark.text.console import say
-    from benchmark.text.files import figure_formats
+    from benchmark.report.run_console import print_report
+    from benchmark.text.terminal import say
+    from benchmark.text.writing import figure_formats
 
     started = time.perf_counter()
     console = Console(emoji=False)

@@ -1,10 +1,10 @@
 """The conformance suite: what every technique, kind of bias and metric must do, checked on made-up rows."""
 
-from benchmark.conformance._bench import NonconformityError
 from benchmark.conformance._example import example_table
+from benchmark.conformance._under_test import NonconformityError
 from benchmark.conformance.bias_checks import BIAS_CHECKS, check_bias, example_of
-from benchmark.conformance.checks import CHECKS, CheckResult, check_technique, described
 from benchmark.conformance.metric_checks import METRIC_CHECKS, check_metric
+from benchmark.conformance.technique_checks import CHECKS, CheckResult, check_technique, described
 
 __all__ = [
     "BIAS_CHECKS",

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from benchmark.bias import Bias, BiasKind, Expected, Group, Level, Rows, Score
-from benchmark.conformance._bench import NotApplicableError
 from benchmark.conformance._example import example_table
-from benchmark.conformance.checks import CheckResult, outcome_of
+from benchmark.conformance._under_test import NotApplicableError
+from benchmark.conformance.technique_checks import CheckResult, outcome_of
 from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.judged import Judged
 from benchmark.errors import BetabenchError, BiasError

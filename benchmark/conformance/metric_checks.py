@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmark.conformance._bench import CautionError, NonconformityError, NotApplicableError
-from benchmark.conformance.checks import CheckResult, outcome_of
+from benchmark.conformance._under_test import CautionError, NonconformityError, NotApplicableError
+from benchmark.conformance.technique_checks import CheckResult, outcome_of
 from benchmark.metrics import Metric, Predictions, measure
 
 _SEEDS = range(12)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmark.conformance._bench import Bench, NonconformityError, NotApplicableError
 from benchmark.conformance._example import example_table
+from benchmark.conformance._under_test import NonconformityError, NotApplicableError, TechniqueUnderTest
 from benchmark.errors import DeclinedError, NotConvergedError
 from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
 
 _ROWS = 150  # enough for every shipped technique, and few, because each end is a fit
 
 
-def valid_search_space(bench: Bench) -> None:
+def valid_search_space(tested: TechniqueUnderTest) -> None:
     """Demand a search space within the declared ranges, and a fit, or a reason, at its ends."""
-    technique, kind = bench.technique, type(bench.technique)
+    technique, kind = tested.technique, type(tested.technique)
     if not search_space(kind):
         raise NotApplicableError("it declares no search space")
     if flaws := list(space_flaws(kind)):
@@ -27,7 +27,7 @@ def valid_search_space(bench: Bench) -> None:
             value = round(end) if is_whole(kind, own.parameter) and isinstance(end, float) else end
             made = kind(**{**technique.parameters, own.parameter: value})
             try:
-                replace(bench, technique=made).predict(train, test)
+                replace(tested, technique=made).predict(train, test)
             except (DeclinedError, NotConvergedError):
                 continue
             except Exception as problem:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from benchmark.data.card import JUDGED, Card, load_card
 from benchmark.data.card_parts import MISSING_VALUES, CategoricalColumn, NumericColumn
 from benchmark.data.judged import Judged, judged_of, read_names
+from benchmark.data.label_score import Score, contrary_labels, read_numbers, score_of
 from benchmark.data.number_form import MARKS, PLAIN, NumberForm
-from benchmark.data.numbers import Numbers
 from benchmark.data.raw import Records, read_files
-from benchmark.data.score import Score, contrary_labels, read_numbers, score_of
+from benchmark.data.raw_numbers import Numbers
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import urljoin
 
 from benchmark.errors import DataError, DownloadError
-from benchmark.text.files import write_atomically
+from benchmark.text.writing import write_atomically
 
 if TYPE_CHECKING:
     import requests

@@ -25,7 +25,7 @@ from benchmark.classifiers.factories import OneHotClassifier
 from benchmark.data.sides import least_favored
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BetabenchError, TechniqueError
-from benchmark.estimator.frames import LearnedColumn, RowsError, learn_feature, learn_groups
+from benchmark.estimator.column_states import LearnedColumn, RowsError, learn_feature, learn_groups
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Predictor, Prepared, PreProcessing, Technique, Tools, get_technique
 from benchmark.text.words import few

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
-from benchmark.experiment.score import DECISIONS, JOINT, counts_by_place
+from benchmark.experiment.scoring import DECISIONS, JOINT, counts_by_place
 from benchmark.experiment.store import CellResult
 
 CellName: TypeAlias = tuple[str, str, float, str, str]

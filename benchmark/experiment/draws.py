@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Planted, Rows
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, Test
-from benchmark.data.numbers import numbered
+from benchmark.data.raw_numbers import numbered
 from benchmark.data.table import Table
 from benchmark.seeding import generator
 
 if TYPE_CHECKING:
     from benchmark.experiment.plan import Block, Experiment
-    from benchmark.experiment.prepare import Scene
+    from benchmark.experiment.prepare import PreparedDataset
 
 Axes = dict[str, str | int | float]
 _Numbering = Callable[[Table, NDArray[np.intp] | None, str], Table]
@@ -55,44 +55,44 @@ class Fold:
     tested: NDArray[np.intp] | None = None
 
 
-def axes(scene: Scene, block: Block, experiment: Experiment) -> Axes:
+def axes(data: PreparedDataset, block: Block, experiment: Experiment) -> Axes:
     """Return what the random numbers of a block are for; see :func:`benchmark.seeding.axis_seed`."""
-    return _axes(scene, experiment, block.level, block.repetition)
+    return _axes(data, experiment, block.level, block.repetition)
 
 
-def _axes(scene: Scene, experiment: Experiment, level: float, repetition: int) -> Axes:
+def _axes(data: PreparedDataset, experiment: Experiment, level: float, repetition: int) -> Axes:
     unpaired: Axes = {} if experiment.paired_betas else {"beta": level}
-    return {"dataset": scene.name, **unpaired, "repetition": repetition}
+    return {"dataset": data.name, **unpaired, "repetition": repetition}
 
 
 def draw_folds(
-    scene: Scene, block: Block, experiment: Experiment, *, in_truth: bool = False
+    data: PreparedDataset, block: Block, experiment: Experiment, *, in_truth: bool = False
 ) -> Iterator[Fold]:
     """Yield what the techniques of a block are trained and tested on: one fold unless there are several.
 
     Asked for it ``in_truth``, no bias is hidden in the rows.
     """
-    own, bias = axes(scene, block, experiment), scene.biases[block.bias]
-    beta = scene.beta_of(block.bias, block.level)
+    own, bias = axes(data, block, experiment), data.biases[block.bias]
+    beta = data.beta_of(block.bias, block.level)
     if not experiment.splits:
-        whole = scene.planted(block.bias, beta)[0]
-        train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))
-        fill = numbering(scene, experiment, own, None)
-        every = scene.rows
+        whole = data.planted(block.bias, beta)[0]
+        train = whole.draw(data.n_train, generator(experiment.seed, purpose="sample", **own))
+        fill = numbering(data, experiment, own, None)
+        every = data.rows
         tests = _tests(every, bias, beta, whole, experiment, own, fill, every.kept, every.table)
         yield Fold(own, fill(train, None, "train"), tests)
         return
-    hides = block.bias in scene.hidden and not in_truth
-    source = _source(scene, block, experiment, own, hides)
-    for number, (train_rows, test_rows) in enumerate(split(scene, experiment, own)):
-        fold = own if scene.folds is None else {**own, "fold": number}
+    hides = block.bias in data.hidden and not in_truth
+    source = _source(data, block, experiment, own, hides)
+    for number, (train_rows, test_rows) in enumerate(split(data, experiment, own)):
+        fold = own if data.folds is None else {**own, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
         kept: NDArray[np.intp] | None = None
         train_rows = train_rows[source.trained[train_rows]]
         if experiment.train == "data":
-            if scene.n_train < len(train_rows):
-                train_rows = np.sort(rng.choice(train_rows, scene.n_train, replace=False))
+            if data.n_train < len(train_rows):
+                train_rows = np.sort(rng.choice(train_rows, data.n_train, replace=False))
             if hides:
                 train_rows, test_rows = (
                     np.intersect1d(part, source.kept) for part in (train_rows, test_rows)
@@ -100,28 +100,28 @@ def draw_folds(
             biased = bias.plant_in_rows(source.train.take(source.places(train_rows)), beta, rng)
             train, kept = biased.table, biased.kept
         else:
-            planted = bias.plant_unchecked(scene.network_of(train_rows), beta)
-            train = planted.draw(scene.n_train, rng)
+            planted = bias.plant_unchecked(data.network_of(train_rows), beta)
+            train = planted.draw(data.n_train, rng)
         places = source.places(test_rows)
         held_out, known = source.test.apart(places), source.known.take(places)
-        fill = numbering(scene, experiment, fold, train_rows)
+        fill = numbering(data, experiment, fold, train_rows)
         tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows, known)
         if hides:
-            true = scene.test.take(test_rows)
+            true = data.test.take(test_rows)
             tests[TRUTH] = TestRows(tests[ORIGINAL].seen, true, np.arange(len(true)))
         yield Fold(fold, fill(train, kept, "train"), tests, train_rows, kept, test_rows)
 
 
-def _taken_for_original(scene: Scene, block: Block, experiment: Experiment) -> Rows:
+def _taken_for_original(data: PreparedDataset, block: Block, experiment: Experiment) -> Rows:
     """Return all rows with the hidden bias of a block, as rows in which nothing has been planted yet."""
     # Without the level of bias and the gap: what a greater gap hides holds what a smaller one does.
-    own: Axes = {"dataset": scene.name, "repetition": block.repetition}
+    own: Axes = {"dataset": data.name, "repetition": block.repetition}
     rng = generator(experiment.seed, purpose="hidden", **own)
-    rows = scene.biases[block.bias].plant_in_rows(scene.rows, scene.hidden_beta(block.bias), rng)
-    label = scene.test.schema.label_index
-    labels = scene.test.codes[:, label].copy()
+    rows = data.biases[block.bias].plant_in_rows(data.rows, data.hidden_beta(block.bias), rng)
+    label = data.test.schema.label_index
+    labels = data.test.codes[:, label].copy()
     labels[rows.kept] = rows.table.codes[:, label]
-    return replace(rows, before=scene.test.with_column(scene.test.schema.label, labels))
+    return replace(rows, before=data.test.with_column(data.test.schema.label, labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ class _Source:
         return np.searchsorted(self.kept, rows)
 
 
-def _source(scene: Scene, block: Block, experiment: Experiment, own: Axes, hides: bool) -> _Source:
+def _source(data: PreparedDataset, block: Block, experiment: Experiment, own: Axes, hides: bool) -> _Source:
     """Return the scene's rows: with bias hidden in them, or as they were recorded.
 
     Where chance decided who belongs to which group, the clean model learns from the favored group alone, and
@@ -151,19 +151,19 @@ def _source(scene: Scene, block: Block, experiment: Experiment, own: Axes, hides
     bias is planted in the favored rows: everybody, tested or not, gets a group that is drawn anew, the same
     at all levels of bias.
     """
-    rows = _taken_for_original(scene, block, experiment) if hides else scene.rows
-    if not scene.entry.audit:
-        return _Source(rows, rows, np.ones(len(scene.test), dtype=np.bool_), rows.table)
-    favored = ~scene.test.deprived
+    rows = _taken_for_original(data, block, experiment) if hides else data.rows
+    if not data.entry.audit:
+        return _Source(rows, rows, np.ones(len(data.test), dtype=np.bool_), rows.table)
+    favored = ~data.test.deprived
     lots = generator(experiment.seed, purpose="group", **own)
-    if scene.biases[block.bias].of_audit:
+    if data.biases[block.bias].of_audit:
         who, trained = rows, np.ones(len(favored), dtype=np.bool_)
     else:
-        groups = scene.recorded_groups
+        groups = data.recorded_groups
         who, trained = rows.in_groups(groups[lots.integers(len(groups), size=len(favored))]), favored
     if block.level > 0:
         return _Source(who, who, trained, who.table)
-    return _Source(rows, who, favored, scene.as_favored)
+    return _Source(rows, who, favored, data.as_favored)
 
 
 def sealed_fold(fold: Fold) -> Fold:
@@ -172,13 +172,15 @@ def sealed_fold(fold: Fold) -> Fold:
     return replace(fold, train=fold.train.sealed, tests=tests)
 
 
-def numbering(scene: Scene, experiment: Experiment, own: Axes, known: NDArray[np.intp] | None) -> _Numbering:
+def numbering(
+    data: PreparedDataset, experiment: Experiment, own: Axes, known: NDArray[np.intp] | None
+) -> _Numbering:
     """Return what gives a table numbers, told which of the scene's rows it has, and what they are for.
 
-    Those that are drawn are drawn from the ``known`` rows, or from all; see
-    :func:`benchmark.data.numbers.numbered`. Where no classifier takes numbers, the table is left as it is.
+    They are drawn from the ``known`` rows, or from all (:func:`~benchmark.data.raw_numbers.numbered`).
+    Where no classifier takes numbers, the table is left as it is.
     """
-    numbers = scene.numbers
+    numbers = data.numbers
     if numbers is None:
         return lambda table, *_: table
 
@@ -186,13 +188,13 @@ def numbering(scene: Scene, experiment: Experiment, own: Axes, known: NDArray[np
         def lots(column: str) -> np.random.Generator:
             return generator(experiment.seed, purpose="numbers", part=part, column=column, **own)
 
-        return numbered(table, scene.test, numbers, known, rows, lots)
+        return numbered(table, data.test, numbers, known, rows, lots)
 
     return number
 
 
 def split(
-    scene: Scene, experiment: Experiment, own: Axes
+    data: PreparedDataset, experiment: Experiment, own: Axes
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield the positions of rows to train on and to test on, each ascending, by the axes of a block.
 
@@ -200,12 +202,12 @@ def split(
     person's rows, drawn at random, and is tested in that row alone. The rows to train on are those of the
     other judges and persons; rows that cross are left out.
     """
-    rng, judged = generator(experiment.seed, purpose="split", **own), scene.judged
-    parted = np.arange(len(scene.test)) if judged is None else judged.judges
+    rng, judged = generator(experiment.seed, purpose="split", **own), data.judged
+    parted = np.arange(len(data.test)) if judged is None else judged.judges
     n_parted = int(parted.max()) + 1
     shuffled = rng.permutation(n_parted)
-    if scene.folds is not None:
-        parts = np.array_split(shuffled, scene.folds)
+    if data.folds is not None:
+        parts = np.array_split(shuffled, data.folds)
     else:
         assert experiment.holdout is not None
         parts = [shuffled[: n_held_out(n_parted, experiment.holdout)]]
@@ -223,17 +225,17 @@ def split(
         yield np.flatnonzero(~held_out & ~crossing), tested
 
 
-def split_sizes(scene: Scene, experiment: Experiment) -> list[tuple[int, int]]:
+def split_sizes(data: PreparedDataset, experiment: Experiment) -> list[tuple[int, int]]:
     """Return how many rows are trained on and tested on in each split of each repetition and level.
 
     Where chance decided who belongs to which group, those are counted that the clean model is trained on.
     """
-    trained = ~scene.test.deprived if scene.entry.audit else np.ones(len(scene.test), dtype=np.bool_)
+    trained = ~data.test.deprived if data.entry.audit else np.ones(len(data.test), dtype=np.bool_)
     levels = experiment.levels[:1] if experiment.paired_betas else experiment.levels
     return [
         (int(np.count_nonzero(trained[train])), len(test))
         for level, repetition in itertools.product(levels, range(experiment.repetitions))
-        for train, test in split(scene, experiment, _axes(scene, experiment, level, repetition))
+        for train, test in split(data, experiment, _axes(data, experiment, level, repetition))
     ]
 
 

@@ -28,9 +28,9 @@ from benchmark.errors import (
 from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds, sealed_fold
 from benchmark.experiment.entries import ClassifierEntry
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import Scene, World
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.references import References
-from benchmark.experiment.score import (
+from benchmark.experiment.scoring import (
     Answers,
     Decisions,
     Place,
@@ -142,35 +142,46 @@ def declined_by(technique: Technique, train: Table) -> str | None:
 
 
 def cell_result(
-    scene: Scene, block: Block, cell: Cell, status: Status, reason: str = "", **content: Any
+    data: PreparedDataset,
+    block: Block,
+    cell: Cell,
+    status: Status,
+    reason: str = "",
+    **content: Any,
 ) -> CellResult:
     """Return a result that says where its cell stands; ``content`` is all else of :class:`CellResult`."""
-    beta = scene.beta_of(block.bias, block.level)
-    where = (cell.key, scene.name, block.bias, beta, block.repetition)
+    beta = data.beta_of(block.bias, block.level)
+    where = (cell.key, data.name, block.bias, beta, block.repetition)
     return CellResult(*where, cell.technique, cell.classifier, status, reason, **content)
 
 
 class Evaluator:
     """Computes the cells of one block after another."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.techniques = world.techniques
-        self._refit = {entry.name: entry.refit for entry in world.experiment.techniques}
-        self._references = References(world, self._decide)
+    def __init__(self, prepared: PreparedExperiment) -> None:
+        self.prepared = prepared
+        self.techniques = prepared.techniques
+        self._refit = {entry.name: entry.refit for entry in prepared.experiment.techniques}
+        self._references = References(prepared, self._decide)
         self._named = {place: named(technique) for place, technique in self.techniques.items()}
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
-            for entry in world.experiment.classifiers
+            for entry in prepared.experiment.classifiers
         }
-        metrics = world.experiment.measured
+        metrics = prepared.experiment.measured
         self.scorers = {
-            name: Scorer(scene.test, metrics, scene.strata, scene.attributes, true=not scene.entry.audit)
-            for name, scene in world.scenes.items()
+            name: Scorer(
+                data.test,
+                metrics,
+                data.strata,
+                data.attributes,
+                true=not data.entry.audit,
+            )
+            for name, data in prepared.datasets.items()
         }
         self.scoring = {
-            name: scoring_digest(metrics, scene.strata, scene.attributes)
-            for name, scene in world.scenes.items()
+            name: scoring_digest(metrics, data.strata, data.attributes)
+            for name, data in prepared.datasets.items()
         }
         self._warm_up()
 
@@ -186,21 +197,21 @@ class Evaluator:
 
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; a cell that fails yields why."""
-        scene = self.world.scenes[block.dataset]
+        data = self.prepared.datasets[block.dataset]
         folds: list[Fold] = []
         try:
-            folds.extend(map(sealed_fold, draw_folds(scene, block, self.world.experiment)))
+            folds.extend(map(sealed_fold, draw_folds(data, block, self.prepared.experiment)))
             refits = {
                 rows: self._references.refit(block, folds, rows)
                 for rows in {self._refit[cell.technique] for cell in cells}
                 if rows is not None
             }
         except Exception as error:
-            begin = in_fold(len(folds), scene.folds)
+            begin = in_fold(len(folds), data.folds)
             reason = f"{begin}the rows to train and test on could not be drawn: {in_words(error)}"
-            yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
+            yield from (cell_result(data, block, cell, "failed", reason) for cell in cells)
             return
-        scorers = scorers_of(folds, self.scorers[block.dataset], scene.test)
+        scorers = scorers_of(folds, self.scorers[block.dataset], data.test)
         shared = [self._shared(fold, fold.train) for fold in folds]
         # All at once: after a technique, which empties the processor's caches, each would take five times as
         # long.
@@ -213,10 +224,10 @@ class Evaluator:
             started = time.perf_counter()
             own_folds = folds if rows is None else refits[rows]
             content = self._cell(block, cell, technique, own_folds, own_tools, scorers, folds)
-            yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
+            yield cell_result(data, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _shared(self, fold: Fold, train: Table, purpose: str = "technique") -> Shared:
-        seed = axis_seed(self.world.experiment.seed, purpose="classifier", **fold.axes)
+        seed = axis_seed(self.prepared.experiment.seed, purpose="classifier", **fold.axes)
         return Shared({"purpose": purpose, **fold.axes}, _Ranker(train), seed)
 
     def _tools(self, cell: Cell, technique: str, shared: Shared) -> Tools:
@@ -226,7 +237,7 @@ class Evaluator:
             _no_classifier if factory is None else functools.partial(factory.build, seed=shared.seed),
             shared.ranker,
             # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
-            generator(self.world.experiment.seed, technique=technique, **shared.axes),
+            generator(self.prepared.experiment.seed, technique=technique, **shared.axes),
         )
 
     def _cell(
@@ -266,17 +277,17 @@ class Evaluator:
                 convergences += [convergence] if convergence is not None else []
                 unconstrained += [said] if said is not None and self._refit[cell.technique] is None else []
             seconds = time.perf_counter() - started
-            frontier = frontier_values([said() for said in unconstrained], self.world.experiment.tests)
+            frontier = frontier_values([said() for said in unconstrained], self.prepared.experiment.tests)
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return {"status": status_of(error), "reason": begin + in_words(error)}
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
-        metrics, counts = metric_values(scored, self.world.experiment.tests), stored_counts(scored)
+        metrics, counts = metric_values(scored, self.prepared.experiment.tests), stored_counts(scored)
         if cell.reference:
             for decisions in self._decisions(block, cell, drawn, answers, scorers):
                 counts = decisions.beside(counts)
             scorer = self.scorers[block.dataset]
-            known = Decisions.stored(counts, self.world.experiment.tests)
+            known = Decisions.stored(counts, self.prepared.experiment.tests)
             metrics = (*metrics, *(m for decisions in known for m in decisions.metrics(scorer)))
         return {
             "status": "ok",
@@ -303,9 +314,9 @@ class Evaluator:
         Where bias is hidden, they are also counted in truth: by true labels, beside the learner without
         either bias.
         """
-        entry, begin = self.world.untreated(block.dataset, cell.technique, cell.classifier), ""
+        entry, begin = self.prepared.untreated(block.dataset, cell.technique, cell.classifier), ""
         where, references = (block.dataset, entry, cell.classifier), self._references
-        hides = block.bias in self.world.scenes[block.dataset].hidden
+        hides = block.bias in self.prepared.datasets[block.dataset].hidden
         counted: dict[Test, list[list[int]]] = {
             test: [] for test in ([ORIGINAL, TRUTH] if hides else [ORIGINAL])
         }

@@ -31,8 +31,8 @@ from benchmark.columns import (
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import Scene, World
-from benchmark.experiment.score import Decisions, joint_counts
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
+from benchmark.experiment.scoring import Decisions, joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
 from benchmark.metrics import FAILING, GroupCounts, OneValueEach, measure_by_group, metrics_by_group
@@ -96,30 +96,30 @@ def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequ
     return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
 
 
-def groups_frame(world: World, cells: Iterable[CellResult]) -> pd.DataFrame:
+def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return metrics by group of every attribute, pair of attributes, and of all together.
 
     Columns :data:`~benchmark.columns.GROUP_COLUMNS`, of finished cells that counted rows by attributes; with
     folds, all folds of a repetition together. A group with fewer rows than the experiment's
     ``smallest_group`` has no value, and the note says so; see :func:`benchmark.metrics.measure_by_group`.
     """
-    experiment, rows = world.experiment, []
+    experiment, rows = prepared.experiment, []
     metrics = metrics_by_group(experiment.measured)
-    scenes = {scene.name: scene for scene in world.scenes.values()}
+    datasets = {data.name: data for data in prepared.datasets.values()}
     for cell in cells:
-        scene = scenes[cell.dataset]
-        for test, folds in joint_counts(cell.counts, scene.attributes, experiment.tests).items():
+        data = datasets[cell.dataset]
+        for test, folds in joint_counts(cell.counts, data.attributes, experiment.tests).items():
             whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
-            for attribute, counts in _margins(scene, whole):
+            for attribute, counts in _margins(data, whole):
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
                     where = (*_where(cell), test, attribute)
                     rows.append((*where, m.group, m.n_rows, m.metric, m.value, m.reason))
     return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"beta": float, "value": float})
 
 
-def _margins(scene: Scene, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
+def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
     """Yield name and counts of each attribute, each pair, and all attributes together."""
-    columns = [scene.test.schema.column(name) for name in scene.attributes]
+    columns = [data.test.schema.column(name) for name in data.attributes]
     codes = np.unravel_index(joint[:, 0], [column.cardinality for column in columns])
     for size in sorted({1, 2, len(columns)} & {*range(len(columns) + 1)}):
         for chosen in itertools.combinations(range(len(columns)), size):
@@ -151,40 +151,40 @@ def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINA
     return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
 
 
-def doses_frame(world: World) -> pd.DataFrame:
+def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
     """Return the β of each dose, and how much it added to the label gap of each training sample.
 
     Columns :data:`~benchmark.columns.DOSE_COLUMNS`; empty where levels of bias are no doses. With folds it is
     the mean over them. Of real rows, groups are those to which people belong, whatever is recorded.
     """
     rows: list[tuple[object, ...]] = []
-    for name, scene in world.scenes.items():
-        for bias, doses in scene.doses.items():
-            hidden = scene.hidden.get(bias)
-            clean = _label_gaps(world, name, bias, 0.0) if scene.reaches(bias, 0.0) else None
+    for name, data in prepared.datasets.items():
+        for bias, doses in data.doses.items():
+            hidden = data.hidden.get(bias)
+            clean = _label_gaps(prepared, name, bias, 0.0) if data.reaches(bias, 0.0) else None
             for dose in doses:
                 reached = dose.beta is not None
                 reason = "" if reached else f"no level of this bias adds more than {dose.gap:.3f}"
                 if hidden is not None and hidden.beta is None:
                     reason = f"no level of this bias hides more than {hidden.gap:.3f}"
                 pooled = dose.pooled and (hidden is None or hidden.pooled)
-                where = (scene.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
+                where = (data.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
                 added: Iterable[float] = [math.nan]
                 if reached and clean is not None:
-                    added = _label_gaps(world, name, bias, dose.dose) - clean
+                    added = _label_gaps(prepared, name, bias, dose.dose) - clean
                 rows += [(*where, repetition, gap, reason) for repetition, gap in enumerate(added)]
     numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
     return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
 
 
-def _label_gaps(world: World, dataset: str, bias: str, level: float) -> NDArray[np.float64]:
+def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: float) -> NDArray[np.float64]:
     """Return the label gap in the training sample of each repetition, shape (n_repetitions,)."""
-    scene, gaps = world.scenes[dataset], []
-    for repetition in range(world.experiment.repetitions):
-        folds = draw_folds(scene, Block(dataset, bias, level, repetition), world.experiment)
+    data, gaps = prepared.datasets[dataset], []
+    for repetition in range(prepared.experiment.repetitions):
+        folds = draw_folds(data, Block(dataset, bias, level, repetition), prepared.experiment)
         of_folds = []
         for fold in folds:
-            deprived = fold.train.deprived if fold.kept is None else scene.test.deprived[fold.kept]
+            deprived = fold.train.deprived if fold.kept is None else data.test.deprived[fold.kept]
             groups = [fold.train.y[members] for members in (~deprived, deprived)]
             of_folds.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
         gaps.append(float(np.mean(of_folds)))
@@ -192,7 +192,7 @@ def _label_gaps(world: World, dataset: str, bias: str, level: float) -> NDArray[
 
 
 def row_noise_frame(
-    world: World, means: Mapping[CellName, NDArray[np.float64]], metrics: Iterable[str]
+    prepared: PreparedExperiment, means: Mapping[CellName, NDArray[np.float64]], metrics: Iterable[str]
 ) -> pd.DataFrame:
     """Return the standard deviation by test rows of each metric that follows from counts.
 
@@ -208,7 +208,7 @@ def row_noise_frame(
         return np.array(list(found.values.values()), dtype=float)
 
     wanted = tuple(metrics)
-    schemas = {scene.name: scene.test.schema for scene in world.scenes.values()}
+    schemas = {data.name: data.test.schema for data in prepared.datasets.values()}
     for (dataset, bias, beta, technique, classifier), counts in means.items():
         schema = schemas[dataset]
         groups = schema.groups
@@ -219,13 +219,13 @@ def row_noise_frame(
     return pd.DataFrame(rows, columns=list(ROW_COLUMNS)).astype({"beta": float, "sd_test_rows": float})
 
 
-def tuning_frame(world: World, cells: Iterable[CellResult]) -> pd.DataFrame:
+def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return one row per finished cell of each technique that is tuned, the default setting's among them.
 
     Columns :data:`~benchmark.columns.TUNING_COLUMNS`: which setting was chosen on what, its objective and by
     how much it breaks the constraint, on the rows that it was chosen by and on the original test.
     """
-    experiment, rows, defaults = world.experiment, [], {}
+    experiment, rows, defaults = prepared.experiment, [], {}
     bases: dict[str, str] = {}
     for entry in experiment.techniques:  # tuned entries follow the one that they are of
         bases[entry.name] = next(reversed(bases.values())) if entry.tuned else entry.name

@@ -18,7 +18,7 @@ from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
 from benchmark.experiment.draws import n_held_out
 from benchmark.experiment.entries import levels_of
-from benchmark.experiment.first import (
+from benchmark.experiment.quick_defaults import (
     DATASET,
     DOSES,
     FOLDED_BELOW,

@@ -20,7 +20,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
 from benchmark.data.judged import Judged
 from benchmark.data.load import Dataset, group_notes, load_dataset
-from benchmark.data.numbers import Numbers
+from benchmark.data.raw_numbers import Numbers
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
@@ -32,7 +32,7 @@ from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 from benchmark.techniques import get_technique
@@ -61,7 +61,7 @@ class Learning:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class PreparedDataset:
     """One dataset of an experiment, ready to be sampled and tested on."""
 
     name: str  # in results: the entry's, marked where the embedded network stands in for real data
@@ -215,23 +215,23 @@ class Scene:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class World(ExpandedExperiment):
+class PreparedExperiment(ExpandedExperiment):
     """An expanded experiment with its data: all that a worker needs."""
 
-    scenes: Mapping[str, Scene]  # by the dataset's name in the experiment
+    datasets: Mapping[str, PreparedDataset]  # by the dataset's name in the experiment
 
     def reaches(self, dataset: str, bias: str, level: float) -> bool:
         """Return whether a bias can be planted in a dataset at a level."""
-        return self.scenes[dataset].reaches(bias, level)
+        return self.datasets[dataset].reaches(bias, level)
 
     @property
     def embedded(self) -> bool:
         """Whether an embedded network stands in for any dataset's real data."""
-        return any(scene.embedded for scene in self.scenes.values())
+        return any(data.embedded for data in self.datasets.values())
 
     def training_sample(self, block: Block) -> Table:
         """Return the rows that a block's techniques are trained on, at first if there are several folds."""
-        return next(draw_folds(self.scenes[block.dataset], block, self.experiment)).train
+        return next(draw_folds(self.datasets[block.dataset], block, self.experiment)).train
 
     def __getstate__(self) -> dict[str, Any]:
         # Plugins first, because scenes may hold kinds of bias that these declare. Classes of other libraries'
@@ -272,13 +272,13 @@ def embedded_network_path(card: Card) -> Path | None:
     return path if shipped and load_card(card.name).rows_digest == card.rows_digest else None
 
 
-def build_world(
+def prepare_experiment(
     plan: ExpandedExperiment,
     sources: Sources = ANYWHERE,
     *,
     require_real_data: bool = False,
     say: Callable[[str], None] = lambda _: None,
-) -> World:
+) -> PreparedExperiment:
     """Load or embed every dataset of an experiment, learn its network, and check its bias edits.
 
     Where real data are not required, the embedded network stands in if they cannot be had. ``say`` gets each
@@ -291,11 +291,11 @@ def build_world(
     """
     leave_if_imported_by_a_worker()
     sources = replace(sources, progress=_announce(say))
-    scenes = {
-        entry.name: _build_scene(plan.experiment, entry, sources, require_real_data, say)
+    datasets = {
+        entry.name: _prepare_dataset(plan.experiment, entry, sources, require_real_data, say)
         for entry in plan.experiment.datasets
     }
-    return World(**vars(plan), scenes=scenes)
+    return PreparedExperiment(**vars(plan), datasets=datasets)
 
 
 def _announce(say: Callable[[str], None]) -> Callable[[str, int, int | None], None]:
@@ -310,13 +310,13 @@ def _announce(say: Callable[[str], None]) -> Callable[[str, int, int | None], No
     return progress
 
 
-def _build_scene(
+def _prepare_dataset(
     experiment: Experiment,
     entry: DatasetEntry,
     sources: Sources,
     require_real_data: bool,
     say: Callable[[str], None],
-) -> Scene:
+) -> PreparedDataset:
     card = entry.find_card()
     of_card = Learning(card.network, card.required_edges, card.forbidden_edges)
     changes = entry.network.changes
@@ -367,7 +367,7 @@ def _build_scene(
         # Others are not trained on where the group was drawn at random, unless as they are recorded.
         known = ~test.deprived if entry.audit else np.ones(len(test), dtype=np.bool_)
         boundary[known] = nearness_to_boundary(test.take(known), lots)
-    scene = Scene(
+    data = PreparedDataset(
         name=entry.name + (SUFFIX if found.network else ""),
         entry=entry,
         card=card,
@@ -388,10 +388,16 @@ def _build_scene(
         notes=group_notes(test),
     )
     if entry.audit:
-        scene = replace(scene, notes=(*scene.notes, _audit_note(test)))
-    if scene.judged is not None:
-        scene = replace(scene, notes=(*scene.notes, *_judged_notes(experiment, scene, scene.judged)))
-        for note in scene.notes[-2:]:
+        data = replace(data, notes=(*data.notes, _audit_note(test)))
+    if data.judged is not None:
+        data = replace(
+            data,
+            notes=(
+                *data.notes,
+                *_judged_notes(experiment, data, data.judged),
+            ),
+        )
+        for note in data.notes[-2:]:
             say(f"Note, {entry.name}: {note}")
     doses: dict[str, tuple[Dose, ...]] = {}
     hidden: dict[str, Dose] = {}
@@ -399,29 +405,31 @@ def _build_scene(
         name = bias.name
         try:  # so that what cannot be planted is known before anything is computed
             if bias.hidden:
-                (hidden[name],) = solve_doses(scene.expectations(name), [bias.hidden])
+                (hidden[name],) = solve_doses(data.expectations(name), [bias.hidden])
             if experiment.doses:
-                doses[name] = _solved(scene, name, experiment.levels, hidden.get(name))
+                doses[name] = _solved(data, name, experiment.levels, hidden.get(name))
                 for dose in (own for own in doses[name] if own.beta is None):
                     most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
                     if name in hidden and (gap := hidden[name]).beta is None:
                         most = f"hides a label gap of {gap.gap:.3f} at most, not {gap.dose:g}"
                     say(f"Note, {entry.name}: the bias {name!r} {most}.")
             for beta in experiment.betas:
-                scene.expected(name, beta)
+                data.expected(name, beta)
         except BetabenchError as error:
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
-    return replace(scene, doses=doses, hidden=hidden)
+    return replace(data, doses=doses, hidden=hidden)
 
 
-def _solved(scene: Scene, bias: str, levels: Sequence[float], hidden: Dose | None) -> tuple[Dose, ...]:
+def _solved(
+    data: PreparedDataset, bias: str, levels: Sequence[float], hidden: Dose | None
+) -> tuple[Dose, ...]:
     """Return the doses of a bias on top of a hidden one; none can be reached if that cannot."""
     if hidden is None:
-        return solve_doses(scene.expectations(bias), levels)
+        return solve_doses(data.expectations(bias), levels)
     if hidden.beta is None:
         return tuple(Dose(level, None, 0.0) for level in levels)
-    return solve_doses(scene.expectations(bias, hidden=hidden.beta), levels)
+    return solve_doses(data.expectations(bias, hidden=hidden.beta), levels)
 
 
 def _audit_note(table: Table) -> str:
@@ -434,29 +442,29 @@ def _audit_note(table: Table) -> str:
     )
 
 
-def _judged_notes(experiment: Experiment, scene: Scene, judged: Judged) -> tuple[str, str]:
+def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged) -> tuple[str, str]:
     """Return what is said of rows that people judged; an ExperimentError says that they cannot be split."""
     if any(technique.tuned for technique in experiment.techniques):
         raise ExperimentError(
-            f"Techniques cannot be tuned on {scene.entry.name!r}, whose rows people judged",
+            f"Techniques cannot be tuned on {data.entry.name!r}, whose rows people judged",
             expected="techniques with settings of their own",
             got="validation rows of the same judges and persons as the rows that are trained on",
             remedy="leave [tune] out, or this dataset",
         )
-    sizes = split_sizes(scene, experiment)
+    sizes = split_sizes(data, experiment)
     if not all(map(min, sizes)):
         raise ExperimentError(
-            f"The dataset {scene.entry.name!r} has too few judges or persons to be split",
+            f"The dataset {data.entry.name!r} has too few judges or persons to be split",
             expected="rows to train on and to test on in every split",
             got=f"{np.unique(judged.judges).size} judges, {np.unique(judged.persons).size} persons",
             remedy="ask for fewer folds or another holdout",
         )
     trained, tested = zip(*sizes, strict=True)
-    dose, gap = judged.dose(scene.test), judged.gap(scene.test)
+    dose, gap = judged.dose(data.test), judged.gap(data.test)
     return (
         f"people judged these rows; their label makes the gap between the groups {gap:.3f} in place of "
         f"{gap - dose:.3f}, a dose of {dose:+.3f}.",
-        f"of {len(scene.test):,} judgements, {_least_to_most(trained)} are left to train on in a split, and "
+        f"of {len(data.test):,} judgements, {_least_to_most(trained)} are left to train on in a split, and "
         f"{_least_to_most(tested)} persons to test on, each once with the true label: no judge and no person "
         "is on both sides, and rows that cross are left out.",
     )

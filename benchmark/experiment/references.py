@@ -16,7 +16,7 @@ from benchmark.columns import ORIGINAL
 from benchmark.experiment.draws import Fold, draw_folds, sealed_fold
 from benchmark.experiment.entries import Refit
 from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import World
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.seeding import generator
 
 _MOST_REMEMBERED = 256  # decisions on the test rows of a fold, by models that several blocks share
@@ -32,8 +32,8 @@ class References:
     share those without planted bias.
     """
 
-    def __init__(self, world: World, decides: Decides) -> None:
-        self._world = world
+    def __init__(self, prepared: PreparedExperiment, decides: Decides) -> None:
+        self._prepared = prepared
         self._decides = decides
         self._drawn: dict[bool, tuple[Block, list[Fold]]] = {}  # by whether without hidden bias
         self._accepted: dict[object, NDArray[np.bool_]] = {}
@@ -50,8 +50,11 @@ class References:
         at_0 = replace(block, level=0.0, cells=())
         known = self._drawn.get(in_truth)
         if known is None or known[0] != at_0:
-            scene, experiment = self._world.scenes[block.dataset], self._world.experiment
-            drawn = draw_folds(scene, at_0, experiment, in_truth=in_truth)
+            data, experiment = (
+                self._prepared.datasets[block.dataset],
+                self._prepared.experiment,
+            )
+            drawn = draw_folds(data, at_0, experiment, in_truth=in_truth)
             known = self._drawn[in_truth] = at_0, list(map(sealed_fold, drawn))
         return known[1]
 
@@ -63,7 +66,9 @@ class References:
         found = []
         for fold, source in zip(folds, self.clean(block, folds) if rows == "clean" else folds, strict=True):
             n = len(source.train)
-            chosen = generator(self._world.experiment.seed, purpose="refit", **fold.axes).integers(n, size=n)
+            chosen = generator(self._prepared.experiment.seed, purpose="refit", **fold.axes).integers(
+                n, size=n
+            )
             tests = {name: replace(own, among=None) for name, own in fold.tests.items()}
             tests[ORIGINAL] = source.tests[ORIGINAL]
             found.append(replace(fold, train=source.train.take(chosen).sealed, tests=tests))

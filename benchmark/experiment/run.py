@@ -31,8 +31,8 @@ from benchmark.experiment.evaluate import (
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard
 from benchmark.experiment.pool import Finished, Limits, Task
-from benchmark.experiment.prepare import World
-from benchmark.experiment.score import (
+from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.experiment.scoring import (
     DECISIONS,
     Decisions,
     Place,
@@ -96,7 +96,7 @@ class Outcome:
 
 
 def compute(
-    world: World,
+    prepared: PreparedExperiment,
     store: Store,
     *,
     engine: Engine,
@@ -117,11 +117,13 @@ def compute(
     StoreError
         If the store does not keep what is written to it.
     """
-    planned = planned_cells(world, shard)
+    planned = planned_cells(prepared, shard)
     stored = store.statuses()
     again = {"failed", "crashed", "timeout"} if retry_failed else set()
-    limit = world.experiment.time_limit
-    lost = _score_again(world, store, planned, stored) | _without_frontier(world, store, planned, stored)
+    limit = prepared.experiment.time_limit
+    lost = _score_again(prepared, store, planned, stored) | _without_frontier(
+        prepared, store, planned, stored
+    )
     missing = [
         Task(block, left)
         for block, cells in planned
@@ -132,17 +134,17 @@ def compute(
     keys = [cell.key for _, cells in planned for cell in cells]
     plan = hashlib.sha256("".join(keys).encode()).hexdigest()
     total, to_do = len(keys), sum(len(task.cells) for task in missing)
-    last_run = LastRun(world.experiment.name, plan, total - to_do, total)
+    last_run = LastRun(prepared.experiment.name, plan, total - to_do, total)
     store.write((), last_run)
     progress(last_run.finished, total, 0.0)
     started, began, mixed = time.perf_counter(), math.inf, False
     for finished in engine.run(
         missing,
-        functools.partial(_evaluator, world, _software(world)),
-        Limits(limit, world.experiment.memory_limit),
+        functools.partial(_evaluator, prepared, _software(prepared)),
+        Limits(limit, prepared.experiment.memory_limit),
     ):
         last_run = replace(last_run, finished=last_run.finished + len(finished))
-        store.write(_cell_results(world, finished), last_run)
+        store.write(_cell_results(prepared, finished), last_run)
         now = time.perf_counter()
         # Workers take seconds to start, which is no part of the rate at which they compute.
         began = min(began, now - max(one.result.seconds for one in finished))
@@ -180,7 +182,7 @@ class Measured:
 
 
 def measure(
-    world: World,
+    prepared: PreparedExperiment,
     store: Store,
     shard: Shard = WHOLE,
     *,
@@ -195,21 +197,21 @@ def measure(
     the end, those that the store had among them. Nothing is stored of a cell that is cut off, because a run
     may give it more time. Errors are those of :func:`compute`.
     """
-    planned = planned_cells(world, shard)
+    planned = planned_cells(prepared, shard)
     stored, cut_off, computed = store.statuses(), dict[str, float](), 0
-    tasks = _sampled(world.experiment, planned, stored, samples)
+    tasks = _sampled(prepared.experiment, planned, stored, samples)
     total, done = sum(len(task.cells) for task in tasks), 0
-    expected = _software(world)
+    expected = _software(prepared)
     if not tasks:
         return Measured(planned, stored, cut_off, computed)
     progress(done, total, 0.0)
     began = time.perf_counter()
-    for finished in engine.run(tasks, functools.partial(_evaluator, world, expected), limits):
+    for finished in engine.run(tasks, functools.partial(_evaluator, prepared, expected), limits):
         timeouts = {one.cell.key: one.result.seconds for one in finished if one.result.status == "timeout"}
-        late = {key: took for key, took in timeouts.items() if took < world.experiment.time_limit}
+        late = {key: took for key, took in timeouts.items() if took < prepared.experiment.time_limit}
         cut_off |= late
         kept = [one for one in finished if one.cell.key not in late]
-        store.write(_cell_results(world, kept))
+        store.write(_cell_results(prepared, kept))
         computed += len(kept)
         done += len(finished)
         progress(done, total, time.perf_counter() - began)
@@ -254,10 +256,10 @@ def _sampled(
     return [task for task in levels if task is not None]
 
 
-def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
+def _evaluator(prepared: PreparedExperiment, expected: Mapping[str, str]) -> Evaluator:
     """Make a worker's evaluator; raise if it would compute with other software than its cells' keys say."""
-    evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)
-    found = _software(world)
+    evaluator = (Evaluator if prepared.experiment.tune is None else TuningEvaluator)(prepared)
+    found = _software(prepared)
     if differing := sorted({name for name, _ in expected.items() ^ found.items()}):
         raise ExperimentError(
             f"A worker on {platform.node()} has other software than the run that it computes for",
@@ -268,9 +270,9 @@ def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
     return evaluator
 
 
-def _software(world: World) -> dict[str, str]:
-    extras = {make_classifier(c.classifier).entry.extra for c in world.experiment.classifiers} - {""}
-    return software(world.plugins, extras.union(*(t.packages for t in world.techniques.values())))
+def _software(prepared: PreparedExperiment) -> dict[str, str]:
+    extras = {make_classifier(c.classifier).entry.extra for c in prepared.experiment.classifiers} - {""}
+    return software(prepared.plugins, extras.union(*(t.packages for t in prepared.techniques.values())))
 
 
 def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bool:
@@ -281,7 +283,7 @@ def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bo
 
 
 def _score_again(
-    world: World,
+    prepared: PreparedExperiment,
     store: Store,
     planned: Sequence[tuple[Block, tuple[Cell, ...]]],
     stored: Mapping[str, Stored],
@@ -290,7 +292,7 @@ def _score_again(
 
     These are cells whose predictions were not kept, or not all that a metric needs, because none needed it.
     """
-    experiment, measured = world.experiment, world.experiment.measured
+    experiment, measured = prepared.experiment, prepared.experiment.measured
     names = metric_names(measured)
     # What compares decisions is measured on the original test alone, and in truth.
     compared = tuple(test for test in experiment.tests if test in DECISIONS)
@@ -298,8 +300,8 @@ def _score_again(
     wanted = {MetricValue(name, None, "", test).stored_name for name in names for test in tests[name]}
     references = {cell.key: cell.reference for _, cells in planned for cell in cells}
     lost: set[str] = set()
-    for dataset, scene in world.scenes.items():
-        digest = scoring_digest(names, scene.strata, scene.attributes)
+    for dataset, data in prepared.datasets.items():
+        digest = scoring_digest(names, data.strata, data.attributes)
         blocks = {cell.key: block for block, cells in planned if block.dataset == dataset for cell in cells}
         finished = [(key, stored[key]) for key in blocks if key in stored and stored[key].status == "ok"]
         stale = [
@@ -312,15 +314,21 @@ def _score_again(
         ]
         if not stale:
             continue
-        scorer = Scorer(scene.test, measured, scene.strata, scene.attributes, true=not scene.entry.audit)
+        scorer = Scorer(
+            data.test,
+            measured,
+            data.strata,
+            data.attributes,
+            true=not data.entry.audit,
+        )
         # Cells of a block stand together: what it was scored on is drawn once for all of them.
-        scorers = functools.lru_cache(maxsize=1)(functools.partial(_scorers, world, common=scorer))
+        scorers = functools.lru_cache(maxsize=1)(functools.partial(_scorers, prepared, common=scorer))
         for start in range(0, len(stale), _BATCH):
             updated = []
             for old in store.read(stale[start : start + _BATCH]):
                 rows = store.rows(old.key)
                 scored = None
-                if not scene.attributes or joint_counts(old.counts, scene.attributes):
+                if not data.attributes or joint_counts(old.counts, data.attributes):
                     scored = _scored_again(scorers(blocks[old.key]), old, rows)
                 reference = references[old.key]
                 decisions = Decisions.stored(old.counts, experiment.tests) if reference else ()
@@ -336,7 +344,7 @@ def _score_again(
 
 
 def _without_frontier(
-    world: World,
+    prepared: PreparedExperiment,
     store: Store,
     planned: Sequence[tuple[Block, tuple[Cell, ...]]],
     stored: Mapping[str, Stored],
@@ -346,7 +354,7 @@ def _without_frontier(
     A frontier is made from scores of training rows, which no store keeps: such a cell has to be computed.
     """
     first = f"{unprocessing.ACCURACY}[{unprocessing.RELAXATIONS[0]:g}]"
-    asked = [test for test in world.experiment.tests if test != TRUTH]  # which hidden bias alone adds
+    asked = [test for test in prepared.experiment.tests if test != TRUTH]  # which hidden bias alone adds
     names = [MetricValue(first, None, "", test).stored_name for test in asked]
     assert names[0] == first  # of the original test, which every run has
     if len(names) == 1:
@@ -359,11 +367,11 @@ def _without_frontier(
     return lost
 
 
-def _scorers(world: World, block: Block, *, common: Scorer) -> Mapping[Place, Scorer]:
+def _scorers(prepared: PreparedExperiment, block: Block, *, common: Scorer) -> Mapping[Place, Scorer]:
     """Return what scores the stored answers of a block's cells."""
-    experiment, scene = world.experiment, world.scenes[block.dataset]
+    experiment, data = prepared.experiment, prepared.datasets[block.dataset]
     if common.needs_rows and (experiment.splits or BIASED in experiment.tests):
-        return scorers_of(list(draw_folds(scene, block, experiment)), common, scene.test)
+        return scorers_of(list(draw_folds(data, block, experiment)), common, data.test)
     return defaultdict(lambda: common)  # counts do for any rows
 
 
@@ -378,14 +386,14 @@ def _scored_again(
     return complete if len(complete) == len(again) else None
 
 
-def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellResult]:
+def _cell_results(prepared: PreparedExperiment, finished: Iterable[Finished]) -> Iterator[CellResult]:
     """Yield results in which a lost cell, too, says where it stands."""
     for block, cell, result in finished:
         if isinstance(result, CellResult):
             yield result
         else:
-            scene = world.scenes[block.dataset]
-            yield cell_result(scene, block, cell, result.status, result.reason, seconds=result.seconds)
+            data = prepared.datasets[block.dataset]
+            yield cell_result(data, block, cell, result.status, result.reason, seconds=result.seconds)
 
 
 def headline_metrics(experiment: Experiment) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from benchmark.experiment.prepare import describe_bias, learned_network, network
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
 from benchmark.seeding import generator
-from benchmark.text.files import write_json
+from benchmark.text.writing import write_json
 
 
 def parse_edit(text: str) -> BiasEdit:

@@ -38,9 +38,9 @@ from benchmark.experiment.evaluate import (
     status_of,
 )
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import Scene, World, network_digest
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
 from benchmark.experiment.rule import Values, space
-from benchmark.experiment.score import Place, Scorer, scorers_of, scoring_digest
+from benchmark.experiment.scoring import Place, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.versions import code_digest
 from benchmark.seeding import generator
@@ -70,9 +70,9 @@ def settings(
     return tried
 
 
-def describe_tuning(world: World, block: Block, entry: TechniqueEntry) -> dict[str, Any]:
+def describe_tuning(prepared: PreparedExperiment, block: Block, entry: TechniqueEntry) -> dict[str, Any]:
     """Return what identifies in a cell's key how its technique is tuned."""
-    experiment, scene = world.experiment, world.scenes[block.dataset]
+    experiment, data = prepared.experiment, prepared.datasets[block.dataset]
     assert experiment.tune is not None
     described = {
         "on": entry.tuned,
@@ -80,11 +80,11 @@ def describe_tuning(world: World, block: Block, entry: TechniqueEntry) -> dict[s
         "trials": experiment.tune.trials,
         "share": experiment.tune.on,
         "rule": experiment.tune.rule,
-        "metrics": _metrics_digest(experiment.tune.parsed.metrics, scene.strata),
+        "metrics": _metrics_digest(experiment.tune.parsed.metrics, data.strata),
         "code": code_digest([Path(__file__), Path(__file__).with_name("rule.py")]),
     }
     if entry.tuned == "clean" and experiment.train == "network" and not experiment.splits:
-        described["network"] = network_digest(scene.network)
+        described["network"] = network_digest(data.network)
     return described
 
 
@@ -122,9 +122,9 @@ class _Stage:
 class TuningEvaluator(Evaluator):
     """Computes the cells of one block after another, those with tuned techniques among them."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world)
-        self._entries = {entry.name: entry for entry in world.experiment.techniques}
+    def __init__(self, prepared: PreparedExperiment) -> None:
+        super().__init__(prepared)
+        self._entries = {entry.name: entry for entry in prepared.experiment.techniques}
         self._block: Block | None = None
         self._stage: _Stage | None = None
 
@@ -137,38 +137,38 @@ class TuningEvaluator(Evaluator):
             yield from (map(partial(self._tuned, block), own) if tuned else super().__call__(block, own))
 
     def _tuned(self, block: Block, cell: Cell) -> CellResult:
-        scene, started = self.world.scenes[block.dataset], time.perf_counter()
+        data, started = self.prepared.datasets[block.dataset], time.perf_counter()
         if self._block != block:
             self._block, self._stage = block, None
         try:
             if self._stage is None:
-                self._stage = self._drawn(scene, block)
+                self._stage = self._drawn(data, block)
         except Exception as error:
             reason = f"the rows to train, to tune and to test on could not be drawn: {in_words(error)}"
-            return cell_result(scene, block, cell, "failed", reason)
+            return cell_result(data, block, cell, "failed", reason)
         content = self._chosen(block, cell, self._stage)
-        return cell_result(scene, block, cell, **{**content, "seconds": time.perf_counter() - started})
+        return cell_result(data, block, cell, **{**content, "seconds": time.perf_counter() - started})
 
-    def _drawn(self, scene: Scene, block: Block) -> _Stage:
-        experiment = self.world.experiment
+    def _drawn(self, data: PreparedDataset, block: Block) -> _Stage:
+        experiment = self.prepared.experiment
         assert experiment.tune is not None
-        (drawn,) = draw_folds(scene, block, experiment)
+        (drawn,) = draw_folds(data, block, experiment)
         fold = sealed_fold(drawn)
-        held_out, clean = validation_rows(scene, block, experiment, fold)
+        held_out, clean = validation_rows(data, block, experiment, fold)
         whole = fold.train.take(held_out)
         rows: dict[TunedOn, TestRows] = {"biased": TestRows(whole.hide_label(), whole), "clean": clean}
         rows["oracle"] = fold.tests[ORIGINAL]
         rows = {on: TestRows(own.seen.sealed, own.truth) for on, own in rows.items()}
         metrics = experiment.tune.parsed.metrics
-        scorers = {on: Scorer(own.truth, metrics, scene.strata) for on, own in rows.items()}
-        tested = scorers_of([fold], self.scorers[block.dataset], scene.test)
+        scorers = {on: Scorer(own.truth, metrics, data.strata) for on, own in rows.items()}
+        tested = scorers_of([fold], self.scorers[block.dataset], data.test)
         train = fold.train.take(~held_out).sealed
         shared = self._shared(fold, fold.train), self._shared(fold, train, "trial")
         return _Stage(fold, tested, train, rows, scorers, *shared)
 
     def _chosen(self, block: Block, cell: Cell, stage: _Stage) -> dict[str, Any]:
         """Return the fields of the result of a cell with a tuned technique."""
-        entry, tune = self._entries[cell.technique], self.world.experiment.tune
+        entry, tune = self._entries[cell.technique], self.prepared.experiment.tune
         assert tune is not None
         assert entry.tuned is not None
         on: TunedOn = entry.tuned
@@ -182,7 +182,7 @@ class TuningEvaluator(Evaluator):
             content = self._cell(block, cell, technique, [stage.fold], [tools], stage.scorers, [stage.fold])
             stage.fitted[cell.classifier, technique] = content
         content = dict(stage.fitted[cell.classifier, technique])
-        searched = [own.parameter for own in space(self.world.experiment, entry)]
+        searched = [own.parameter for own in space(self.prepared.experiment, entry)]
         chosen = {name: technique.parameters[name] for name in searched}
         if content["status"] != "ok":
             reason = f"the setting chosen, {json.dumps(chosen)}: {content['reason']}"
@@ -211,7 +211,7 @@ class TuningEvaluator(Evaluator):
                 "repetition": block.repetition,
             }
             own = self.techniques[block.dataset, cell.technique]
-            tried = settings(self.world.experiment, entry, own, **axes)
+            tried = settings(self.prepared.experiment, entry, own, **axes)
             stage.searched[base, cell.classifier] = [self._try(cell, one, stage) for one in tried]
         return stage.searched[base, cell.classifier]
 
@@ -238,7 +238,7 @@ class TuningEvaluator(Evaluator):
 
 
 def validation_rows(
-    scene: Scene, block: Block, experiment: Experiment, fold: Fold
+    data: PreparedDataset, block: Block, experiment: Experiment, fold: Fold
 ) -> tuple[NDArray[np.bool_], TestRows]:
     """Return which training rows are held out, a mask, and validation rows without planted bias.
 
@@ -247,21 +247,24 @@ def validation_rows(
     leaves out among them. As of test rows, techniques see of them what is recorded.
     """
     assert experiment.tune is not None
-    rng, bias = partial(generator, experiment.seed, **fold.axes), scene.biases[block.bias]
+    rng, bias = partial(generator, experiment.seed, **fold.axes), data.biases[block.bias]
     known, kept = fold.known, fold.kept
     n = len(fold.train if known is None or kept is None else known)
     held_out = np.zeros(n, dtype=bool)
     held_out[rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
     if known is None or kept is None:
-        rows, network = None, scene.network if known is None else scene.network_of(known)
+        rows, network = (
+            None,
+            data.network if known is None else data.network_of(known),
+        )
         before = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
     else:
         rows = known[held_out]
-        before, held_out = scene.test.take(rows), held_out[np.searchsorted(known, kept)]
+        before, held_out = data.test.take(rows), held_out[np.searchsorted(known, kept)]
     seen = bias.observe(
-        before, scene.beta_of(block.bias, block.level), rng(purpose="observe clean")
+        before, data.beta_of(block.bias, block.level), rng(purpose="observe clean")
     ).hide_label()
-    seen = numbering(scene, experiment, fold.axes, known)(seen, rows, "clean")
+    seen = numbering(data, experiment, fold.axes, known)(seen, rows, "clean")
     return held_out, TestRows(seen, before)
 
 

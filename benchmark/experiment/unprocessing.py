@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from benchmark.columns import BALANCED, ORIGINAL, TRUTH, UNTREATED, Test
 from benchmark.data.table import Table
 from benchmark.experiment.entries import is_own_learner
-from benchmark.experiment.score import tested_as
+from benchmark.experiment.scoring import tested_as
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import TestRows
-    from benchmark.experiment.score import Answers
+    from benchmark.experiment.scoring import Answers
     from benchmark.techniques import Technique
 
 Array = NDArray[np.float64]

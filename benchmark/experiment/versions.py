@@ -29,9 +29,9 @@ HARNESS = (
     "compiling.py",
     "bias/planting.py",
     "data/table.py",
-    "data/numbers.py",
+    "data/raw_numbers.py",
     "network/model.py",
-    "network/sample.py",
+    "network/sampling.py",
     "classifiers/factories.py",
     "experiment/draws.py",
     "experiment/evaluate.py",
@@ -39,7 +39,7 @@ HARNESS = (
 )
 
 # What else makes the numbers of some cells; their keys, or the store, name it.
-_PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/score.py")
+_PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/scoring.py")
 
 # Packages whose versions can change any cell's numbers. Techniques name those that they alone need.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")

@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from benchmark.errors import ReportError
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels, line_style
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import Scenario
 
 AUC_METRICS = ("auc_overall", "auc", "auc_gap")
 """Metrics that the figure shows, from left to right."""
@@ -31,7 +31,7 @@ def draw_auc(frame: pd.DataFrame, title: str) -> Figure:
 
     The design is that of Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
     row per model and value, and the columns ``model``, and ``metric``, ``group``, ``value``, ``reason`` and
-    ``n_rows`` as of a :class:`~benchmark.metrics.base.Measurement`. Rows of metrics other than
+    ``n_rows`` as of a :class:`~benchmark.metrics.declaration.Measurement`. Rows of metrics other than
     :data:`AUC_METRICS` are ignored. Models and groups keep their order. A missing column, nothing to draw, or
     a value that is there twice is a ReportError.
 

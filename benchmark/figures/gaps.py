@@ -17,8 +17,8 @@ from benchmark.figures.style import LINE, Look, Page, RowLabels, line_style
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections.certainty import own_notes
 from benchmark.sections.data import data_notes
-from benchmark.sections.groups import gap_title
-from benchmark.statistics.frames import SCENARIO
+from benchmark.sections.gaps import gap_title
+from benchmark.statistics.cells import SCENARIO
 from benchmark.text.words import file_name
 
 _NAME_WIDTH, _WIDTH = 2.0, 1.9

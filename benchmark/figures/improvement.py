@@ -16,12 +16,12 @@ from benchmark.figures import style
 from benchmark.figures.heat_grid import MINUS, Columns, StepColors, draw_cells, short_number
 from benchmark.figures.style import BLUE, GREY, LINE, ORANGE, Look, Page, RowLabels
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections import signs as marks
 from benchmark.sections.certainty import own_notes, rule
 from benchmark.sections.data import data_notes
 from benchmark.sections.signs import baseline_notes, mark_notes
-from benchmark.statistics.frames import WHERE, baseline_names
+from benchmark.statistics.cells import WHERE, baseline_names
 from benchmark.tables.paper import marks_of
 
 _CELL = (0.45, 0.21)

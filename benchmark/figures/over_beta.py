@@ -15,12 +15,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
 from benchmark.figures import style
-from benchmark.figures.groups import Shown, technique_groups
+from benchmark.figures.line_groups import Shown, technique_groups
 from benchmark.figures.style import FAINT, GREY, Page, RowLabels, line_style, wrap
 from benchmark.runs.descriptions import MetricDescription
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections import signs as marks
 from benchmark.statistics.answers import ACCURACY
 

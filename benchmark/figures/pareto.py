@@ -19,7 +19,7 @@ from benchmark.figures.label_places import place_labels
 from benchmark.figures.style import BLUE, FAINT, GREY, Look, Page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import in_sentence
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections import signs as marks
 from benchmark.sections.data import data_notes
 from benchmark.statistics import distance

@@ -14,7 +14,7 @@ from benchmark.figures.style import LINE, Look, Page, RowLabels, add_beta_colorb
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections.signs import below_constant_notes, degenerate_notes, marked_titles
 from benchmark.statistics.across import repetitions_needed
-from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.cells import SCENARIO
 
 _ROW = 0.19
 _WIDTH = 2.6

@@ -17,10 +17,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
 from benchmark.figures import style
-from benchmark.figures.groups import Shown, technique_groups
+from benchmark.figures.line_groups import Shown, technique_groups
 from benchmark.figures.style import GREY, Page, line_style, wrap
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.data import data_notes
 from benchmark.sections.recovery import undefined
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION

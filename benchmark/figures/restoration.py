@@ -15,7 +15,7 @@ from benchmark.figures import Drawing, style
 from benchmark.figures.style import BLUE, GREY, LINE, ORANGE, Look, Page, RowLabels
 from benchmark.metrics.restoration import SHARES
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.data import data_notes
 from benchmark.sections.restoration import OF_CLEAN_MODEL, nearest_first, why_not
 from benchmark.sections.signs import mark, mark_notes

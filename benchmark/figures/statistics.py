@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmark.figures import Drawing
 from benchmark.runs.analysis import RunStatistics
-from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.cells import SCENARIO
 from benchmark.text.words import file_name
 
 

@@ -15,12 +15,12 @@ from benchmark.columns import EACH_OWN
 from benchmark.figures import style
 from benchmark.figures.style import BETA_COLORS, FAINT, GREY, Look, Page, beta_look
 from benchmark.runs.descriptions import TechniqueDescription
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections import signs as marks
 from benchmark.statistics.answers import random_accuracy
-from benchmark.statistics.frames import baseline_of
+from benchmark.statistics.cells import baseline_of
 from benchmark.statistics.unprocessing import curves_of
 
 TRADEOFF = ("discrimination", "accuracy")

@@ -1,6 +1,6 @@
 """Metrics, each declared once; a file holds those that are computed from the same."""
 
-from benchmark.metrics.base import (
+from benchmark.metrics.declaration import (
     COMPARISONS,
     FAILING,
     Equivalent,
@@ -18,7 +18,7 @@ from benchmark.metrics.base import (
     metric_names,
 )
 from benchmark.metrics.each_group import GAP, RATES, WORST, measure_by_group, metrics_by_group
-from benchmark.metrics.groups import (
+from benchmark.metrics.inputs import (
     Conventions,
     Group,
     GroupCounts,

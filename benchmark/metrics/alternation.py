@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.base import Equivalent, metric
-from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
+from benchmark.metrics.declaration import Equivalent, metric
+from benchmark.metrics.inputs import Group, Predictions, UndefinedMetricError
 
 _TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
 

@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from benchmark.metrics.base import (
+from benchmark.metrics.declaration import (
     COUNTED,
     Measurement,
     Metric,
@@ -18,7 +18,7 @@ from benchmark.metrics.base import (
     rest,
     values_or_reasons,
 )
-from benchmark.metrics.groups import Group, GroupCounts, UndefinedMetricError
+from benchmark.metrics.inputs import Group, GroupCounts, UndefinedMetricError
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy_rate")
 """Rates that tell groups apart in every run that has several attributes."""

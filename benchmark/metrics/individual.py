@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.base import Metric, in_aif360, in_clarify, metric
-from benchmark.metrics.groups import Group, UndefinedMetricError, require_rows
+from benchmark.metrics.declaration import Metric, in_aif360, in_clarify, metric
+from benchmark.metrics.inputs import Group, UndefinedMetricError, require_rows
 
 Benefits: TypeAlias = Sequence[tuple[float, float]]
 """How many people have which benefit; or how many are in each group, and their mean benefit."""

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchmark.metrics.base import Metric, in_clarify, metric
-from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
+from benchmark.metrics.declaration import Metric, in_clarify, metric
+from benchmark.metrics.inputs import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.rates import prevalence
 
 DAS = "Das et al. (2021), Fairness measures for machine learning in finance"

@@ -4,8 +4,8 @@ import functools
 import math
 from collections.abc import Sequence
 
-from benchmark.metrics.base import Metric, in_aif360, in_fairlearn, metric
-from benchmark.metrics.groups import Group, difference
+from benchmark.metrics.declaration import Metric, in_aif360, in_fairlearn, metric
+from benchmark.metrics.inputs import Group, difference
 from benchmark.metrics.rates import (
     FAIRLEARN,
     UNSIGNED,

@@ -7,8 +7,8 @@ the deprived group is worse off.
 
 import functools
 
-from benchmark.metrics.base import in_aif360, in_clarify, metric
-from benchmark.metrics.groups import Group, difference, require_rows
+from benchmark.metrics.declaration import in_aif360, in_clarify, metric
+from benchmark.metrics.inputs import Group, difference, require_rows
 from benchmark.metrics.rates import (
     accuracy_rate,
     false_negative_rate,

@@ -9,8 +9,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_fairlearn, metric, name_of
-from benchmark.metrics.groups import Group
+from benchmark.metrics.declaration import (
+    Equivalent,
+    Metric,
+    in_aequitas,
+    in_aif360,
+    in_fairlearn,
+    metric,
+    name_of,
+)
+from benchmark.metrics.inputs import Group
 
 AEQUITAS = "Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3"
 DISPARITIES = "Saleiro et al. (2018), Aequitas, equations 1 and 2"

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.base import Metric, MetricResults, OneValueEach, metric
-from benchmark.metrics.groups import Group, GroupCounts, UndefinedMetricError
+from benchmark.metrics.declaration import Metric, MetricResults, OneValueEach, metric
+from benchmark.metrics.inputs import Group, GroupCounts, UndefinedMetricError
 
 People: TypeAlias = NDArray[Any]
 """Numbers of people."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.base import Equivalent, Metric, in_aif360, in_fairlearn, metric, name_of
-from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
+from benchmark.metrics.declaration import Equivalent, Metric, in_aif360, in_fairlearn, metric, name_of
+from benchmark.metrics.inputs import Group, Predictions, UndefinedMetricError
 from benchmark.metrics.rates import BAD, FAIRLEARN, GOOD, UNSIGNED, apart
 
 if TYPE_CHECKING:

@@ -10,8 +10,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify, metric, name_of
-from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
+from benchmark.metrics.declaration import (
+    Equivalent,
+    Metric,
+    in_aequitas,
+    in_aif360,
+    in_clarify,
+    metric,
+    name_of,
+)
+from benchmark.metrics.inputs import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
 from benchmark.metrics.rates import (
     AEQUITAS,

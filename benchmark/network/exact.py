@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from benchmark.errors import NetworkError
 from benchmark.network._constraints import Constraints
 from benchmark.network._counts import group, score_counts
-from benchmark.network.scores import SetScores
+from benchmark.network.structure_scores import SetScores
 
 MAX_COLUMNS = 16
 """Most columns of an exact search: time and memory double with each one."""

@@ -17,15 +17,15 @@ import pandas as pd
 
 from benchmark.columns import EACH_OWN, EQUALISE, OWN, RESTORE
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.answers import Line, answer_lines, choice_row
 from benchmark.sections.choices import answer_sentences, less_words, one_group_words
 from benchmark.sections.goals import Winners, by_goal, difference, unanswered, winners
 from benchmark.sections.holds_up import held, rule_text
 from benchmark.sections.moved import moved, shows_moved
 from benchmark.sections.signs import below_constant_words, mark, sign_notes
-from benchmark.statistics.answer import ANSWER_COLUMNS, Answer, answer_records, by_level
-from benchmark.statistics.frames import Baseline
+from benchmark.statistics.answer_record import ANSWER_COLUMNS, Answer, answer_records, by_level
+from benchmark.statistics.cells import Baseline
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 
 MARKS = {"b": ("▲", "better"), "r": ("", "better"), "w": ("▼", "worse")}

@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from benchmark.columns import MANIFEST_NAME
 from benchmark.pages.html import render
-from benchmark.pages.run import PAGE_NAME
-from benchmark.text.files import plain_or_packed, write_atomically
+from benchmark.pages.run_page import PAGE_NAME
+from benchmark.text.writing import plain_or_packed, write_atomically
 
 INDEX_NAME = "index.html"
 """Name of the index in the folder that holds the runs' folders."""

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_number
 from benchmark.figures.style import Page, RowLabels, styled
-from benchmark.published.numbers import TOLERANCES, Comparison
+from benchmark.published.pairing import TOLERANCES, Comparison
 from benchmark.published.text import metric_title, technique_title, ways_of_reading
 from benchmark.text.words import sentence
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from benchmark.metrics import list_metrics
-from benchmark.published.numbers import TOLERANCES, Comparison
+from benchmark.published.pairing import TOLERANCES, Comparison
 from benchmark.tables.paper import HEADINGS
 from benchmark.text import markdown
 from benchmark.text.words import number

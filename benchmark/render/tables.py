@@ -10,9 +10,9 @@ from pathlib import Path
 
 from benchmark.sections.report_table import Cell, ReportTable, RowGroup
 from benchmark.text import markdown
-from benchmark.text.files import write_atomically
 from benchmark.text.spreadsheet import as_cell
 from benchmark.text.words import number
+from benchmark.text.writing import write_atomically
 
 _LONGEST_FLOAT = 42
 """Rows that fit one page of LaTeX; a longer table becomes one float per block."""

@@ -14,7 +14,7 @@ from benchmark.audit.table_audit import AuditResult
 from benchmark.audit.wording import RATES, mark, reference, undefined
 from benchmark.metrics import get_metric
 from benchmark.sections.answers import short
-from benchmark.text.console import say
+from benchmark.text.terminal import say
 from benchmark.text.words import few, number, printable
 
 _MOST_GROUPS = 20

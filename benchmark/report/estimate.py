@@ -17,7 +17,7 @@ from benchmark.experiment.engine import open_engine
 from benchmark.experiment.evaluate import Cell
 from benchmark.experiment.plan import WHOLE, Block, Shard
 from benchmark.experiment.pool import Limits
-from benchmark.experiment.prepare import World
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import Measured, Outcome, Progress, measure
 from benchmark.experiment.store import CellResult, Store
 from benchmark.report.folder import write_run_folder
@@ -97,7 +97,7 @@ class Estimate:
 
 
 def estimate(
-    world: World,
+    prepared: PreparedExperiment,
     folder: Path,
     shard: Shard = WHOLE,
     *,
@@ -114,17 +114,17 @@ def estimate(
     the mean of its technique's. Errors are those of :func:`~benchmark.experiment.run.compute`.
     """
     until = max(until, time.monotonic() + _LEAST_SECONDS)
-    experiment = world.experiment
+    experiment = prepared.experiment
     most = min(experiment.time_limit, max(1.0, _CELL_SHARE * (until - time.monotonic())))
     limits = Limits(most, experiment.memory_limit, until)
     with open_engine(workers=workers) as engine, Store(folder / STORE_NAME, fresh=fresh) as store:
         for line in store.opening_messages:
             say(line)
         found = measure(
-            world, store, shard, engine=engine, limits=limits, samples=_SAMPLES, progress=progress
+            prepared, store, shard, engine=engine, limits=limits, samples=_SAMPLES, progress=progress
         )
         known = _keys_by_sort(found)
-        growing, fixed = _sizes(world, store, found)
+        growing, fixed = _sizes(prepared, store, found)
         growing += store.path.stat().st_size / max(len(store), 1)
     shortest = {sort: min(times) for sort, times in _times(found, known).items() if times}
     guess = _Guess(shortest)
@@ -214,7 +214,7 @@ class _Guess:
         return self._relative * known[0] if known else 0.0
 
 
-def _sizes(world: World, store: Store, found: Measured) -> tuple[float, float]:
+def _sizes(prepared: PreparedExperiment, store: Store, found: Measured) -> tuple[float, float]:
     """Return the bytes of tables for each cell, and of what does not grow with them.
 
     They are those of a run of one sample at one level of bias, in which a cell that is not known has the
@@ -228,7 +228,7 @@ def _sizes(world: World, store: Store, found: Measured) -> tuple[float, float]:
             of[block.dataset] = store.read([key])[0]
     if not of:
         return 0.0, 0.0
-    experiment, beta = world.experiment, world.experiment.levels[0]
+    experiment, beta = prepared.experiment, prepared.experiment.levels[0]
     small = experiment.model_copy(
         update={
             "betas": (beta,),
@@ -237,7 +237,7 @@ def _sizes(world: World, store: Store, found: Measured) -> tuple[float, float]:
             "datasets": tuple(entry for entry in experiment.datasets if entry.name in of),
         }
     )
-    sampled = replace(world, experiment=small, scenes={name: world.scenes[name] for name in of})
+    sampled = replace(prepared, experiment=small, datasets={name: prepared.datasets[name] for name in of})
     first = {(block.dataset, block.bias): (block, cells) for block, cells in reversed(found.planned)}
     results = [
         replace(

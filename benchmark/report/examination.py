@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmark.text.console import say
+from benchmark.text.terminal import say
 
 _LABELS = {
     "failed": ("FAILED", "bold red"),

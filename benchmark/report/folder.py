@@ -35,19 +35,19 @@ from benchmark.experiment.export import (
     tuning_frame,
 )
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.experiment.prepare import World
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.figures import Drawing
-from benchmark.figures.run import run_figures
-from benchmark.figures.world import world_figures
+from benchmark.figures.dataset_figures import dataset_figures
+from benchmark.figures.run_figures import run_figures
 from benchmark.metrics import metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.render.tables import write_tables
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
 from benchmark.tables.paper import build_tables
-from benchmark.text.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (
@@ -66,7 +66,7 @@ class RunFolder:
 
 def write_run_folder(
     output: Path,
-    world: World,
+    prepared: PreparedExperiment,
     outcome: Outcome,
     *,
     figures: bool = True,
@@ -77,10 +77,10 @@ def write_run_folder(
     Files that an earlier run wrote here and this one did not are removed, and so are comparison,
     statistics and page of other results, so that the folder never shows two runs at once; the store keeps
     their numbers. Files of others are left alone. Figures have the given
-    :data:`~benchmark.text.files.FORMATS`.
+    :data:`~benchmark.text.writing.FORMATS`.
     """
-    experiment, cells = world.experiment, outcome.cells
-    manifest = describe_run(world, outcome)
+    experiment, cells = prepared.experiment, outcome.cells
+    manifest = describe_run(prepared, outcome)
     tests = experiment.tests
     measured = metric_names(experiment.measured)
     main = metric_names((*headline_metrics(experiment), *experiment.always_measured))
@@ -91,13 +91,13 @@ def write_run_folder(
     results = values.loc[is_main, list(RESULT_COLUMNS)]
     folds = None if experiment.folds is None else folds_frame(cells, main, tests)
     more = {
-        TEST_ROWS_NAME: row_noise_frame(world, outcome.counts, measured),
-        GROUPS_NAME: groups_frame(world, cells),
-        TUNING_NAME: tuning_frame(world, cells),
+        TEST_ROWS_NAME: row_noise_frame(prepared, outcome.counts, measured),
+        GROUPS_NAME: groups_frame(prepared, cells),
+        TUNING_NAME: tuning_frame(prepared, cells),
         FRONTIER_NAME: frontier_frame(cells, tests),
         DECISIONS_NAME: decisions_frame(cells, tests),
         "convergence.csv": convergence_frame(cells),
-        DOSES_NAME: doses_frame(world),
+        DOSES_NAME: doses_frame(prepared),
     }
     run = RunFrames.of(
         manifest,
@@ -118,7 +118,7 @@ def write_run_folder(
     if _differs(output / "results.csv", text):
         drawn = (path for pattern in _DRAWN_FROM_RESULTS for path in output.glob(pattern))
         before |= {path.relative_to(output).as_posix() for path in drawn if path.is_file()}
-    drawings = [*run_figures(run), *world_figures(world, manifest)] if figures else []
+    drawings = [*run_figures(run), *dataset_figures(prepared, manifest)] if figures else []
     if experiment.figures:
         drawings = [(name, draw) for name, draw in drawings if name.partition("/")[0] in experiment.figures]
     written = [
@@ -152,12 +152,12 @@ def write_summary_and_figures(
     drawings : sequence of (str, callable), default ()
         Names and drawing functions of the figures.
     formats : sequence of str, optional
-        Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+        Of the figures: some of :data:`~benchmark.text.writing.FORMATS`; by default PNG alone.
     """
     drawn: Iterable[Path] = ()
     if drawings:
         # matplotlib is loaded only when something is drawn.
-        from benchmark.figures.files import write_figures
+        from benchmark.figures.drawing import write_figures
 
         # Other processes begin to draw, and this one writes tables meanwhile.
         drawn = write_figures(output / "figures", drawings, formats)
@@ -179,11 +179,11 @@ def _metrics_in(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[bool]:
     return frame["metric"].isin(found)
 
 
-def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:
+def write_shard_folder(output: Path, prepared: PreparedExperiment, outcome: Outcome) -> Path:
     """Write the manifest of a shard, which has no results of its own to show; return its path."""
     # Had the folder been that of a whole run, its next run still knows which files to remove.
     files = tuple(sorted(_files_of_manifest(output)))
-    manifest = describe_run(world, outcome).model_copy(update={"files": files})
+    manifest = describe_run(prepared, outcome).model_copy(update={"files": files})
     return write_atomically(output / MANIFEST_NAME, manifest.text)
 
 

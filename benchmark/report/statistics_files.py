@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from benchmark.figures.statistics import statistics_figures
-from benchmark.pages.run import prepare_page
+from benchmark.pages.run_page import prepare_page
 from benchmark.render.console import print_section
 from benchmark.render.tables import write_tables
 from benchmark.report.statistics_text import answers_page, statistics_page
@@ -20,8 +20,8 @@ from benchmark.sections.answers import ANSWERS_PAGE
 from benchmark.sections.tuning import tuning_table
 from benchmark.tables.significance import statistics_tables
 from benchmark.text.embedded import NOT_REAL_LOUD
-from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
+from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 PAGE = "README.md"
 
@@ -48,7 +48,7 @@ def write_statistics(
 
     The same statistics give the same bytes, and each file appears whole; the interactive page, for which
     ``page`` is the folder, comes last and is not among them. Tables and figures of earlier statistics that
-    are not among these are removed. Of the :data:`~benchmark.text.files.FORMATS` of figures, pages show PNG
+    are not among these are removed. Of the :data:`~benchmark.text.writing.FORMATS` of figures, pages show PNG
     alone. ``page_baselines`` are those that a reader of the page can choose besides the run's. ``say`` is
     called with the name of each step before it is taken.
     """
@@ -64,7 +64,7 @@ def write_statistics(
     drawings = list(statistics_figures(statistics)) if figures else []
     drawing: Iterator[Path] = iter(())
     if drawings:
-        from benchmark.figures.files import write_figures
+        from benchmark.figures.drawing import write_figures
 
         say(f"drawing {len(drawings)} figures")
         drawing = write_figures(output / "figures", drawings, formats)

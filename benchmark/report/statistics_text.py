@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics
-from benchmark.sections import Surface, answers, files, sections_of
+from benchmark.sections import Surface, answers, sections_of, value_files
 from benchmark.text import markdown
 
 
@@ -18,7 +18,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
     """
     run = statistics.run
     sections = sections_of(statistics, Surface.MARKDOWN)
-    sections.append(files.section(statistics, sections, tables))
+    sections.append(value_files.section(statistics, sections, tables))
     scenarios = answers.headings_of(statistics)
     links = ", ".join(map(_link, [*scenarios, *(section.title for section in sections)]))
     head = f"# Statistics of {markdown.plain(run.name)}\n\n{markdown.plain(run.title)}. Go to: {links}."

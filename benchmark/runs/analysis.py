@@ -16,12 +16,12 @@ from benchmark.experiment.rule import Rule
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.runs.frames import Scenario, described_scenarios, joined, joined_in_order
-from benchmark.runs.groups import GAP_COLUMNS, gap_changes
+from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
+from benchmark.runs.report_frames import Scenario, described_scenarios, joined, joined_in_order
 from benchmark.runs.verdicts import verdicts, what_to_undo
 from benchmark.statistics import (
     Goal,
@@ -34,7 +34,7 @@ from benchmark.statistics import (
 )
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS
-from benchmark.statistics.answer import ANSWER_COLUMNS
+from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
@@ -42,9 +42,7 @@ from benchmark.statistics.answers import (
     unranked,
     without_degenerate,
 )
-from benchmark.statistics.choices import Criteria
-from benchmark.statistics.decisions import SHARES
-from benchmark.statistics.frames import (
+from benchmark.statistics.cells import (
     Baseline,
     Baselines,
     Cells,
@@ -52,9 +50,12 @@ from benchmark.statistics.frames import (
     baseline_names,
     to_cells,
 )
+from benchmark.statistics.choices import Criteria
+from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.intervals import require_level
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.pareto_front import PARETO_COLUMNS
 from benchmark.statistics.restoration import (
     RESTORATION_COLUMNS,
     UNDO_COLUMNS,
@@ -62,7 +63,6 @@ from benchmark.statistics.restoration import (
 )
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
-from benchmark.statistics.tradeoff import PARETO_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 from benchmark.statistics.unprocessing import (
     FRONTIER_GAP_COLUMNS,

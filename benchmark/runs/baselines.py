@@ -6,7 +6,7 @@ import pandas as pd
 
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.runs.manifest import Manifest
-from benchmark.statistics.frames import Baseline, Baselines, baseline_of
+from benchmark.statistics.cells import Baseline, Baselines, baseline_of
 
 
 def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> Baselines:

@@ -17,7 +17,7 @@ from benchmark.experiment import evaluate, versions
 from benchmark.experiment.counts import BlockName
 from benchmark.experiment.draws import axes, split, split_sizes
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import Scene, World, network_digest
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.metrics import get_metric, metric_names
 from benchmark.runs.descriptions import (
@@ -30,9 +30,9 @@ from benchmark.runs.descriptions import (
 from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest
 
 
-def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
+def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -> Manifest:
     """Return the manifest of a run; without what computing gave, it says nothing of cells."""
-    experiment = world.experiment
+    experiment = prepared.experiment
     computed: dict[str, Any] = {}
     refits = {entry.name for entry in experiment.techniques if entry.refit}
     if outcome is not None:
@@ -60,17 +60,17 @@ def describe_run(world: World, outcome: Outcome | None = None) -> Manifest:
             harness=versions.harness_digest(),
             techniques={
                 f"{technique} on {dataset}": evaluate.describe_technique(configured)
-                for (dataset, technique), configured in world.techniques.items()
+                for (dataset, technique), configured in prepared.techniques.items()
             },
             classifiers={c.name: evaluate.describe_classifier(c) for c in experiment.classifiers},
-            plugins=tuple(Path(plugin).name for plugin in world.plugins),
+            plugins=tuple(Path(plugin).name for plugin in prepared.plugins),
         ),
-        real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
-        datasets=tuple(_dataset(world, scene, biased, hidden) for scene in world.scenes.values()),
-        stages={name: configured.stage for (_, name), configured in world.techniques.items()},
-        metrics=tuple(_metrics(world)),
+        real_data={data.name: not data.embedded for data in prepared.datasets.values()},
+        datasets=tuple(_dataset(prepared, data, biased, hidden) for data in prepared.datasets.values()),
+        stages={name: configured.stage for (_, name), configured in prepared.techniques.items()},
+        metrics=tuple(_metrics(prepared)),
         headline=headline_metrics(experiment),
-        own_baselines=dict(world.own_baselines),
+        own_baselines=dict(prepared.own_baselines),
         versions=versions.package_versions(),
         platform={
             "system": platform.platform(),
@@ -88,35 +88,35 @@ def _seconds(outcome: Outcome, techniques: Collection[str]) -> float:
 
 
 def _dataset(
-    world: World,
-    scene: Scene,
+    prepared: PreparedExperiment,
+    data: PreparedDataset,
     biased: Mapping[BlockName, float],
     hidden: Mapping[BlockName, Mapping[Test, float]],
 ) -> DatasetDescription:
-    test, schema, network = scene.test, scene.test.schema, scene.network
+    test, schema, network = data.test, data.test.schema, data.network
     rows = np.bincount(test.groups, minlength=len(schema.groups))
-    if scene.train == "data":  # all act on the labels of rows, none on an edge
-        acting, edited = {name: bias.edits for name, bias in scene.biases.items()}, []
+    if data.train == "data":  # all act on the labels of rows, none on an edge
+        acting, edited = {name: bias.edits for name, bias in data.biases.items()}, []
     else:
-        acting = {name: bias.acting_edits(network) for name, bias in scene.biases.items()}
+        acting = {name: bias.acting_edits(network) for name, bias in data.biases.items()}
         edited = [(edit.attribute, schema.label) for edits in acting.values() for edit in edits]
     return DatasetDescription(
-        name=scene.name,
-        title=scene.title,
-        card=scene.card.name,
-        card_digest=scene.card.digest,
-        test_data=scene.test_data,
-        embedded=scene.embedded,
+        name=data.name,
+        title=data.title,
+        card=data.card.name,
+        card_digest=data.card.digest,
+        test_data=data.test_data,
+        embedded=data.embedded,
         test_digest=test.digest,
         test_rows=len(test),
         # Labels of an audit are what people did, and say of no answer that it is right.
-        test_groups=None if scene.entry.audit else GroupSizes.of(test),
-        scored_favorable={} if scene.entry.audit else _scored_favorable(world.experiment, scene),
-        biased_favorable=_biased_favorable(world.experiment, scene, biased),
-        hidden_favorable=_hidden_favorable(world.experiment, scene, hidden),
-        train_rows=_train_rows(world.experiment, scene),
-        warning=scene.card.warning,
-        notes=scene.notes,
+        test_groups=None if data.entry.audit else GroupSizes.of(test),
+        scored_favorable={} if data.entry.audit else _scored_favorable(prepared.experiment, data),
+        biased_favorable=_biased_favorable(prepared.experiment, data, biased),
+        hidden_favorable=_hidden_favorable(prepared.experiment, data, hidden),
+        train_rows=_train_rows(prepared.experiment, data),
+        warning=data.card.warning,
+        notes=data.notes,
         network=LearnedNetwork(
             digest=network_digest(network),
             edges=network.edges,
@@ -127,18 +127,18 @@ def _dataset(
             PlantedBias(
                 name=name,
                 kind=", ".join(step.name for step in bias.steps),
-                description=scene.description(name),
+                description=data.description(name),
                 edits=tuple(map(str, bias.edits)),
                 acting=tuple(map(str, acting[name])),
                 network_discrimination_by_beta={
-                    level: scene.expected(name, scene.beta_of(name, level)).discrimination
-                    for level in world.experiment.levels
-                    if scene.reaches(name, level)
+                    level: data.expected(name, data.beta_of(name, level)).discrimination
+                    for level in prepared.experiment.levels
+                    if data.reaches(name, level)
                 },
-                doses=scene.doses.get(name, ()),
-                hidden=scene.hidden.get(name),
+                doses=data.doses.get(name, ()),
+                hidden=data.hidden.get(name),
             )
-            for name, bias in scene.biases.items()
+            for name, bias in data.biases.items()
         ),
         sensitive_feature=schema.sensitive_feature,
         deprived_group=schema.deprived_group,
@@ -149,26 +149,26 @@ def _dataset(
     )
 
 
-def _train_rows(experiment: Experiment, scene: Scene) -> int:
+def _train_rows(experiment: Experiment, data: PreparedDataset) -> int:
     """Return how many rows a training sample has: where it varies, the fewest of all splits."""
-    if (scene.judged is None and not scene.entry.audit) or scene.train == "network":
-        return scene.n_train
-    return min(scene.n_train, *(trained for trained, _ in split_sizes(scene, experiment)))
+    if (data.judged is None and not data.entry.audit) or data.train == "network":
+        return data.n_train
+    return min(data.n_train, *(trained for trained, _ in split_sizes(data, experiment)))
 
 
-def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[float, tuple[float, ...]]:
+def _scored_favorable(experiment: Experiment, data: PreparedDataset) -> dict[float, tuple[float, ...]]:
     """Return the share of favorable labels in the test rows of each repetition, by level of bias.
 
     With folds it is the mean over them, as accuracy is. Empty where all repetitions have the same test rows.
     """
     if not experiment.splits:
         return {}
-    labels = scene.test.y
+    labels = data.test.y
 
     @cache
     def share(beta: float, repetition: int) -> float:
-        own = axes(scene, Block(scene.name, "", beta, repetition), experiment)
-        return float(np.mean([labels[tested].mean() for _, tested in split(scene, experiment, own)]))
+        own = axes(data, Block(data.name, "", beta, repetition), experiment)
+        return float(np.mean([labels[tested].mean() for _, tested in split(data, experiment, own)]))
 
     # Paired levels have the same splits.
     first = experiment.levels[0] if experiment.paired_betas else None
@@ -179,7 +179,7 @@ def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[float, tuple
 
 
 def _biased_favorable(
-    experiment: Experiment, scene: Scene, shares: Mapping[BlockName, float]
+    experiment: Experiment, data: PreparedDataset, shares: Mapping[BlockName, float]
 ) -> dict[str, dict[float, tuple[float | None, ...]]]:
     """Return the share of favorable labels in the biased test rows of each repetition, by bias and level.
 
@@ -188,35 +188,37 @@ def _biased_favorable(
     repetitions = range(experiment.repetitions)
     return {
         bias: {
-            beta: tuple(shares.get((scene.name, bias, beta, r)) for r in repetitions)
+            beta: tuple(shares.get((data.name, bias, beta, r)) for r in repetitions)
             for beta in experiment.levels
         }
-        for bias in scene.biases
-        if any(where[:2] == (scene.name, bias) for where in shares)
+        for bias in data.biases
+        if any(where[:2] == (data.name, bias) for where in shares)
     }
 
 
 def _hidden_favorable(
-    experiment: Experiment, scene: Scene, shares: Mapping[BlockName, Mapping[Test, float]]
+    experiment: Experiment,
+    data: PreparedDataset,
+    shares: Mapping[BlockName, Mapping[Test, float]],
 ) -> dict[str, dict[str, tuple[float | None, ...]]]:
     """Return the shares of favorable labels in the rows of each test of each repetition, by hidden bias.
 
     They are the same at all levels; None where no cell of a repetition came to an end.
     """
-    found = {where[1::2]: own for where, own in shares.items() if where[0] == scene.name}
+    found = {where[1::2]: own for where, own in shares.items() if where[0] == data.name}
     return {
         bias: {
             test: tuple(found.get((bias, r), {}).get(test) for r in range(experiment.repetitions))
             for test in (ORIGINAL, TRUTH)
         }
-        for bias in scene.hidden
+        for bias in data.hidden
     }
 
 
-def _metrics(world: World) -> Iterable[MetricDescription]:
-    schemas = [scene.test.schema for scene in world.scenes.values()]
+def _metrics(prepared: PreparedExperiment) -> Iterable[MetricDescription]:
+    schemas = [data.test.schema for data in prepared.datasets.values()]
     groups = dict.fromkeys(group for schema in schemas for group in schema.groups)
-    for metric in map(get_metric, metric_names(world.experiment.measured)):
+    for metric in map(get_metric, metric_names(prepared.experiment.measured)):
         each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
         for suffix in each:
             name = metric.name + suffix

@@ -22,7 +22,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.frames import Baseline
+from benchmark.statistics.cells import Baseline
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}

@@ -37,21 +37,21 @@ from benchmark.columns import (
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.metrics.restoration import OF_REPETITIONS
-from benchmark.runs.frames import (
+from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import (
     Scenario,
     check_read,
     described_scenarios,
     in_described_order,
     with_failed_cells,
 )
-from benchmark.runs.manifest import Manifest
 from benchmark.runs.summary import SUMMARY_COLUMNS, summarise
 from benchmark.statistics.answers import standings
-from benchmark.statistics.frames import WHERE, Resampling
+from benchmark.statistics.cells import WHERE, Resampling
 from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
-from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
+from benchmark.text.writing import plain_or_packed
 
 RUN_AGAIN = "run the experiment again: what is stored is not computed again"
 """Remedy for a folder that lacks what this version writes."""

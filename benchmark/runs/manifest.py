@@ -45,7 +45,7 @@ from benchmark.runs.descriptions import (
     with_names,
 )
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.frames import Baseline, Baselines, Resampling, baseline_names
+from benchmark.statistics.cells import Baseline, Baselines, Resampling, baseline_names
 from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS, LevelName, file_name, level_text
 
 _OF_PAPER = "the baseline of the paper"

@@ -10,7 +10,7 @@ from benchmark.errors import ReportError, UnknownNameError
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.verdicts import verdicts
-from benchmark.statistics.frames import Baselines, to_cells
+from benchmark.statistics.cells import Baselines, to_cells
 
 MOST_NAMED = 5
 """How many baselines can be named besides those that every run offers."""

@@ -10,8 +10,8 @@ import pandas as pd
 
 from benchmark.bias.doses import ACROSS
 from benchmark.columns import OWN
-from benchmark.runs.frames import joined
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import joined
 from benchmark.statistics import (
     Goal,
     average_ranks,
@@ -22,7 +22,7 @@ from benchmark.statistics import (
     rankings,
 )
 from benchmark.statistics.across import Rankings
-from benchmark.statistics.frames import Cells
+from benchmark.statistics.cells import Cells
 
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""

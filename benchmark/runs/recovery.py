@@ -7,11 +7,11 @@ from collections.abc import Iterable
 import pandas as pd
 
 from benchmark.columns import BIASED, ORIGINAL
-from benchmark.runs.frames import joined
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import joined
 from benchmark.statistics import recoveries
 from benchmark.statistics.answers import ACCURACY
-from benchmark.statistics.frames import WHERE, Baseline, Cells, baseline_of
+from benchmark.statistics.cells import WHERE, Baseline, Cells, baseline_of
 from benchmark.statistics.recovery import RECOVERY_COLUMNS
 
 _ENDS = ("", "_low", "_high")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from benchmark.runs.frames import MEAN_COLUMNS, in_described_order
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import MEAN_COLUMNS, in_described_order
 from benchmark.statistics import pooled_shares
-from benchmark.statistics.frames import to_cells
+from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import cell_intervals, half_widths
 
 SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")

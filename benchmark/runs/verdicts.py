@@ -10,19 +10,19 @@ import pandas as pd
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.frames import joined, joined_in_order
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import joined, joined_in_order
 from benchmark.statistics import Goal, chance_table, paired_comparisons, undo_table
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.answer import ANSWER_COLUMNS
+from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCURACY,
     DISCRIMINATION,
     answer_table,
     judged,
 )
+from benchmark.statistics.cells import Baselines, Cells, Resampling, baseline_of, to_cells
 from benchmark.statistics.choices import Criteria
-from benchmark.statistics.frames import Baselines, Cells, Resampling, baseline_of, to_cells
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS
 from benchmark.statistics.restoration import UNDO_COLUMNS

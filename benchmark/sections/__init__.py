@@ -17,9 +17,9 @@ from benchmark.sections import (
     certainty,
     data,
     failures,
-    first,
+    first_look,
     frontier,
-    groups,
+    gaps,
     hidden,
     holds_up,
     methods,
@@ -45,14 +45,14 @@ class Surface(Flag):
 
 
 SECTIONS: tuple[tuple[Callable[[RunStatistics], Section | None], Surface], ...] = (
-    (first.section, Surface.QUICK),
+    (first_look.section, Surface.QUICK),
     (answers.section, Surface.MARKDOWN),
     (answers.short_section, Surface.CONSOLE),
     (hidden.section, Surface.PAGE | Surface.MARKDOWN),
     (holds_up.section, Surface.MARKDOWN),
     (restoration.section, Surface.PAGE | Surface.MARKDOWN),
     (recovery.section, Surface.PAGE | Surface.MARKDOWN),
-    (groups.section, Surface.PAGE | Surface.MARKDOWN),
+    (gaps.section, Surface.PAGE | Surface.MARKDOWN),
     (agreement.section, Surface.PAGE | Surface.MARKDOWN),
     (tuning.section, Surface.PAGE | Surface.MARKDOWN),
     (frontier.section, Surface.PAGE | Surface.MARKDOWN),

@@ -12,8 +12,8 @@ import pandas as pd
 
 from benchmark.columns import EQUALISE, RESTORE, UNTREATED
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.choices import (
     OUTDONE,
     answer_counts,
@@ -48,10 +48,10 @@ from benchmark.sections.moved import MOVED, moved
 from benchmark.sections.restoration import people_blocks, people_of
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import mark_notes, sign_notes, signs_of
-from benchmark.statistics.answer import Answer, answer_records, by_level
+from benchmark.statistics.answer_record import Answer, answer_records, by_level
 from benchmark.statistics.answers import random_accuracy
+from benchmark.statistics.cells import Baseline, ScenarioKey
 from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
-from benchmark.statistics.frames import Baseline, ScenarioKey
 from benchmark.text.words import number, share
 
 TITLE = "At this level of bias: which technique, at what cost"

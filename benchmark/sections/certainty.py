@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from benchmark.columns import OWN, OWN_TITLE
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.data import data_notes
 from benchmark.sections.section import Section
-from benchmark.statistics.frames import WHERE
+from benchmark.statistics.cells import WHERE
 
 
 def section(statistics: RunStatistics) -> Section:

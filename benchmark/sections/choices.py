@@ -19,7 +19,7 @@ from benchmark.sections.signs import (
     SAME_ANSWER,
     below_constant_words,
 )
-from benchmark.statistics.answer import Answer
+from benchmark.statistics.answer_record import Answer
 from benchmark.statistics.answers import NEARLY_ALL, is_constant
 from benchmark.statistics.choices import CHEAP, CHOICES, EQUAL, FEWER, LEAST, OF_BASELINE, Criteria
 from benchmark.statistics.few import FEW, few_words

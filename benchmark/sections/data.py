@@ -9,8 +9,8 @@ from benchmark.columns import EACH_OWN, OWN
 from benchmark.data.card import Card
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest, Protocol
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.text.embedded import NOT_REAL, OF_NETWORKS
 from benchmark.text.words import LEVEL_SIGNS, LevelName, level_text, number, sentence

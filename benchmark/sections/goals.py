@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, OWN, RESTORE, UNTREATED
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
-from benchmark.statistics.answer import Answer, by_level
+from benchmark.runs.report_frames import Scenario
+from benchmark.statistics.answer_record import Answer, by_level
+from benchmark.statistics.cells import ScenarioKey
 from benchmark.statistics.choices import LEAST
-from benchmark.statistics.frames import ScenarioKey
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 

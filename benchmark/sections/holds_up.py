@@ -11,15 +11,15 @@ import pandas as pd
 
 from benchmark.columns import GOAL_METRICS
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
 from benchmark.runs.ranks import repeated_levels
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.choices import UNKNOWN_SHARES, change_text
 from benchmark.sections.goals import WHY_NOT, WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import SAME_ANSWER, baseline_notes
 from benchmark.statistics.answers import ACCURACY, of_use
+from benchmark.statistics.cells import WHERE
 from benchmark.statistics.choices import COMPARED_WITH
-from benchmark.statistics.frames import WHERE
 from benchmark.statistics.paired import FAMILY
 from benchmark.text.words import LevelName, level_text
 

@@ -14,7 +14,7 @@ from benchmark.sections.data import cards_of
 from benchmark.sections.goals import CLEAN_MODEL, WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, DEGENERATE, INSIDE_FRONTIER, ONE_GROUP
-from benchmark.statistics.answer import answer_records
+from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.techniques import find_technique
 from benchmark.text.words import share

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.choices import change_text
 from benchmark.statistics.answers import DISCRIMINATION
 from benchmark.statistics.levels import level_changes

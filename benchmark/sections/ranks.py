@@ -15,7 +15,7 @@ from benchmark.sections.goals import WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, SAME_ANSWER
 from benchmark.statistics.answers import unranked
-from benchmark.statistics.frames import SCENARIO, WHERE
+from benchmark.statistics.cells import SCENARIO, WHERE
 from benchmark.text.words import level_text
 
 _MOST_RANKED = 3

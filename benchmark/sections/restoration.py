@@ -11,14 +11,14 @@ import pandas as pd
 from benchmark.columns import RESTORE
 from benchmark.metrics.restoration import RESTORATION, SHARES
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.choices import named_choices
 from benchmark.sections.goals import WHY_NOT
 from benchmark.sections.section import Block, Section, TextTable
-from benchmark.statistics.answer import Answer, by_level
+from benchmark.statistics.answer_record import Answer, by_level
 from benchmark.statistics.answers import undo_of
+from benchmark.statistics.cells import ScenarioKey
 from benchmark.statistics.choices import LEAST, TO_CHOOSE
-from benchmark.statistics.frames import ScenarioKey
 from benchmark.statistics.restoration import REVERSED
 from benchmark.text.words import number, share
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from benchmark.statistics.answer import Answer
+from benchmark.statistics.answer_record import Answer
 from benchmark.statistics.answers import EITHER_CONSTANT, NEARLY_ALL, ConstantAnswer, random_accuracy
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import LevelName, level_text, share

@@ -10,13 +10,13 @@ from benchmark.columns import EQUALISE, OWN
 from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.choices import change_text, named_choices
 from benchmark.sections.goals import WORDS, by_goal
 from benchmark.sections.section import Block, Section
-from benchmark.statistics.answer import Answer, by_level
+from benchmark.statistics.answer_record import Answer, by_level
+from benchmark.statistics.cells import ScenarioKey
 from benchmark.statistics.choices import LEAST
-from benchmark.statistics.frames import ScenarioKey
 from benchmark.techniques import find_technique, get_technique
 from benchmark.text.words import share
 

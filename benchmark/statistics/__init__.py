@@ -4,7 +4,7 @@ Intervals and p-values reflect variation between training samples only; the test
 are fixed.
 
 Every function takes ``results`` as a frame of the columns :data:`~benchmark.columns.RESULT_COLUMNS`, or as
-:class:`~benchmark.statistics.frames.Cells` made of one, and ``goals`` as the ideal and direction of each
+:class:`~benchmark.statistics.cells.Cells` made of one, and ``goals`` as the ideal and direction of each
 metric, such as :func:`benchmark.metrics.list_metrics` returns them; ``confidence`` is the coverage of
 intervals. A StatisticsError says that results are malformed or a setting is impossible, an UnknownNameError
 that there are no results of a name, or that a metric has no goal.
@@ -19,14 +19,14 @@ from benchmark.statistics.across import (
     rankings,
 )
 from benchmark.statistics.agreement import classifier_agreement
+from benchmark.statistics.cells import Goal, distance
 from benchmark.statistics.decisions import restoration_values
-from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
+from benchmark.statistics.pareto_front import pareto_fronts
 from benchmark.statistics.recovery import recoveries
 from benchmark.statistics.restoration import chance_table, pooled_shares, restoration_table, undo_table
 from benchmark.statistics.robustness import slopes_and_areas, stopping_points
-from benchmark.statistics.tradeoff import pareto_fronts
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
 
 __all__ = [

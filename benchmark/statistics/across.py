@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics.bayes import N_SAMPLES, ROPE, signed_rank_probabilities
-from benchmark.statistics.frames import AXES, DECIMALS, Array, Cells, Goal, goal_of, row_means, to_cells
+from benchmark.statistics.cells import (
+    AXES,
+    DECIMALS,
+    Array,
+    Cells,
+    Goal,
+    goal_of,
+    row_means,
+    to_cells,
+)
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
 ALPHA = 0.05
@@ -88,7 +97,7 @@ def rankings(
 ) -> Rankings:
     """Put together the blocks over which techniques are compared.
 
-    What is compared is the mean over the repetitions of the :func:`~benchmark.statistics.frames.distance` to
+    What is compared is the mean over the repetitions of the :func:`~benchmark.statistics.cells.distance` to
     the metric's ideal, of all techniques with a value in every block. Metrics without better or worse values
     are left out.
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from benchmark.statistics.frames import DECIMALS, Array, Cells
+from benchmark.statistics.cells import DECIMALS, Array, Cells
 from benchmark.statistics.intervals import CONFIDENCE
 
 AGREEMENT_COLUMNS = (

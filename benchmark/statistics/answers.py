@@ -28,11 +28,11 @@ from benchmark.columns import (
     UNTREATED,
 )
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.answer import ANSWER_COLUMNS
+from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.cells import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
 from benchmark.statistics.choices import EQUAL, Criteria, choose, references
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
-from benchmark.statistics.frames import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
@@ -365,9 +365,10 @@ def answer_table(
     Returns
     -------
     DataFrame
-        Columns :data:`~benchmark.statistics.answer.ANSWER_COLUMNS`, one row for each goal and each technique
-        at each level of bias in its scenario, the baseline included. There are rows to restore where levels
-        are paired and the results have ``restoration_distance``, on the original test, above level 0.
+        Columns :data:`~benchmark.statistics.answer_record.ANSWER_COLUMNS`, one row for each goal and each
+        technique at each level of bias in its scenario, the baseline included. There are rows to restore
+        where levels are paired and the results have ``restoration_distance``, on the original test,
+        above level 0.
 
         ``goal``, ``metric``
             One of :data:`~benchmark.columns.GOALS`, and its metric.
@@ -391,7 +392,7 @@ def answer_table(
         ``baseline_degenerate``
             Whether nothing is compared with the baseline there (:func:`incomparable`).
         ``verdict``
-            One of :data:`~benchmark.statistics.answer.VERDICTS`, the first that is true: ``baseline``;
+            One of :data:`~benchmark.statistics.answer_record.VERDICTS`, the first that is true: ``baseline``;
             ``untreated``, doing nothing where something else is the baseline; ``no_reference`` and
             ``nothing_to_undo``, nothing can be restored here; ``no_effect_shown``, the bias is not shown to
             move decisions; ``hidden_bias``, labels hide so much bias that ranks to restore decisions are not

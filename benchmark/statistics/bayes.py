@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmark.errors import StatisticsError
 from benchmark.seeding import generator
-from benchmark.statistics.frames import Array
+from benchmark.statistics.cells import Array
 
 ROPE = 0.01
 """Differences up to which two techniques are practically equivalent, in the metric's unit."""

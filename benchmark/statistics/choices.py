@@ -10,8 +10,8 @@ import pandas as pd
 
 from benchmark.columns import EQUALISE
 from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.few import FEW
-from benchmark.statistics.frames import SCENARIO
 
 EQUAL = 1e-6
 """Means of shares that differ by no more are held equal: by rounding, or by one row of a million."""

@@ -23,7 +23,7 @@ from benchmark.columns import CELL_COLUMNS, DECISION_COLUMNS, DECISION_COUNTS, G
 from benchmark.errors import StatisticsError
 from benchmark.metrics.restoration import SHARES as COUNTED_SHARES
 from benchmark.metrics.restoration import agreement_counts, rates_apart
-from benchmark.statistics.frames import Array, Resampling, first_true, require_unique, row_means
+from benchmark.statistics.cells import Array, Resampling, first_true, require_unique, row_means
 from benchmark.statistics.intervals import student_intervals
 
 DECISION_CELL = (*CELL_COLUMNS[:-1], "test")

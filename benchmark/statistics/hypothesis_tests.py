@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc, stdtr
 
 from benchmark.seeding import generator
-from benchmark.statistics.frames import ROUNDING, Array, all_equal, of_rows
+from benchmark.statistics.cells import ROUNDING, Array, all_equal, of_rows
 
 N_FLIPS = 9999
 """Number of random sign flips, by default."""

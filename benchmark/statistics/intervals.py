@@ -6,7 +6,15 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import Array, Cells, all_equal, first_true, of_rows, row_means, to_cells
+from benchmark.statistics.cells import (
+    Array,
+    Cells,
+    all_equal,
+    first_true,
+    of_rows,
+    row_means,
+    to_cells,
+)
 
 CONFIDENCE = 0.95
 """Coverage of intervals, unless another is asked for."""
@@ -82,7 +90,7 @@ def student_intervals(
 def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDENCE) -> pd.DataFrame:
     """Summarise each metric of each cell over the repetitions.
 
-    The keys of :class:`~benchmark.statistics.frames.Cells`, in its order; ``n`` counts the finite values,
+    The keys of :class:`~benchmark.statistics.cells.Cells`, in its order; ``n`` counts the finite values,
     ``missing`` the repetitions of the scenario without one; ``mean`` and ``median``; ``ci_low`` and
     ``ci_high``, the ends of the mean's interval (:func:`student_intervals`); ``reason`` why there is none, or
     that it is a point.

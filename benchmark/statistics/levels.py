@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from benchmark.statistics.frames import CELL_KEY, Resampling, to_cells
+from benchmark.statistics.cells import CELL_KEY, Resampling, to_cells
 from benchmark.statistics.intervals import cell_intervals
 
 LEVEL_COLUMNS = (*CELL_KEY, "n", "change", "change_low", "change_high")

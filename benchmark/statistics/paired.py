@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.frames import (
+from benchmark.statistics.cells import (
     CELL_KEY,
     DECIMALS,
     NO_BASELINE,
@@ -67,7 +67,7 @@ def paired_comparisons(
     A pair are the values of technique and baseline on one repetition of one dataset, bias, level of bias,
     classifier and test: both saw the same sample. Its *difference* is the technique's value minus the
     baseline's. Its *improvement* is by how much nearer to the metric's ideal the technique's value is
-    (:func:`~benchmark.statistics.frames.distance`), so that positive is better for every metric. Tests and
+    (:func:`~benchmark.statistics.cells.distance`), so that positive is better for every metric. Tests and
     effect sizes are about improvements.
 
     Parameters
@@ -90,7 +90,7 @@ def paired_comparisons(
         ``difference``, ``improvement``
             Means over the pairs, with :func:`~benchmark.statistics.intervals.student_intervals`. With folds
             the interval, the test and the effect sizes are of the single folds, and around the same means
-            (:meth:`~benchmark.statistics.frames.Cells.split_distances`).
+            (:meth:`~benchmark.statistics.cells.Cells.split_distances`).
         ``p_permutation``
             Two-sided p-value of :func:`sign_flip_p_values`; ``permutation`` says whether ``exact`` or
             ``sampled``. Of repeated splits of the same rows it is that of :func:`corrected_t_p_values`, and

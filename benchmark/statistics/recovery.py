@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from benchmark.statistics.frames import (
+from benchmark.statistics.cells import (
     CELL_KEY,
     NO_BASELINE,
     Array,

@@ -13,18 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, ORIGINAL
-from benchmark.statistics.choices import HARDLY_MOVED
-from benchmark.statistics.decisions import (
-    DECISION_CELL,
-    FEW,
-    RESTORATION_DISTANCE,
-    SHARES,
-    Measure,
-    mean_of_repetitions,
-    measures_of_decisions,
-    taken,
-)
-from benchmark.statistics.frames import (
+from benchmark.statistics.cells import (
     CELL_KEY,
     ROUNDING,
     SCENARIO,
@@ -36,6 +25,17 @@ from benchmark.statistics.frames import (
     first_true,
     row_means,
     to_cells,
+)
+from benchmark.statistics.choices import HARDLY_MOVED
+from benchmark.statistics.decisions import (
+    DECISION_CELL,
+    FEW,
+    RESTORATION_DISTANCE,
+    SHARES,
+    Measure,
+    mean_of_repetitions,
+    measures_of_decisions,
+    taken,
 )
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.statistics.recovery import NOTHING_PLANTED, Ratio

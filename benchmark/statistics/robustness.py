@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from benchmark.statistics.frames import (
+from benchmark.statistics.cells import (
     NO_BASELINE,
     NO_BETTER_VALUE,
     Array,

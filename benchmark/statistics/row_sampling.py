@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from benchmark.statistics.frames import CELL_KEY, Array
+from benchmark.statistics.cells import CELL_KEY, Array
 from benchmark.statistics.intervals import CONFIDENCE
 
 ROW_COLUMNS = (*CELL_KEY, "sd_test_rows")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from benchmark.statistics.frames import Resampling
+from benchmark.statistics.cells import Resampling
 from benchmark.statistics.intervals import student_intervals
 
 WHERE_TUNED = ("dataset", "bias", "classifier", "beta")

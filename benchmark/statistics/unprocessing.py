@@ -12,8 +12,16 @@ import pandas as pd
 
 from benchmark.columns import FRONTIER_COLUMNS
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, constant_in
+from benchmark.statistics.cells import (
+    SCENARIO,
+    WHERE,
+    Array,
+    Resampling,
+    ScenarioKey,
+    first_true,
+    to_cells,
+)
 from benchmark.statistics.choices import EQUAL
-from benchmark.statistics.frames import SCENARIO, WHERE, Array, Resampling, ScenarioKey, first_true, to_cells
 from benchmark.statistics.intervals import cell_intervals
 
 INSIDE, ON, BEYOND = "inside", "on", "beyond"
@@ -132,7 +140,7 @@ def frontier_gaps(
 def inside_shares(gaps: pd.DataFrame, unconstrained: Collection[str]) -> pd.DataFrame:
     """Return which share of the techniques of each scenario is inside the frontier, at each level of bias.
 
-    ``gaps`` are of :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.frames.SCENARIO`, ``beta``,
+    ``gaps`` are of :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.cells.SCENARIO`, ``beta``,
     ``n_techniques``, those with a standing, ``n_inside`` and ``share_inside``, NaN where there are none.
     Those that frontiers are made from, the ``unconstrained``, are not counted, whichever is the best.
     """

@@ -18,15 +18,15 @@ from benchmark.runs.descriptions import (
     TechniqueDescription,
 )
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.answers import accepts_text
 from benchmark.sections.data import counted
 from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
 from benchmark.sections.signs import mark, mark_notes
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
-from benchmark.statistics.frames import SCENARIO, WHERE
+from benchmark.statistics.cells import SCENARIO, WHERE
 from benchmark.text.embedded import extent
 from benchmark.text.words import sentence
 

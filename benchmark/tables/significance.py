@@ -14,14 +14,14 @@ import pandas as pd
 
 from benchmark.columns import EQUALISE
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import metric_description
+from benchmark.runs.report_frames import Scenario
 from benchmark.sections.certainty import method_notes
 from benchmark.sections.data import data_notes
 from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
 from benchmark.sections.signs import BELOW_CONSTANT, DEGENERATE, mark_notes
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
-from benchmark.statistics.frames import SCENARIO, WHERE, row_means, to_cells
+from benchmark.statistics.cells import SCENARIO, WHERE, row_means, to_cells
 from benchmark.tables.paper import (
     ACCEPTED,
     ACCEPTED_NOTE,

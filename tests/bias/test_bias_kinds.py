@@ -20,7 +20,7 @@ from benchmark.data.table import Table
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.expand import expand, load_for_run
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import build_world, embedded_network_path
+from benchmark.experiment.prepare import embedded_network_path, prepare_experiment
 from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
@@ -204,17 +204,17 @@ def test_an_experiment_names_kinds(tmp_path: Path) -> None:
     path.write_text(EXPERIMENT, encoding="utf-8")
     experiment = load_experiment(path)
     assert [bias.name for bias in experiment.datasets[0].bias] == ["cpt", "label", "missing", "proxy"]
-    scene = build_world(expand(experiment), Sources(offline=True)).scenes["dutch"]
-    assert {name: made.steps[0].name for name, made in scene.biases.items()} == {
+    data = prepare_experiment(expand(experiment), Sources(offline=True)).datasets["dutch"]
+    assert {name: made.steps[0].name for name, made in data.biases.items()} == {
         "cpt": "cpt",
         "label": "label",
         "missing": "selection",
         "proxy": "proxy",
     }
-    planted, digest = scene.planted("label", 0.5)
+    planted, digest = data.planted("label", 0.5)
     assert isinstance(planted, Planted)
-    assert digest == scene.planted("label", 0.0)[1] != scene.planted("cpt", 0.5)[1]
-    again = pickle.loads(pickle.dumps(scene))  # as workers get it
+    assert digest == data.planted("label", 0.0)[1] != data.planted("cpt", 0.5)[1]
+    again = pickle.loads(pickle.dumps(data))  # as workers get it
     rows = again.planted("label", 0.5)[0].draw(100, np.random.default_rng(0))
     np.testing.assert_array_equal(rows.codes, planted.draw(100, np.random.default_rng(0)).codes)
 
@@ -223,4 +223,4 @@ def test_an_unknown_kind_is_named_before_anything_runs(tmp_path: Path) -> None:
     path = tmp_path / "kinds.toml"
     path.write_text(EXPERIMENT.replace('"label"', '"lable"'), encoding="utf-8")
     with pytest.raises((UnknownNameError, ExperimentError), match="did you mean 'label'"):
-        build_world(load_for_run(path), Sources(offline=True))
+        prepare_experiment(load_for_run(path), Sources(offline=True))

@@ -18,11 +18,11 @@ from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.validate import check_experiment
 
 
-def world(*kinds: str, **fields: Any) -> World:
+def prepared(*kinds: str, **fields: Any) -> PreparedExperiment:
     """Return the world of a small experiment on rows that count as real."""
     given: dict[str, Any] = {
         "datasets": [{"card": "compas", "bias": [{"kind": kind} for kind in kinds]}],
@@ -35,7 +35,7 @@ def world(*kinds: str, **fields: Any) -> World:
         "tests": ["original", "biased"],
         **fields,
     }
-    return build_world(expand(Experiment(**given)), Sources(offline=True))
+    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True))
 
 
 def fitted(features: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -127,34 +127,34 @@ def test_the_nearness_goes_with_its_rows() -> None:
 
 
 def test_a_scene_knows_the_boundary_where_a_bias_asks() -> None:
-    made, again = world("label", "borderline"), world("borderline", betas=[0, 1])
-    boundary = made.scenes["compas"].boundary
+    made, again = prepared("label", "borderline"), prepared("borderline", betas=[0, 1])
+    boundary = made.datasets["compas"].boundary
     assert boundary is not None
-    np.testing.assert_array_equal(boundary, again.scenes["compas"].boundary)
-    other = world("borderline", seed=4, betas=[0.5]).scenes["compas"].boundary
+    np.testing.assert_array_equal(boundary, again.datasets["compas"].boundary)
+    other = prepared("borderline", seed=4, betas=[0.5]).datasets["compas"].boundary
     assert not np.array_equal(boundary, other)
-    assert world("label").scenes["compas"].boundary is None
+    assert prepared("label").datasets["compas"].boundary is None
     # Each cell of another bias keeps its key.
-    keys = {cell.key for _, cells in planned_cells(world("label")) for cell in cells}
+    keys = {cell.key for _, cells in planned_cells(prepared("label")) for cell in cells}
     assert keys < {cell.key for _, cells in planned_cells(made) for cell in cells}
 
 
 def test_training_and_biased_test_rows_lose_labels_near_the_boundary_alone() -> None:
-    made = world("borderline", betas=[0, 1])
-    (scene,) = made.scenes.values()
-    assert scene.boundary is not None
+    made = prepared("borderline", betas=[0, 1])
+    (data,) = made.datasets.values()
+    assert data.boundary is not None
     block = Block("compas", "borderline", 1.0, 0)
-    (fold,) = draw_folds(scene, block, made.experiment)
-    copied = pickle.loads(pickle.dumps(scene))  # as workers get it
+    (fold,) = draw_folds(data, block, made.experiment)
+    copied = pickle.loads(pickle.dumps(data))  # as workers get it
     (same,) = draw_folds(copied, block, made.experiment)
     assert fold.known is not None
-    held_out = np.setdiff1d(np.arange(len(scene.test)), fold.known)
+    held_out = np.setdiff1d(np.arange(len(data.test)), fold.known)
     for part, biased, twin in (
         (fold.known, fold.train, same.train),
         (held_out, fold.tests["biased"].truth, same.tests["biased"].truth),
     ):
         np.testing.assert_array_equal(biased.codes, twin.codes)
-        before, near = scene.test.take(part), scene.boundary[part]
+        before, near = data.test.take(part), data.boundary[part]
         turned = biased.y != before.y
         assert (before.y & before.deprived)[turned].all()
         at_risk = before.y & before.deprived
@@ -167,7 +167,7 @@ def test_training_and_biased_test_rows_lose_labels_near_the_boundary_alone() -> 
 def test_rows_of_a_network_have_no_boundary() -> None:
     message = r"(?s)'borderline' needs the rows' nearness to the decision boundary.*train = 'data'"
     with pytest.raises(BetabenchError, match=message):
-        world("borderline", train="network", holdout=None, tests=["original"])
+        prepared("borderline", train="network", holdout=None, tests=["original"])
     plan = Experiment(
         datasets=[{"card": "compas", "bias": ["borderline"]}], techniques=["none"], betas=[0.5], repetitions=1
     )

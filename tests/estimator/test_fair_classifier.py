@@ -20,13 +20,13 @@ from benchmark import FairClassifier
 from benchmark.columns import ORIGINAL
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError
-from benchmark.estimator.frames import RowsError
+from benchmark.estimator.column_states import RowsError
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.evaluate import Evaluator, named
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
-from benchmark.experiment.prepare import build_world
-from benchmark.experiment.score import unpack
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.scoring import unpack
 from benchmark.seeding import generator
 from tests.estimator.people import people
 
@@ -53,11 +53,11 @@ edits = [{ attribute = "race", group = "African-American" }]
 def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path) -> None:
     path = tmp_path / "applied.toml"
     path.write_text(EXPERIMENT)
-    world = build_world(load_for_run(path), Sources(offline=True))
-    evaluator, compared = Evaluator(world), set()
-    for block, cells in planned_cells(world):
-        scene = world.scenes[block.dataset]
-        (fold,) = draw_folds(scene, block, world.experiment)
+    prepared = prepare_experiment(load_for_run(path), Sources(offline=True))
+    evaluator, compared = Evaluator(prepared), set()
+    for block, cells in planned_cells(prepared):
+        data = prepared.datasets[block.dataset]
+        (fold,) = draw_folds(data, block, prepared.experiment)
         label, seen = fold.train.schema.label, fold.tests[ORIGINAL].seen
         train, test = fold.train.to_frame(), seen.to_frame().drop(columns=label)
         for cell, found in zip(cells, evaluator(block, cells), strict=True):
@@ -73,7 +73,7 @@ def test_it_decides_as_a_cell_of_the_benchmark(tmp_path: Path) -> None:
                 deprived="African-American",
                 favorable="no",
                 classifier=cell.classifier,
-                random_state=generator(world.experiment.seed, **axes),
+                random_state=generator(prepared.experiment.seed, **axes),
             )
             model.fit(train.drop(columns=label), train[label].astype(str))
             np.testing.assert_array_equal(model.predict(test) == "no", answers.predicted, cell.technique)

@@ -18,10 +18,10 @@ from benchmark.errors import BetabenchError, BiasError
 from benchmark.experiment.draws import Fold, draw_folds, split_sizes
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.sample_files import Origin, write_sample
-from benchmark.experiment.score import NO_TRUE_LABEL
+from benchmark.experiment.scoring import NO_TRUE_LABEL
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import check_experiment
 from benchmark.metrics import get_metric
@@ -81,13 +81,19 @@ def experiment(
 
 
 @pytest.fixture(scope="module")
-def world(card: Path) -> World:
-    return build_world(expand(experiment(card)), Sources(offline=True))
+def prepared(card: Path) -> PreparedExperiment:
+    return prepare_experiment(expand(experiment(card)), Sources(offline=True))
 
 
-def folds_of(world: World, bias: str, beta: float, scene: Scene | None = None) -> list[Fold]:
+def folds_of(
+    prepared: PreparedExperiment, bias: str, beta: float, data: PreparedDataset | None = None
+) -> list[Fold]:
     return list(
-        draw_folds(scene or world.scenes["letters"], Block("letters", bias, beta, 0), world.experiment)
+        draw_folds(
+            data or prepared.datasets["letters"],
+            Block("letters", bias, beta, 0),
+            prepared.experiment,
+        )
     )
 
 
@@ -97,29 +103,31 @@ def without_group(fold: Fold) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.delete(own.codes, own.schema.sensitive_index, axis=1) for own in (test.seen, test.truth))  # type: ignore[return-value]
 
 
-def test_the_clean_model_learns_from_the_favored_group_alone(world: World) -> None:
-    scene = world.scenes["letters"]
-    favored = ~scene.test.deprived
+def test_the_clean_model_learns_from_the_favored_group_alone(prepared: PreparedExperiment) -> None:
+    data = prepared.datasets["letters"]
+    favored = ~data.test.deprived
     everybody = []
-    for fold in folds_of(world, "audited", 0.0):
+    for fold in folds_of(prepared, "audited", 0.0):
         assert fold.known is not None
         assert favored[fold.known].all()
         assert not fold.train.deprived.any()
-        np.testing.assert_array_equal(fold.train.codes, scene.test.codes[fold.known])
+        np.testing.assert_array_equal(fold.train.codes, data.test.codes[fold.known])
         # It answers as if everybody belonged to the group that it knows.
         assert not fold.tests[ORIGINAL].seen.deprived.any()
         everybody.append(fold.tests[ORIGINAL].truth)
-    assert sum(map(len, everybody)) == len(scene.test)  # rows of both groups are tested
-    assert sum(int(own.deprived.sum()) for own in everybody) == int(scene.test.deprived.sum())
+    assert sum(map(len, everybody)) == len(data.test)  # rows of both groups are tested
+    assert sum(int(own.deprived.sum()) for own in everybody) == int(data.test.deprived.sum())
 
 
-def test_the_audits_bias_brings_the_rows_of_both_groups_as_they_are(world: World) -> None:
-    scene = world.scenes["letters"]
-    for clean, fold in zip(folds_of(world, "audited", 0.0), folds_of(world, "audited", 1.0), strict=True):
+def test_the_audits_bias_brings_the_rows_of_both_groups_as_they_are(prepared: PreparedExperiment) -> None:
+    data = prepared.datasets["letters"]
+    for clean, fold in zip(
+        folds_of(prepared, "audited", 0.0), folds_of(prepared, "audited", 1.0), strict=True
+    ):
         assert fold.known is not None
         assert clean.known is not None
-        np.testing.assert_array_equal(fold.train.codes, scene.test.codes[fold.known])
-        np.testing.assert_array_equal(clean.known, fold.known[~scene.test.deprived[fold.known]])
+        np.testing.assert_array_equal(fold.train.codes, data.test.codes[fold.known])
+        np.testing.assert_array_equal(clean.known, fold.known[~data.test.deprived[fold.known]])
         assert fold.train.deprived.any()
         seen, truth = fold.tests[ORIGINAL].seen, fold.tests[ORIGINAL].truth
         np.testing.assert_array_equal(seen.deprived, truth.deprived)
@@ -127,19 +135,19 @@ def test_the_audits_bias_brings_the_rows_of_both_groups_as_they_are(world: World
 
 
 @pytest.mark.parametrize("bias", PLANTED)
-def test_a_planted_bias_has_the_same_clean_model(world: World, bias: str) -> None:
-    for real, planted in zip(folds_of(world, "audited", 0.0), folds_of(world, bias, 0.0), strict=True):
+def test_a_planted_bias_has_the_same_clean_model(prepared: PreparedExperiment, bias: str) -> None:
+    for real, planted in zip(folds_of(prepared, "audited", 0.0), folds_of(prepared, bias, 0.0), strict=True):
         assert real.train.digest == planted.train.digest
         assert real.tests[ORIGINAL].seen.digest == planted.tests[ORIGINAL].seen.digest
 
 
 @pytest.mark.parametrize("bias", PLANTED)
-def test_a_planted_bias_hits_a_group_that_is_drawn_anew(world: World, bias: str) -> None:
-    scene = world.scenes["letters"]
+def test_a_planted_bias_hits_a_group_that_is_drawn_anew(prepared: PreparedExperiment, bias: str) -> None:
+    data = prepared.datasets["letters"]
     drawn = []
-    for clean, fold in zip(folds_of(world, bias, 0.0), folds_of(world, bias, 1.0), strict=True):
+    for clean, fold in zip(folds_of(prepared, bias, 0.0), folds_of(prepared, bias, 1.0), strict=True):
         assert fold.kept is not None
-        assert not scene.test.deprived[fold.kept].any()  # no row of those whom people treated worse
+        assert not data.test.deprived[fold.kept].any()  # no row of those whom people treated worse
         assert 0.3 < fold.train.deprived.mean() < 0.7 or bias == "selection"
         for one, other in zip(without_group(clean), without_group(fold), strict=True):
             np.testing.assert_array_equal(one, other)
@@ -147,47 +155,52 @@ def test_a_planted_bias_hits_a_group_that_is_drawn_anew(world: World, bias: str)
         truth, before = fold.tests[ORIGINAL].truth, clean.tests[ORIGINAL].truth
         np.testing.assert_array_equal(truth.deprived, before.deprived)
         np.testing.assert_array_equal(fold.tests[ORIGINAL].seen.deprived, truth.deprived)
-        labels = scene.test.y[fold.kept]
+        labels = data.test.y[fold.kept]
         assert (fold.train.y[~fold.train.deprived] == labels[~fold.train.deprived]).all()
         assert not fold.train.y[fold.train.deprived].any() or bias == "borderline"  # at β = 1
         drawn.append(truth.deprived)
     assert abs(np.concatenate(drawn).mean() - 0.5) < 0.06
-    other = list(draw_folds(scene, Block("letters", bias, 1.0, 1), world.experiment))
-    assert other[0].train.digest != folds_of(world, bias, 1.0)[0].train.digest
+    other = list(draw_folds(data, Block("letters", bias, 1.0, 1), prepared.experiment))
+    assert other[0].train.digest != folds_of(prepared, bias, 1.0)[0].train.digest
 
 
-def test_labels_of_the_deprived_group_reach_no_planted_bias_and_no_clean_model(world: World) -> None:
-    scene = world.scenes["letters"]
-    labels = scene.test.codes[:, scene.test.schema.label_index]
+def test_labels_of_the_deprived_group_reach_no_planted_bias_and_no_clean_model(
+    prepared: PreparedExperiment,
+) -> None:
+    data = prepared.datasets["letters"]
+    labels = data.test.codes[:, data.test.schema.label_index]
     poisoned = replace(
-        scene, test=scene.test.with_column("answered", np.where(scene.test.deprived, 1 - labels, labels))
+        data,
+        test=data.test.with_column("answered", np.where(data.test.deprived, 1 - labels, labels)),
     )
     for bias, beta in (("audited", 0.0), *((bias, beta) for bias in PLANTED for beta in (0.0, 1.0))):
         for one, other in zip(
-            folds_of(world, bias, beta), folds_of(world, bias, beta, poisoned), strict=True
+            folds_of(prepared, bias, beta), folds_of(prepared, bias, beta, poisoned), strict=True
         ):
             assert one.train.digest == other.train.digest
             assert one.tests[ORIGINAL].seen.digest == other.tests[ORIGINAL].seen.digest
     for one, other in zip(
-        folds_of(world, "audited", 1.0), folds_of(world, "audited", 1.0, poisoned), strict=True
+        folds_of(prepared, "audited", 1.0), folds_of(prepared, "audited", 1.0, poisoned), strict=True
     ):
         assert one.train.digest != other.train.digest
 
 
-def test_what_is_expected_is_that_of_both_groups_treated_as_the_favored_one(world: World) -> None:
-    scene = world.scenes["letters"]
-    y, deprived = scene.test.y, scene.test.deprived
-    assert scene.expected("audited", 0.0).discrimination == pytest.approx(0, abs=1e-12)
-    assert scene.expected("audited", 0.0).favorable == pytest.approx(y[~deprived].mean())
+def test_what_is_expected_is_that_of_both_groups_treated_as_the_favored_one(
+    prepared: PreparedExperiment,
+) -> None:
+    data = prepared.datasets["letters"]
+    y, deprived = data.test.y, data.test.deprived
+    assert data.expected("audited", 0.0).discrimination == pytest.approx(0, abs=1e-12)
+    assert data.expected("audited", 0.0).favorable == pytest.approx(y[~deprived].mean())
     real = y[~deprived].mean() - y[deprived].mean()
-    assert scene.expected("audited", 1.0).discrimination == pytest.approx(real)
-    (dose,) = solve_doses(scene.expectations("label"), [0.1])
+    assert data.expected("audited", 1.0).discrimination == pytest.approx(real)
+    (dose,) = solve_doses(data.expectations("label"), [0.1])
     assert dose.beta is not None
     assert dose.beta * y[~deprived].mean() == pytest.approx(0.1, abs=1e-6)
 
 
 def test_metrics_that_need_a_label_have_no_value_and_others_have(card: Path, tmp_path: Path) -> None:
-    made = build_world(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
+    made = prepare_experiment(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
     with Store(tmp_path / "store.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
         again = compute(made, store, engine=InProcess(1))
@@ -210,13 +223,13 @@ def test_metrics_that_need_a_label_have_no_value_and_others_have(card: Path, tmp
     assert dataset.test_groups is None  # no share of right answers of a constant
     assert "nobody has a true label" in dataset.notes[-1]
     assert dataset.train_rows == min(
-        trained for trained, _ in split_sizes(made.scenes["letters"], made.experiment)
+        trained for trained, _ in split_sizes(made.datasets["letters"], made.experiment)
     )
     assert dataset.train_rows < 350  # the favored group's share of two thirds of 800 rows
 
 
 def test_both_kinds_of_bias_are_compared_with_the_same_clean_decisions(card: Path, tmp_path: Path) -> None:
-    made = build_world(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
+    made = prepare_experiment(expand(experiment(card, bias=("audited", "label"))), Sources(offline=True))
     with Store(tmp_path / "store.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
     accepted: dict[str, list[int]] = {"audited": [], "label": []}

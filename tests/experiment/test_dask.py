@@ -24,7 +24,7 @@ from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.pool import Failure, Limits, Task
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import processor
@@ -103,22 +103,22 @@ def client(cluster: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedExperiment:
     folder = tmp_path_factory.mktemp("spread")
     (folder / "spread.toml").write_text(EXPERIMENT)
-    return build_world(load_for_run(folder / "spread.toml"), Sources(offline=True))
+    return prepare_experiment(load_for_run(folder / "spread.toml"), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")
-def local(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def local(prepared: PreparedExperiment, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Return the files of a run on this machine."""
     folder = tmp_path_factory.mktemp("local")
     with Store(folder / "s.sqlite") as store:
-        return files(folder, world, compute(world, store, engine=InProcess(1)))
+        return files(folder, prepared, compute(prepared, store, engine=InProcess(1)))
 
 
-def files(folder: Path, world: World, outcome: Outcome) -> dict[str, bytes]:
-    written = write_run_folder(folder, world, outcome, figures=False).written
+def files(folder: Path, prepared: PreparedExperiment, outcome: Outcome) -> dict[str, bytes]:
+    written = write_run_folder(folder, prepared, outcome, figures=False).written
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in written if p.name != "manifest.json"}
 
 
@@ -163,7 +163,11 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(
 
 
 def test_a_worker_that_is_killed_costs_nothing(
-    client: Any, world: World, local: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: Any,
+    prepared: PreparedExperiment,
+    local: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("benchmark.experiment.dask_engine.DELIVERY", 0.02)  # so that the run is seen midway
     killed = []
@@ -175,10 +179,10 @@ def test_a_worker_that_is_killed_costs_nothing(
             killed.append(victim)
 
     with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(world, store, engine=DaskEngine(client), progress=kill)
+        outcome = compute(prepared, store, engine=DaskEngine(client), progress=kill)
         assert len(store) == outcome.computed == 60
     assert killed
-    assert files(tmp_path, world, outcome) == local
+    assert files(tmp_path, prepared, outcome) == local
 
 
 def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finished(

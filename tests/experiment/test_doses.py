@@ -16,7 +16,7 @@ from benchmark.errors import BetabenchError
 from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import build_world
+from benchmark.experiment.prepare import prepare_experiment
 from benchmark.runs.finished import read_frames
 from benchmark.runs.manifest import Manifest
 
@@ -82,18 +82,20 @@ def test_what_is_read_back_is_by_dose(folder: Path) -> None:
 
 def test_cells_are_those_of_the_same_betas() -> None:
     """A dose is the β that was solved for it: what is stored of the one is found by the other."""
-    dosed = build_world(expand(Experiment(**{**GIVEN, "datasets": ["german"], "doses": [0.05]})))
-    beta = dosed.scenes["german"].beta_of("label", 0.05)
-    levels = build_world(expand(Experiment(**{**GIVEN, "datasets": ["german"], "betas": [0.0, beta]})))
-    keys = [[cell.key for _, cells in planned_cells(world) for cell in cells] for world in (dosed, levels)]
+    dosed = prepare_experiment(expand(Experiment(**{**GIVEN, "datasets": ["german"], "doses": [0.05]})))
+    beta = dosed.datasets["german"].beta_of("label", 0.05)
+    levels = prepare_experiment(expand(Experiment(**{**GIVEN, "datasets": ["german"], "betas": [0.0, beta]})))
+    keys = [
+        [cell.key for _, cells in planned_cells(prepared) for cell in cells] for prepared in (dosed, levels)
+    ]
     assert keys[0] == keys[1]
 
 
 def test_a_network_has_doses_as_well() -> None:
     asked = {**GIVEN, "train": "network", "holdout": None, "datasets": ["german"], "doses": [0.1]}
-    scene = build_world(expand(Experiment(**asked))).scenes["german"]
-    beta = scene.beta_of("label", 0.1)
-    added = scene.expected("label", beta).discrimination - scene.expected("label", 0.0).discrimination
+    data = prepare_experiment(expand(Experiment(**asked))).datasets["german"]
+    beta = data.beta_of("label", 0.1)
+    added = data.expected("label", beta).discrimination - data.expected("label", 0.0).discrimination
     assert added == pytest.approx(0.1, abs=1e-6)
 
 
@@ -114,7 +116,7 @@ def test_levels_are_given_once(fields: dict[str, Any], words: str) -> None:
 def test_a_bias_without_doses_is_refused_by_name() -> None:
     asked = {**GIVEN, "bias": "random_selection", "datasets": ["german"], "doses": [0.1]}
     with pytest.raises(BetabenchError, match=r"'random_selection'.*adds no label gap"):
-        build_world(expand(Experiment(**asked)))
+        prepare_experiment(expand(Experiment(**asked)))
 
 
 def test_people_set_the_dose_of_what_they_judged() -> None:
@@ -125,9 +127,9 @@ def test_people_set_the_dose_of_what_they_judged() -> None:
 
 def test_what_cannot_be_planted_at_all_says_why() -> None:
     asked = {**GIVEN, "bias": "score", "datasets": ["ricci"], "doses": [0.1]}
-    world = {**asked, "train": "network", "holdout": None}
+    prepared = {**asked, "train": "network", "holdout": None}
     with pytest.raises(BetabenchError, match="needs the number behind the label"):
-        build_world(expand(Experiment(**world)))
+        prepare_experiment(expand(Experiment(**prepared)))
 
 
 def test_ranks_pool_the_doses_that_a_level_adds_and_across_doses_two_of_them(folder: Path) -> None:

@@ -16,7 +16,7 @@ from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.fork_server import CAN_FORK, ForkServer, Work
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
 from benchmark.experiment.pool import Handler, Limits, Pool, Task
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import software
@@ -66,9 +66,9 @@ class Refusing:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def prepared(tmp_path: Path) -> PreparedExperiment:
     (tmp_path / "small.toml").write_text(SMALL)
-    return build_world(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
+    return prepare_experiment(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
 
 
 def test_the_local_engine_runs_tasks_in_processes() -> None:
@@ -141,13 +141,13 @@ def test_a_handler_that_says_why_it_cannot_start_is_heard() -> None:
 
 
 def test_a_worker_with_other_software_is_refused_by_name(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    prepared: PreparedExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plugins: tuple[str, ...] = ()
     monkeypatch.setattr(run_module, "software", lambda *_: {**software(plugins, ()), "numpy": "0.1"})
     with Store(tmp_path / "s.sqlite") as store:
         with pytest.raises(ExperimentError, match=r"Expected: numpy 0\.1\. Got: numpy [1-9]"):
-            compute(world, store, engine=LocalEngine(1))
+            compute(prepared, store, engine=LocalEngine(1))
         assert len(store) == 0
 
 
@@ -156,7 +156,7 @@ def test_software_is_the_code_that_makes_numbers_and_what_it_imports(tmp_path: P
     plugin.write_text("1")
     found = software([str(plugin)], ["torch"])
     names = {"python", "numpy", "numba", "torch", "plugin.py", "benchmark/techniques/massaging.py"}
-    assert names | {"benchmark/experiment/score.py", "benchmark/network/sample.py"} <= found.keys()
+    assert names | {"benchmark/experiment/scoring.py", "benchmark/network/sampling.py"} <= found.keys()
     assert not {"matplotlib", "benchmark/experiment/store/store.py"} & found.keys()
     plugin.write_text("2")
     again = software([str(plugin)], ["torch"])

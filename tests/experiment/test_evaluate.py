@@ -25,10 +25,10 @@ from benchmark.experiment.expand import load_for_run, narrow
 from benchmark.experiment.export import convergence_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment, plan_blocks
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import CellResult, Store
-from benchmark.metrics import base as metric_base
+from benchmark.metrics import declaration as metric_base
 from benchmark.metrics import evaluate, get_metric
 from benchmark.techniques import Predictor, Technique, Tools, get_technique
 from tests.helpers.engines import InProcess
@@ -54,13 +54,13 @@ parameters = { level = 0.5 }
 """
 
 
-def world(tmp_path: Path, text: str = TEXT) -> World:
+def prepared(tmp_path: Path, text: str = TEXT) -> PreparedExperiment:
     path = tmp_path / "small.toml"
     path.write_text(text)
-    return build_world(load_for_run(path), Sources(offline=True))
+    return prepare_experiment(load_for_run(path), Sources(offline=True))
 
 
-def keys(found: World) -> dict[tuple[object, ...], str]:
+def keys(found: PreparedExperiment) -> dict[tuple[object, ...], str]:
     return {
         (b.dataset, b.level, b.repetition, c.technique, c.classifier): c.key
         for b, cells in planned_cells(found)
@@ -68,7 +68,7 @@ def keys(found: World) -> dict[tuple[object, ...], str]:
     }
 
 
-def results(found: World) -> dict[tuple[object, ...], CellResult]:
+def results(found: PreparedExperiment) -> dict[tuple[object, ...], CellResult]:
     evaluator = Evaluator(found)
     return {
         (b.level, b.repetition, r.technique): r
@@ -82,7 +82,7 @@ def changed(experiment: Experiment, **fields: object) -> Experiment:
 
 
 def test_every_cell_has_a_key_of_its_own(tmp_path: Path) -> None:
-    found = keys(world(tmp_path))
+    found = keys(prepared(tmp_path))
     assert len(set(found.values())) == len(found) == 12
 
 
@@ -112,7 +112,7 @@ def test_a_key_changes_exactly_with_what_can_change_the_numbers(
     tmp_path: Path, old: str, new: str, affected: str
 ) -> None:
     base = TEXT + "" if "time_limit" not in old else TEXT.replace("seed = 3", "seed = 3\ntime_limit = 1")
-    before, after = keys(world(tmp_path, base)), keys(world(tmp_path, base.replace(old, new, 1)))
+    before, after = keys(prepared(tmp_path, base)), keys(prepared(tmp_path, base.replace(old, new, 1)))
     for where in before.keys() & after.keys():
         _, beta, _, technique, _ = where
         expected = affected == "all" or technique == affected or (affected == "biased" and beta > 0)
@@ -140,10 +140,10 @@ def test_a_key_changes_with_the_code_of_a_plugins_kind_of_bias(tmp_path: Path) -
     text = TEXT.replace("seed = 3", f'seed = 3\nplugins = ["{plugin}"]').replace(
         'edits = [{ attribute = "race", group = "African-American" }]', 'kind = "quiet"'
     )
-    before = keys(world(tmp_path, text))
+    before = keys(prepared(tmp_path, text))
     plugin.write_text(QUIET.replace("SHIFT = 0", "SHIFT = 1"))
     versions._parsed.cache_clear()
-    after = keys(world(tmp_path, text))
+    after = keys(prepared(tmp_path, text))
     assert not set(before.values()) & set(after.values())
 
 
@@ -154,14 +154,14 @@ def test_the_code_of_a_kind_of_bias_is_read_once_and_not_for_each_cell(
     monkeypatch.setattr(
         "benchmark.experiment.prepare.source_digest", lambda kind: asked.append(kind) or "code"
     )
-    assert len(keys(world(tmp_path))) == 12
+    assert len(keys(prepared(tmp_path))) == 12
     assert len(asked) == 1
 
 
 def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = world(tmp_path)
+    found = prepared(tmp_path)
     with Store(tmp_path / "s.sqlite") as store:
         with monkeypatch.context() as former:
             former.setattr("benchmark.experiment.keys.harness_digest", lambda: "of a former version")
@@ -175,7 +175,7 @@ def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
 
 def test_a_fit_that_optimises_says_how_it_converged(tmp_path: Path) -> None:
     more = '[[techniques]]\ntechnique = "zafar_2015"\n[[techniques]]\ntechnique = "zafar_2017"\n'
-    found = results(world(tmp_path, TEXT + more))
+    found = results(prepared(tmp_path, TEXT + more))
     for (_, _, technique), cell in found.items():
         assert (cell.convergence is not None) == technique.startswith("zafar")
         if cell.convergence is not None:
@@ -188,35 +188,35 @@ def test_a_fit_that_optimises_says_how_it_converged(tmp_path: Path) -> None:
 
 
 def test_renaming_an_entry_keeps_its_numbers(tmp_path: Path) -> None:
-    before = results(world(tmp_path))
+    before = results(prepared(tmp_path))
     renamed = TEXT.replace('technique = "repair"', 'technique = "repair"\nname = "mine"')
-    after = results(world(tmp_path, renamed))
+    after = results(prepared(tmp_path, renamed))
     assert before[0.5, 1, "repair"].metrics == after[0.5, 1, "mine"].metrics
 
 
 def test_two_entries_may_be_the_same_technique_and_a_renamed_one_shows_its_new_name(tmp_path: Path) -> None:
     twice = TEXT + '[[techniques]]\ntechnique = "none"\nname = "nothing"\n'
     with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(world(tmp_path, twice), store, engine=InProcess(1))
+        outcome = compute(prepared(tmp_path, twice), store, engine=InProcess(1))
         by_name = {(c.technique, c.beta, c.repetition): c.metrics for c in outcome.cells}
         assert by_name["none", 0.5, 1] == by_name["nothing", 0.5, 1] != ()
-        renamed = compute(world(tmp_path, twice.replace('"nothing"', '"nil"')), store, engine=InProcess(1))
+        renamed = compute(prepared(tmp_path, twice.replace('"nothing"', '"nil"')), store, engine=InProcess(1))
         assert {c.technique for c in renamed.cells} == {"none", "massaging", "repair", "nil"}
         assert renamed.computed == 4
 
 
 def test_adding_levels_repetitions_or_techniques_keeps_the_other_numbers(tmp_path: Path) -> None:
-    before = results(world(tmp_path))
+    before = results(prepared(tmp_path))
     more = TEXT.replace("betas = [0.0, 0.5]", "betas = [0.0, 0.3, 0.5]").replace(
         "repetitions = 2", "repetitions = 3"
     )
-    after = results(world(tmp_path, more + '[[techniques]]\ntechnique = "reweighing"\n'))
+    after = results(prepared(tmp_path, more + '[[techniques]]\ntechnique = "reweighing"\n'))
     for where, cell in before.items():
         assert after[where].metrics == cell.metrics
 
 
 def test_cells_of_a_block_can_be_computed_alone(tmp_path: Path) -> None:
-    found = world(tmp_path)
+    found = prepared(tmp_path)
     together = results(found)
     evaluator = Evaluator(found)
     for block, cells in planned_cells(found):
@@ -227,7 +227,7 @@ def test_cells_of_a_block_can_be_computed_alone(tmp_path: Path) -> None:
 
 
 def test_the_stored_counts_give_the_stored_metrics(tmp_path: Path) -> None:
-    for cell in results(world(tmp_path)).values():
+    for cell in results(prepared(tmp_path)).values():
         counts = np.array(cell.counts)
         assert counts.sum() == 6150
         g, y, p = (a.ravel().astype(bool) for a in np.indices((2, 2, 2)))
@@ -244,7 +244,7 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
 ) -> None:
     seen: dict[tuple[float, int], set[str]] = {}
     found = {}
-    evaluator = Evaluator(world(tmp_path))
+    evaluator = Evaluator(prepared(tmp_path))
 
     def watch(technique: Technique) -> None:
         fit = type(technique).fit
@@ -257,11 +257,11 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
 
     for technique in evaluator.techniques.values():
         watch(technique)
-    for block, cells in planned_cells(evaluator.world):
+    for block, cells in planned_cells(evaluator.prepared):
         where = (block.level, block.repetition)
         seen[where] = set()
         found.update({(*where, r.technique): r for r in evaluator(block, cells)})
-        assert seen[where] == {evaluator.world.training_sample(block).digest}
+        assert seen[where] == {evaluator.prepared.training_sample(block).digest}
     assert all(len(digests) == 1 for digests in seen.values())
     assert len(set.union(*seen.values())) == 4
     assert found[0.0, 0, "none"].metrics != found[0.0, 1, "none"].metrics
@@ -269,23 +269,23 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
 
 
 def test_a_scene_says_that_it_is_embedded(tmp_path: Path) -> None:
-    (scene,) = world(tmp_path).scenes.values()
-    assert scene.embedded
-    assert scene.name == "compas:embedded"
-    assert len(scene.test) == 6150
+    (data,) = prepared(tmp_path).datasets.values()
+    assert data.embedded
+    assert data.name == "compas:embedded"
+    assert len(data.test) == 6150
 
 
 def test_learning_settings_cannot_be_changed_without_real_data(tmp_path: Path) -> None:
     text = TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.score = "bdeu"')
     with pytest.raises(ExperimentError, match="cannot be learned again"):
-        world(tmp_path, text)
+        prepared(tmp_path, text)
     same = TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.score = "bic"')
-    assert world(tmp_path, same).scenes["compas"].embedded
+    assert prepared(tmp_path, same).datasets["compas"].embedded
 
 
 def test_other_columns_count_as_ordered_without_real_data(tmp_path: Path) -> None:
     own = TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.age_cat.ordered = false')
-    plain, changed = (world(tmp_path, text).scenes["compas"] for text in (TEXT, own))
+    plain, changed = (prepared(tmp_path, text).datasets["compas"] for text in (TEXT, own))
     assert changed.embedded
     assert not changed.test.schema.column("age_cat").ordered
     assert (changed.test.codes == plain.test.codes).all()
@@ -299,40 +299,40 @@ def test_columns_can_be_read_in_another_way(
     path = tmp_path / "e.toml"
     entry = 'card = "compas"\ncolumns.priors_count = { bins = [0, 1, inf], states = ["none", "some"] }'
     path.write_text(TEXT.replace('card = "compas"', entry))
-    found = build_world(load_for_run(path), Sources(data_dir, offline=True))
-    assert found.scenes["compas"].test.schema.column("priors_count").states == ("none", "some")
+    found = prepare_experiment(load_for_run(path), Sources(data_dir, offline=True))
+    assert found.datasets["compas"].test.schema.column("priors_count").states == ("none", "some")
     with pytest.raises(ExperimentError, match="neither real data nor an embedded network"):
-        build_world(load_for_run(path), Sources(offline=True))
+        prepare_experiment(load_for_run(path), Sources(offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.prior_count = { bins = [0, 1] }')
     )
     with pytest.raises(UnknownNameError, match="did you mean 'priors_count'"):
-        build_world(load_for_run(path), Sources(data_dir, offline=True))
+        prepare_experiment(load_for_run(path), Sources(data_dir, offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.priors_count = { bins = [3, 1] }')
     )
     with pytest.raises(CardError, match="increase strictly"):
-        build_world(load_for_run(path), Sources(data_dir, offline=True))
+        prepare_experiment(load_for_run(path), Sources(data_dir, offline=True))
 
 
 @pytest.mark.real_data
 def test_learning_settings_of_the_experiment_are_used(tmp_path: Path, data_dir: Path) -> None:
     path = tmp_path / "e.toml"
     path.write_text(TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.max_indegree = 1'))
-    found = build_world(load_for_run(path), Sources(data_dir, offline=True))
-    assert max(map(len, found.scenes["compas"].network.parents)) == 1
+    found = prepare_experiment(load_for_run(path), Sources(data_dir, offline=True))
+    assert max(map(len, found.datasets["compas"].network.parents)) == 1
 
 
 def test_an_edit_that_fits_no_parent_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(BiasError, match="required_edges"):
-        world(tmp_path, TEXT.replace('attribute = "race", group = "African-American"',
+        prepared(tmp_path, TEXT.replace('attribute = "race", group = "African-American"',
                                      'attribute = "sex", group = "Male"'))  # fmt: skip
 
 
 def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = world(tmp_path)
+    found = prepared(tmp_path)
     expected = results(found)
     evaluator = Evaluator(found)
     broken = evaluator.techniques["compas", "massaging"]
@@ -349,7 +349,7 @@ def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
 def test_test_rows_are_shared_sealed_and_without_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = world(tmp_path)
+    found = prepared(tmp_path)
     evaluator = Evaluator(found)
     seen: list[Table] = []
     for technique in {type(t) for t in evaluator.techniques.values()}:
@@ -378,7 +378,7 @@ def test_test_rows_are_shared_sealed_and_without_labels(
 def test_what_a_technique_finds_out_while_it_trains_is_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evaluator = Evaluator(found := world(tmp_path))
+    evaluator = Evaluator(found := prepared(tmp_path))
 
     def decline(self: Technique, train: Table, tools: Tools) -> None:
         raise DeclinedError("there is nothing to do")
@@ -417,7 +417,7 @@ STAGES = "".join(
 def test_scores_of_nan_fail_in_every_stage_whether_a_metric_asks_for_them_or_not(tmp_path: Path) -> None:
     text = TEXT.replace("betas = [0.0, 0.5]", "betas = [0.5]").replace("repetitions = 2", "repetitions = 1")
     uncertain = f'[[classifiers]]\nclassifier = "{Uncertain.__module__}.Uncertain"\n'
-    for cell in results(world(tmp_path, text + STAGES + uncertain)).values():
+    for cell in results(prepared(tmp_path, text + STAGES + uncertain)).values():
         assert cell.status == "failed", cell.technique
         assert cell.reason.startswith(f"{cell.technique} was given scores that are no probabilities")
         assert "by Uncertain. " in cell.reason
@@ -426,7 +426,7 @@ def test_scores_of_nan_fail_in_every_stage_whether_a_metric_asks_for_them_or_not
 
 def test_a_sample_of_one_class_is_skipped_in_every_stage_with_one_sentence(tmp_path: Path) -> None:
     text = TEXT.replace("train_rows = 1500", "train_rows = 2").replace("seed = 3", "seed = 1") + STAGES
-    found = results(world(tmp_path, text + '[[techniques]]\ntechnique = "zafar_2015"\n'))
+    found = results(prepared(tmp_path, text + '[[techniques]]\ntechnique = "zafar_2015"\n'))
     reasons = {
         f"nothing can be learned from rows of one class: {favorable} of 2 are favorable"
         for favorable in (0, 2)
@@ -467,7 +467,7 @@ def test_a_technique_and_a_classifier_that_do_not_fit_are_skipped(
     for name in names:
         assert classifier_mismatch(get_technique(name), factory) == mismatches.get(name)
     text = TEXT + STAGES + f'[[classifiers]]\nclassifier = "{classifier}"\n'
-    evaluator = Evaluator(found := world(tmp_path, text))
+    evaluator = Evaluator(found := prepared(tmp_path, text))
     (block, cells), *_ = planned_cells(found)
     chosen = tuple(cell for cell in cells if cell.technique in mismatches)
     for cell in evaluator(block, chosen):
@@ -480,7 +480,7 @@ def test_a_metric_that_fails_is_named_and_takes_nothing_else_down(
 ) -> None:
     broken = dataclasses.replace(get_metric("accuracy"), compute=value)  # type: ignore[arg-type]
     monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", broken)
-    evaluator = Evaluator(found := world(tmp_path))
+    evaluator = Evaluator(found := prepared(tmp_path))
     (block, cells), *_ = planned_cells(found)
     cells_found = list(evaluator(block, cells))
     for cell in cells_found:
@@ -493,7 +493,7 @@ def test_a_metric_that_fails_is_named_and_takes_nothing_else_down(
 
 
 def test_descriptions_are_plain_and_complete(tmp_path: Path) -> None:
-    experiment = world(tmp_path).experiment
+    experiment = prepared(tmp_path).experiment
     for technique in configured_techniques(experiment).values():
         facts = describe_technique(technique)
         assert set(facts) == {"name", "parameters", "version", "source", "packages"}

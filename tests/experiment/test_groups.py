@@ -22,39 +22,39 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.export import groups_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import World
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import compute
-from benchmark.experiment.score import JOINT
+from benchmark.experiment.scoring import JOINT
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.validate import check_experiment
 from benchmark.figures.gaps import gap_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
-from benchmark.pages.run import prepare_page
+from benchmark.pages.run_page import prepare_page
 from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.describe import _metrics
 from benchmark.runs.finished import read_groups
-from benchmark.runs.groups import gap_changes
-from benchmark.sections.groups import section as groups_section
-from benchmark.statistics.frames import Resampling
+from benchmark.runs.gaps import gap_changes
+from benchmark.sections.gaps import section as groups_section
+from benchmark.statistics.cells import Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
-from tests.experiment.test_protocol import values, world
+from tests.experiment.test_protocol import prepared, values
 from tests.helpers.engines import InProcess
 
 BOTH = {"sex": "Male", "race": "African-American"}
 OTHERS = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
 
 
-def made(card: dict[str, Any] | None = None, **fields: Any) -> World:
+def made(card: dict[str, Any] | None = None, **fields: Any) -> PreparedExperiment:
     entry = {"card": "compas", "bias": ["label"], **(card or {})}
-    return world(datasets=[entry], train_rows=300, **fields)
+    return prepared(datasets=[entry], train_rows=300, **fields)
 
 
-def cells(of: World) -> list[CellResult]:
+def cells(of: PreparedExperiment) -> list[CellResult]:
     evaluator = Evaluator(of)
     return [result for block, own in planned_cells(of) for result in evaluator(block, own)]
 
@@ -129,14 +129,14 @@ def test_bias_acts_on_sets_and_intersections(adult: Card) -> None:
     several = adult.with_groups([], "race", ["Black", "Other"]).schema()
     assert [edit.group for edit in deprived_edits(several)] == ["Other", "Black"]
     crossed = made({"deprived_group": BOTH})
-    (scene,) = crossed.scenes.values()
-    schema = scene.test.schema
+    (data,) = crossed.datasets.values()
+    schema = data.test.schema
     with pytest.raises(BiasError, match="intersection"):
         deprived_edits(schema)
     with pytest.raises(BiasError, match="one sensitive feature"):
         make_bias("sensitive_noise").steps[0].check(schema)
-    expected = scene.planted("label", 0.5)[0].expected
-    favored, deprived = group_rates(scene.network)
+    expected = data.planted("label", 0.5)[0].expected
+    favored, deprived = group_rates(data.network)
     assert expected.discrimination == pytest.approx(favored - deprived / 2)
     sample = crossed.training_sample(planned_cells(crossed)[-1][0])
     assert sample.schema.sensitive_features == ("race", "sex")
@@ -157,12 +157,12 @@ def test_every_technique_takes_an_intersection_or_declines_it(name: str) -> None
     assert get_technique(name).needs_sensitive or cell.status != "ok" or _blind(of, name)
 
 
-def _blind(of: World, name: str) -> bool:
+def _blind(of: PreparedExperiment, name: str) -> bool:
     """Return whether predictions stay the same when either column is another."""
     evaluator = Evaluator(of)
     ((block, own),) = planned_cells(of)
-    (scene,) = of.scenes.values()
-    (fold,) = draw_folds(scene, block, of.experiment)
+    (data,) = of.datasets.values()
+    (fold,) = draw_folds(data, block, of.experiment)
     build = evaluator.classifiers[own[0].classifier].build
     tools = Tools(lambda k: build(k, 0), lambda table: np.zeros(len(table)), np.random.default_rng(0))
     predictor = get_technique(name).fit(fold.train, tools)
@@ -239,14 +239,14 @@ def test_sensitive_columns_leave_all_else_as_it_is(protocol: dict[str, Any], tmp
     assert tuple(frame.columns) == GROUP_COLUMNS
     assert [*frame["attribute"].unique()] == ["race", "sex", "race × sex"]
     assert set(frame["test"]) == set(several.experiment.tests)
-    (scene,) = several.scenes.values()
+    (data,) = several.datasets.values()
     for cell, kept in zip(fresh.cells, stored, strict=True):
         own = frame[(frame["technique"] == cell.technique) & (frame["test"] == "original")]
         value = own.set_index(["attribute", "group", "metric"])["value"]
         if "folds" not in protocol:  # there, values are means over the folds
             assert value["race", "African-American", "discrimination"] == values(cell)["discrimination"]
         n = own[own["metric"] == "selection_rate"].set_index(["attribute", "group"])["n"]
-        states = (scene.test.schema.column(name).states for name in ("race", "sex"))
+        states = (data.test.schema.column(name).states for name in ("race", "sex"))
         crossed = sum(n.get(("race × sex", " × ".join(pair)), 0) for pair in itertools.product(*states))
         assert (
             crossed
@@ -263,13 +263,16 @@ def test_sensitive_columns_leave_all_else_as_it_is(protocol: dict[str, Any], tmp
 
 def test_mitigating_another_column_changes_who_is_deprived() -> None:
     of = made({"sensitive": ["race", "sex"], "mitigate": "sex", "deprived_group": "Male"})
-    (scene,) = of.scenes.values()
+    (data,) = of.datasets.values()
     plain = made()
     block = planned_cells(plain)[0][0]
-    assert (scene.test.schema.sensitive_feature, scene.test.schema.deprived_group) == ("sex", "Male")
-    assert (scene.test.codes == next(iter(plain.scenes.values())).test.codes).all()
+    assert (data.test.schema.sensitive_feature, data.test.schema.deprived_group) == (
+        "sex",
+        "Male",
+    )
+    assert (data.test.codes == next(iter(plain.datasets.values())).test.codes).all()
     assert sample_identity(of, block) != sample_identity(plain, block)
-    assert scene.card.attributes == ("race", "sex")
+    assert data.card.attributes == ("race", "sex")
     with pytest.raises(BetabenchError, match="is not known"):
         made({"mitigate": "sex"})
 

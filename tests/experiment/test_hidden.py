@@ -18,9 +18,9 @@ from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome, compute
-from benchmark.experiment.score import unpack
+from benchmark.experiment.scoring import unpack
 from benchmark.experiment.store import Store
 from benchmark.runs.finished import read_frames
 from tests.helpers.engines import InProcess
@@ -41,16 +41,16 @@ HIDING = {**GIVEN, "hidden": [0, 0.05, 0.1]}
 SELECTION = {"name": "left_out", "steps": [{"kind": "selection"}]}
 
 
-def world(**fields: Any) -> World:
-    return build_world(expand(Experiment(**{**GIVEN, **fields})))
+def prepared(**fields: Any) -> PreparedExperiment:
+    return prepare_experiment(expand(Experiment(**{**GIVEN, **fields})))
 
 
-def computed(path: Path, made: World) -> Outcome:
+def computed(path: Path, made: PreparedExperiment) -> Outcome:
     with Store(path) as store:
         return compute(made, store, engine=InProcess(1))
 
 
-def keys_of(made: World) -> dict[tuple[str, float, int, str], str]:
+def keys_of(made: PreparedExperiment) -> dict[tuple[str, float, int, str], str]:
     return {
         (block.bias, block.level, block.repetition, cell.technique): cell.key
         for block, cells in planned_cells(made)
@@ -64,10 +64,10 @@ def keys_of(made: World) -> dict[tuple[str, float, int, str], str]:
 @pytest.mark.parametrize("bias", ["label", SELECTION])
 def test_doses_count_from_the_hidden_rows(bias: Any) -> None:
     """The expected gap after both steps minus that after the hidden one is the dose, by counts alone."""
-    scene = world(bias=bias, hidden=[0.1]).scenes["german"]
-    (name,) = scene.biases
-    first, second = scene.hidden_beta(name), scene.beta_of(name, 0.05)
-    y, deprived = scene.test.y, scene.test.deprived
+    data = prepared(bias=bias, hidden=[0.1]).datasets["german"]
+    (name,) = data.biases
+    first, second = data.hidden_beta(name), data.beta_of(name, 0.05)
+    y, deprived = data.test.y, data.test.deprived
 
     def gap(*betas: float) -> float:
         left = y[deprived].sum() * np.prod([1 - beta for beta in betas])
@@ -76,17 +76,20 @@ def test_doses_count_from_the_hidden_rows(bias: Any) -> None:
 
     assert gap(first) - gap(0) == pytest.approx(0.1, abs=1e-6)
     assert gap(first, second) - gap(first) == pytest.approx(0.05, abs=1e-6)
-    assert scene.expected(name, second).discrimination == pytest.approx(gap(first, second), abs=1e-9)
+    assert data.expected(name, second).discrimination == pytest.approx(gap(first, second), abs=1e-9)
 
 
 @pytest.mark.parametrize("split", [{}, {"holdout": None, "folds": 3}, {"train_rows": 250}])
 @pytest.mark.parametrize("bias", ["label", SELECTION])
 def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any, split: Any) -> None:
-    made = world(bias=bias, hidden=[0, 0.05, 0.1], **split)
-    scene, (true, *hidden) = made.scenes["german"], made.scenes["german"].biases
+    made = prepared(bias=bias, hidden=[0, 0.05, 0.1], **split)
+    data, (true, *hidden) = (
+        made.datasets["german"],
+        made.datasets["german"].biases,
+    )
 
     def folds(name: str, level: float) -> list[Any]:
-        return list(draw_folds(scene, Block("german", name, level, 1), made.experiment))
+        return list(draw_folds(data, Block("german", name, level, 1), made.experiment))
 
     labels: list[dict[int, bool]] = []  # of each person that is there, by the label taken for the original
     for name in (true, *hidden):
@@ -103,27 +106,27 @@ def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any
             assert (TRUTH in clean.tests) == (name != true)
             if TRUTH in clean.tests:
                 in_truth = clean.tests[TRUTH]
-                assert in_truth.truth.digest == scene.test.take(clean.tested).digest
+                assert in_truth.truth.digest == data.test.take(clean.tested).digest
                 assert in_truth.seen is clean.tests[ORIGINAL].seen
     everybody, some, more = labels
-    assert all(y == scene.test.y[i] for i, y in everybody.items())
+    assert all(y == data.test.y[i] for i, y in everybody.items())
     assert set(more) <= set(some) <= set(everybody)
     assert all(more[i] <= some[i] <= everybody[i] for i in more)
     changed = [len(everybody) - len(own) + sum(everybody[i] != own[i] for i in own) for own in (some, more)]
     assert 0 < changed[0] < changed[1]
-    group = {i for i in everybody if scene.test.deprived[i]}
+    group = {i for i in everybody if data.test.deprived[i]}
     assert {i for i in everybody if everybody[i] != more.get(i, None)} <= group
 
 
 def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere(tmp_path: Path) -> None:
-    made = world(bias=SELECTION, hidden=[0.1])
-    scene = made.scenes["german"]
+    made = prepared(bias=SELECTION, hidden=[0.1])
+    data = made.datasets["german"]
     frame = decisions_frame(computed(tmp_path / "a.sqlite", made).cells, made.experiment.tests)
     people = frame.set_index(["repetition", "test"])[list(DECISION_COUNTS)].sum(axis=1)
     for repetition in range(2):
-        block = Block("german", *scene.biases, 0.0, repetition)
-        (fold,) = draw_folds(scene, block, made.experiment)
-        ((_, held_out),) = split(scene, made.experiment, fold.axes)
+        block = Block("german", *data.biases, 0.0, repetition)
+        (fold,) = draw_folds(data, block, made.experiment)
+        ((_, held_out),) = split(data, made.experiment, fold.axes)
         assert len(fold.tested) < len(held_out)
         assert (people[repetition] == len(fold.tested)).all()
 
@@ -134,14 +137,14 @@ def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere(tmp_path: Path) -
 def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
     """By the hidden labels beside the model on hidden rows, by the true ones beside that on true rows."""
     fields: dict[str, Any] = {"metrics": ["paper", "auc"], "baseline": "own"}  # so that answers are kept
-    made = world(hidden=[0, 0.1], techniques=["none", "reweighing", "prejudice_remover"], **fields)
-    scene = made.scenes["german"]
+    made = prepared(hidden=[0, 0.1], techniques=["none", "reweighing", "prejudice_remover"], **fields)
+    data = made.datasets["german"]
     outcome = computed(tmp_path / "a.sqlite", made)
     accepted: dict[Any, np.ndarray] = {}
     truth: dict[Any, Any] = {}
     with Store(tmp_path / "a.sqlite") as store:
         for block, cells in planned_cells(made):
-            (fold,) = draw_folds(scene, block, made.experiment)
+            (fold,) = draw_folds(data, block, made.experiment)
             truth[block.bias, block.repetition] = {test: own.truth for test, own in fold.tests.items()}
             for cell in cells:
                 packed = store.rows(cell.key)
@@ -171,7 +174,7 @@ def test_decisions_are_counted_beside_both_clean_models(tmp_path: Path) -> None:
 
 
 def test_without_hidden_bias_it_is_the_same_experiment(tmp_path: Path) -> None:
-    plain, hiding = world(), world(**HIDING)
+    plain, hiding = prepared(), prepared(**HIDING)
     keys = keys_of(plain)
     assert keys.items() <= keys_of(hiding).items()
     before = computed(tmp_path / "a.sqlite", plain)
@@ -286,7 +289,7 @@ def test_what_hidden_bias_needs_is_said(fields: dict[str, Any], words: str) -> N
 )
 def test_a_bias_that_cannot_be_hidden_is_refused_by_name(steps: Any, words: str) -> None:
     with pytest.raises(BetabenchError, match=f"'b.*{words}"):
-        world(bias={"name": "b", "steps": steps}, hidden=[0.05])
+        prepared(bias={"name": "b", "steps": steps}, hidden=[0.05])
 
 
 def test_names_are_made_and_parted() -> None:

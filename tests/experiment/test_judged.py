@@ -20,7 +20,7 @@ from benchmark.experiment.draws import Fold, axes, draw_folds, split, split_size
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import check_experiment
@@ -71,7 +71,7 @@ def card(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return path
 
 
-def world(card: Path, **fields: Any) -> World:
+def prepared(card: Path, **fields: Any) -> PreparedExperiment:
     given: dict[str, Any] = {
         "datasets": [{"card": str(card), "bias": ["judged", "label"]}],
         "techniques": ["none", "reweighing"],
@@ -83,17 +83,19 @@ def world(card: Path, **fields: Any) -> World:
         "tests": ["original", "biased"],
         **fields,
     }
-    return build_world(expand(Experiment(**given)), Sources(offline=True))
+    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True))
 
 
-def scene_of(made: World) -> tuple[Scene, Judged]:
-    scene = made.scenes["essays"]
-    assert scene.judged is not None
-    return scene, scene.judged
+def dataset_of(made: PreparedExperiment) -> tuple[PreparedDataset, Judged]:
+    data = made.datasets["essays"]
+    assert data.judged is not None
+    return data, data.judged
 
 
-def folds_of(made: World, scene: Scene, beta: float, bias: str = "judged") -> list[Fold]:
-    return list(draw_folds(scene, Block("essays", bias, beta, 0), made.experiment))
+def folds_of(
+    made: PreparedExperiment, data: PreparedDataset, beta: float, bias: str = "judged"
+) -> list[Fold]:
+    return list(draw_folds(data, Block("essays", bias, beta, 0), made.experiment))
 
 
 def flipped(table: Table) -> Table:
@@ -104,13 +106,13 @@ def flipped(table: Table) -> Table:
 
 @every_plan
 def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
-    made = world(card, **PLANS[plan])
-    scene, judged = scene_of(made)
+    made = prepared(card, **PLANS[plan])
+    data, judged = dataset_of(made)
     n_left = []
     for seed in range(100):
         experiment = made.experiment.model_copy(update={"seed": seed})
-        own = axes(scene, Block("essays", "judged", 0.0, 0), experiment)
-        parts = list(split(scene, experiment, own))
+        own = axes(data, Block("essays", "judged", 0.0, 0), experiment)
+        parts = list(split(data, experiment, own))
         for train, test in parts:
             assert (np.diff(train) > 0).all()
             assert (np.diff(test) > 0).all()
@@ -128,7 +130,7 @@ def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
         if plan == "folds":  # every person is tested once
             tested = np.concatenate([judged.persons[test] for _, test in parts])
             assert sorted(tested) == list(range(150))
-        assert split_sizes(scene, experiment)[: len(parts)] == [tuple(map(len, part)) for part in parts]
+        assert split_sizes(data, experiment)[: len(parts)] == [tuple(map(len, part)) for part in parts]
     everybody = 600 * (0.7 if plan == "holdout" else 0.75)
     if "nested" in str(card):  # nothing crosses
         assert np.mean(n_left) == pytest.approx(everybody, rel=0.05)
@@ -138,12 +140,12 @@ def test_no_judge_and_no_person_is_on_both_sides(card: Path, plan: str) -> None:
 
 @every_plan
 def test_every_row_of_a_person_can_be_the_one_tested(card: Path, plan: str) -> None:
-    made = world(card, **PLANS[plan])
-    scene, _ = scene_of(made)
+    made = prepared(card, **PLANS[plan])
+    data, _ = dataset_of(made)
     counts = np.zeros(600)
     for seed in range(400):
         experiment = made.experiment.model_copy(update={"seed": seed})
-        for _, test in split(scene, experiment, axes(scene, Block("essays", "label", 0.0, 0), experiment)):
+        for _, test in split(data, experiment, axes(data, Block("essays", "label", 0.0, 0), experiment)):
             counts[test] += 1
     expected = 400 / 4 * (0.32 if plan == "holdout" else 1)  # 8 of 25 judges
     assert counts.mean() == pytest.approx(expected, rel=0.05)
@@ -152,11 +154,11 @@ def test_every_row_of_a_person_can_be_the_one_tested(card: Path, plan: str) -> N
 
 @every_plan
 def test_the_judged_label_never_reaches_the_test(card: Path, plan: str) -> None:
-    made = world(card, **PLANS[plan])
-    scene, judged = scene_of(made)
-    poisoned = replace(scene, judged=replace(judged, favorable=~judged.favorable))
+    made = prepared(card, **PLANS[plan])
+    data, judged = dataset_of(made)
+    poisoned = replace(data, judged=replace(judged, favorable=~judged.favorable))
     for beta in (0.0, 0.5, 1.0):
-        for one, other in zip(folds_of(made, scene, beta), folds_of(made, poisoned, beta), strict=True):
+        for one, other in zip(folds_of(made, data, beta), folds_of(made, poisoned, beta), strict=True):
             assert one.tests["original"].seen.digest == other.tests["original"].seen.digest
             assert one.tests["original"].truth.digest == other.tests["original"].truth.digest
             assert one.tests["biased"].seen.digest == other.tests["biased"].seen.digest
@@ -167,10 +169,10 @@ def test_the_judged_label_never_reaches_the_test(card: Path, plan: str) -> None:
 
 @every_plan
 def test_at_beta_1_the_true_label_never_reaches_the_training_rows(card: Path, plan: str) -> None:
-    made = world(card, **PLANS[plan])
-    scene, judged = scene_of(made)
-    poisoned = replace(scene, test=flipped(scene.test))
-    for one, other in zip(folds_of(made, scene, 1.0), folds_of(made, poisoned, 1.0), strict=True):
+    made = prepared(card, **PLANS[plan])
+    data, judged = dataset_of(made)
+    poisoned = replace(data, test=flipped(data.test))
+    for one, other in zip(folds_of(made, data, 1.0), folds_of(made, poisoned, 1.0), strict=True):
         assert one.train.digest == other.train.digest
         assert one.kept is not None
         np.testing.assert_array_equal(one.train.y, judged.favorable[one.kept])
@@ -180,8 +182,8 @@ def test_at_beta_1_the_true_label_never_reaches_the_training_rows(card: Path, pl
 
 
 def test_no_feature_is_a_judgement(card: Path) -> None:
-    made = world(card, **PLANS["holdout"])
-    for fold in folds_of(made, made.scenes["essays"], 1.0):
+    made = prepared(card, **PLANS["holdout"])
+    for fold in folds_of(made, made.datasets["essays"], 1.0):
         for table in (fold.train, fold.tests["original"].seen, fold.tests["biased"].seen):
             assert table.schema.names == ("pages", "town", "sex", "passed")
 
@@ -204,18 +206,18 @@ def test_a_share_of_labels_is_turned_and_the_rest_is_true() -> None:
 
 
 def test_at_random_as_many_labels_of_each_group_are_turned_of_other_people(card: Path) -> None:
-    scene, judged = scene_of(world(card, **PLANS["holdout"]))
-    table = scene.test
+    data, judged = dataset_of(prepared(card, **PLANS["holdout"]))
+    table = data.test
     real, random = make_bias("judged"), make_bias(make_step("judged", {"at_random": True}))
     shares = judged.shares(table)
     for deprived, favorable in itertools.product((0, 1), (0, 1)):
         own = (table.deprived == deprived) & (table.y == favorable)
         assert shares[deprived, favorable] == pytest.approx((judged.favorable != table.y)[own].mean())
     for beta in (0.0, 0.3, 1.0):
-        expected = [bias.expected_in_rows(scene.rows, beta) for bias in (real, random)]
+        expected = [bias.expected_in_rows(data.rows, beta) for bias in (real, random)]
         assert expected[0].discrimination == pytest.approx(expected[1].discrimination, abs=1e-12)
         assert expected[0].favorable == pytest.approx(expected[1].favorable, abs=1e-12)
-    many = scene.rows.take(np.tile(np.arange(600), 50))
+    many = data.rows.take(np.tile(np.arange(600), 50))
     turned = random.plant_in_rows(many, 1.0, np.random.default_rng(0)).table.y != many.table.y
     wrong = np.tile(judged.favorable != table.y, 50)
     for deprived, favorable in itertools.product((0, 1), (0, 1)):
@@ -234,21 +236,25 @@ def test_shares_of_people_who_are_not_there_are_unknown() -> None:
 
 
 def test_a_part_of_rows_takes_its_judgements_along(card: Path) -> None:
-    scene, judged = scene_of(world(card, **PLANS["holdout"]))
+    data, judged = dataset_of(prepared(card, **PLANS["holdout"]))
     some = np.array([3, 7, 500])
-    for part in (scene.rows.take(some), scene.rows.apart(some), scene.rows.take(np.arange(600) == 7)):
+    for part in (
+        data.rows.take(some),
+        data.rows.apart(some),
+        data.rows.take(np.arange(600) == 7),
+    ):
         assert part.judged is not None
         assert len(part.judged.favorable) == len(part.table)
-    assert scene.rows.apart(some).judged.digest == judged.take(some).digest  # type: ignore[union-attr]
+    assert data.rows.apart(some).judged.digest == judged.take(some).digest  # type: ignore[union-attr]
 
 
 def test_its_digest_is_in_the_keys(card: Path) -> None:
-    made = world(card, **PLANS["holdout"])
-    scene, judged = scene_of(made)
+    made = prepared(card, **PLANS["holdout"])
+    data, judged = dataset_of(made)
 
     def keys(**fields: Any) -> set[str]:
-        other = replace(scene, judged=replace(judged, **fields))
-        changed = replace(made, scenes={"essays": other})
+        other = replace(data, judged=replace(judged, **fields))
+        changed = replace(made, datasets={"essays": other})
         return {cell.key for _, cells in planned_cells(changed) for cell in cells}
 
     own = keys()
@@ -261,22 +267,22 @@ def test_its_digest_is_in_the_keys(card: Path) -> None:
 
 
 def test_a_run_says_what_is_left(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = world(card, **PLANS["holdout"], techniques=["none"])
-    scene, judged = scene_of(made)
+    made = prepared(card, **PLANS["holdout"], techniques=["none"])
+    data, judged = dataset_of(made)
     with Store(tmp_path / "store.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
     assert {cell.status for cell in outcome.cells} == {"ok"}
     (dataset,) = describe_run(made, outcome).datasets
-    assert dataset.notes == scene.notes
+    assert dataset.notes == data.notes
     dose, left = dataset.notes[-2:]
-    assert f"a dose of {judged.dose(scene.test):+.3f}." in dose
-    trained, tested = zip(*split_sizes(scene, made.experiment), strict=True)
+    assert f"a dose of {judged.dose(data.test):+.3f}." in dose
+    trained, tested = zip(*split_sizes(data, made.experiment), strict=True)
     assert f"{min(trained):,} to {max(trained):,} are left" in left or f" {min(trained):,} are left" in left
     assert dataset.train_rows == min(trained)
     assert str(max(tested)) in left
     block = Block("essays", "", 0.0, 0)
-    ((_, test),) = split(scene, made.experiment, axes(scene, block, made.experiment))
-    assert dataset.scored_favorable[0.0][0] == pytest.approx(scene.test.y[test].mean())
+    ((_, test),) = split(data, made.experiment, axes(data, block, made.experiment))
+    assert dataset.scored_favorable[0.0][0] == pytest.approx(data.test.y[test].mean())
 
 
 def test_where_nobody_judged_it_is_an_error(card: Path) -> None:
@@ -301,12 +307,12 @@ def flat_table(codes: np.ndarray) -> Table:
 
 
 def flat(card: Path) -> Table:
-    return world(card, **PLANS["holdout"]).scenes["essays"].test
+    return prepared(card, **PLANS["holdout"]).datasets["essays"].test
 
 
 def test_a_sample_of_a_shipped_network_has_no_judges() -> None:
     with pytest.raises(BiasError, match="needs a second label"):
-        build_world(
+        prepare_experiment(
             expand(
                 Experiment(
                     datasets=[{"card": "school_performance", "bias": ["judged"]}],
@@ -322,10 +328,10 @@ def test_a_sample_of_a_shipped_network_has_no_judges() -> None:
 
 def test_too_few_judges_and_tuning_are_told(card: Path) -> None:
     with pytest.raises(ExperimentError, match="too few judges") as error:
-        world(card, folds=30)
+        prepared(card, folds=30)
     assert error.value.got == "25 judges, 150 persons"
     with pytest.raises(ExperimentError, match="cannot be tuned on 'essays'"):
-        world(
+        prepared(
             card,
             **PLANS["holdout"],
             techniques=["none", "repair"],
@@ -334,9 +340,9 @@ def test_too_few_judges_and_tuning_are_told(card: Path) -> None:
 
 
 def test_other_bias_on_the_same_splits(card: Path) -> None:
-    made = world(card, **PLANS["folds"])
-    scene = made.scenes["essays"]
-    real, planted = (folds_of(made, scene, 1.0, bias) for bias in ("judged", "label"))
+    made = prepared(card, **PLANS["folds"])
+    data = made.datasets["essays"]
+    real, planted = (folds_of(made, data, 1.0, bias) for bias in ("judged", "label"))
     for one, other in zip(real, planted, strict=True):
         np.testing.assert_array_equal(one.known, other.known)
         assert one.tests["original"].truth.digest == other.tests["original"].truth.digest

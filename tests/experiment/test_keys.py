@@ -42,7 +42,7 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
@@ -372,20 +372,22 @@ def content_of(protocol: str, variant: str = "") -> Content:
     return copy.deepcopy(content)
 
 
-def made(content: Content, cards: Mapping[str, str], model: type[Experiment] = Experiment) -> World:
+def made(
+    content: Content, cards: Mapping[str, str], model: type[Experiment] = Experiment
+) -> PreparedExperiment:
     text = json.dumps(content)
     for name, path in cards.items():
         text = text.replace(f'"{name}"', json.dumps(path))
-    return build_world(load_for_run(model.model_validate(json.loads(text))), Sources(offline=True))
+    return prepare_experiment(load_for_run(model.model_validate(json.loads(text))), Sources(offline=True))
 
 
-def rows_of(world: World, block: Block, *, numbers: bool) -> list[Any]:
+def rows_of(prepared: PreparedExperiment, block: Block, *, numbers: bool) -> list[Any]:
     """Return all rows that are drawn for a block, as cells with or without numbers see them."""
 
     def table(own: Table) -> tuple[Any, ...]:
         return own.digest, own.numbers.values.tobytes() if numbers and own.numbers is not None else None
 
-    folds = draw_folds(world.scenes[block.dataset], block, world.experiment)
+    folds = draw_folds(prepared.datasets[block.dataset], block, prepared.experiment)
     return [
         (table(fold.train), {name: (table(own.seen), table(own.truth)) for name, own in fold.tests.items()})
         for fold in folds
@@ -421,12 +423,12 @@ def _originals(counts: Any) -> Any:
     return counts
 
 
-def facts_of(world: World, former: Mapping[str, str]) -> dict[Place, Facts]:
-    evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)
-    encoded = {entry.name for entry in world.experiment.classifiers if entry.encoding == "numbers"}
+def facts_of(prepared: PreparedExperiment, former: Mapping[str, str]) -> dict[Place, Facts]:
+    evaluator = (Evaluator if prepared.experiment.tune is None else TuningEvaluator)(prepared)
+    encoded = {entry.name for entry in prepared.experiment.classifiers if entry.encoding == "numbers"}
     found: dict[Place, Facts] = {}
-    for block, cells in planned_cells(world):
-        rows = [rows_of(world, block, numbers=numbers) for numbers in (False, True)]
+    for block, cells in planned_cells(prepared):
+        rows = [rows_of(prepared, block, numbers=numbers) for numbers in (False, True)]
         for cell, result in zip(cells, evaluator(block, cells), strict=True):
             names = block.dataset, block.bias, cell.technique, cell.classifier
             dataset, bias, technique, classifier = (former.get(name, name) for name in names)
@@ -443,10 +445,10 @@ def computing(cards: Mapping[str, str], folder: Path) -> Computing:
 
     @functools.cache
     def computed(protocol: str, variant: str) -> tuple[dict[Place, Facts], Path]:
-        world, path = made(content_of(protocol, variant), cards), folder / f"{protocol} {variant}.sqlite"
+        prepared, path = made(content_of(protocol, variant), cards), folder / f"{protocol} {variant}.sqlite"
         with Store(path) as store:
-            compute(world, store, engine=InProcess(1))
-        return facts_of(world, {}), path
+            compute(prepared, store, engine=InProcess(1))
+        return facts_of(prepared, {}), path
 
     return computed
 
@@ -467,8 +469,8 @@ def hold(
     old, store_path = before(protocol, change.variant)
     content = content_of(protocol, change.variant)
     change.apply(content)
-    world = made(content, cards)
-    new = facts_of(world, change.former)
+    prepared = made(content, cards)
+    new = facts_of(prepared, change.former)
     common = frozenset({"accuracy", "discrimination"})
     assert old.keys() & new.keys()
     for place in old.keys() & new.keys():
@@ -481,7 +483,7 @@ def hold(
     used = folder / f"{protocol}.sqlite"
     shutil.copy(store_path, used)
     with Store(used) as store:
-        outcome = compute(world, store, engine=InProcess(1))
+        outcome = compute(prepared, store, engine=InProcess(1))
     for own, (place, now) in zip(outcome.cells, new.items(), strict=True):
         kept = dataclasses.replace(own, counts=now.result.counts)  # which are not handed over
         assert Facts(own.key, [], kept).stored() == now.stored(), f"{path}, {protocol}: stale in {place}"
@@ -580,8 +582,8 @@ class _Optional(Experiment):
 def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
     path: tuple[str | int, ...], field: str, affected: set[str], cards: Any, tmp_path: Path
 ) -> None:
-    def keys_of(world: World) -> dict[tuple[Block, str], str]:
-        return {(block, cell.technique): cell.key for block, own in planned_cells(world) for cell in own}
+    def keys_of(prepared: PreparedExperiment) -> dict[tuple[Block, str], str]:
+        return {(block, cell.technique): cell.key for block, own in planned_cells(prepared) for cell in own}
 
     content = content_of("data")
     before, without = made(content, cards), made(content | {"noted": "free"}, cards, _Optional)
@@ -625,9 +627,9 @@ def test_a_field_that_declares_nothing_is_an_error() -> None:
 
 
 def test_fields_that_are_in_keys_by_themselves_are_found_there(cards: Any) -> None:
-    world = made(content_of("data") | {"paired_betas": True}, cards)
-    (block, *_) = (block for block, _ in planned_cells(world))
-    identity = keys.sample_identity(world, block)
+    prepared = made(content_of("data") | {"paired_betas": True}, cards)
+    (block, *_) = (block for block, _ in planned_cells(prepared))
+    identity = keys.sample_identity(prepared, block)
     assert identity.items() >= {"seed": 3, "paired_betas": True}.items()
 
 

@@ -23,7 +23,7 @@ from benchmark.experiment.evaluate import Evaluator, describe_classifier, descri
 from benchmark.experiment.expand import expand
 from benchmark.experiment.keys import cell_key, planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.store import CellResult
 from benchmark.techniques import Tools, get_technique, list_techniques
 
@@ -69,7 +69,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "jobs.toml")
 
 
-def world(card: str, **fields: Any) -> World:
+def prepared(card: str, **fields: Any) -> PreparedExperiment:
     bias = fields.pop("bias", "label")
     given = {
         "datasets": [{"card": card, "name": "jobs", "bias": bias, **fields.pop("entry", {})}],
@@ -80,21 +80,21 @@ def world(card: str, **fields: Any) -> World:
         "seed": 3,
         **fields,
     }
-    return build_world(expand(Experiment(**given)), NOWHERE)
+    return prepare_experiment(expand(Experiment(**given)), NOWHERE)
 
 
-def fold(made: World, beta: float = 0.0) -> Fold:
-    (scene,) = made.scenes.values()
-    return next(draw_folds(scene, Block("jobs", next(iter(scene.biases)), beta, 0), made.experiment))
+def fold(made: PreparedExperiment, beta: float = 0.0) -> Fold:
+    (data,) = made.datasets.values()
+    return next(draw_folds(data, Block("jobs", next(iter(data.biases)), beta, 0), made.experiment))
 
 
-def parts_of(made: World) -> tuple[np.ndarray, np.ndarray]:
+def parts_of(made: PreparedExperiment) -> tuple[np.ndarray, np.ndarray]:
     """Positions of the rows to train on, and to test on, where nothing is planted."""
-    (scene,), block = made.scenes.values(), next(plan_blocks(made.experiment))
-    return next(split(scene, made.experiment, axes(scene, block, made.experiment)))
+    (data,), block = made.datasets.values(), next(plan_blocks(made.experiment))
+    return next(split(data, made.experiment, axes(data, block, made.experiment)))
 
 
-def cells(made: World) -> dict[tuple[str, str, float], CellResult]:
+def cells(made: PreparedExperiment) -> dict[tuple[str, str, float], CellResult]:
     evaluator = Evaluator(made)
     found = [result for block, own in planned_cells(made) for result in evaluator(block, own)]
     return {(cell.technique, cell.classifier, cell.beta): cell for cell in found}
@@ -111,19 +111,19 @@ def numbers_of(table: Table, column: str = "score") -> np.ndarray:
 
 
 def test_real_rows_have_their_own_numbers(card: str) -> None:
-    made = world(card, **SPLIT)
-    (scene,) = made.scenes.values()
-    assert scene.numbers is not None
-    assert scene.test.numbers is None
+    made = prepared(card, **SPLIT)
+    (data,) = made.datasets.values()
+    assert data.numbers is not None
+    assert data.test.numbers is None
     drawn = fold(made)
     train, test = parts_of(made)
     for table, rows in ((drawn.train, train), (drawn.tests[ORIGINAL].seen, test)):
         assert table.numbers is not None
-        np.testing.assert_array_equal(table.numbers.values, scene.numbers.values[rows])
+        np.testing.assert_array_equal(table.numbers.values, data.numbers.values[rows])
     assert np.isnan(numbers_of(drawn.train)).sum() > 0
     # Wrong labels and rows that are left out leave the others' numbers with their rows.
-    biased = fold(world(card, bias={"kind": "malicious_selection"}, **SPLIT), 1.0).train
-    pairs = {tuple(row) for row in np.column_stack([scene.test.codes[:, :4], scene.numbers.values]).tolist()}
+    biased = fold(prepared(card, bias={"kind": "malicious_selection"}, **SPLIT), 1.0).train
+    pairs = {tuple(row) for row in np.column_stack([data.test.codes[:, :4], data.numbers.values]).tolist()}
     known = ~np.isnan(numbers_of(biased))
     kept = np.column_stack([biased.codes[:, :4], biased.numbers.values])[known]  # type: ignore[union-attr]
     assert 0 < len(kept) < len(drawn.train)
@@ -131,7 +131,7 @@ def test_real_rows_have_their_own_numbers(card: str) -> None:
 
 
 def test_what_is_recorded_anew_has_a_number_of_its_new_bin(card: str) -> None:
-    made = world(card, bias=REDRAWN, tests=[ORIGINAL, BIASED], paired_betas=True, **SPLIT)
+    made = prepared(card, bias=REDRAWN, tests=[ORIGINAL, BIASED], paired_betas=True, **SPLIT)
     drawn, plain = fold(made, 1.0), fold(made)
     for biased in (drawn.train, drawn.tests[ORIGINAL].seen, drawn.tests[BIASED].seen):
         bins = biased.codes[:, biased.schema.index("score")]
@@ -148,15 +148,15 @@ def test_what_is_recorded_anew_has_a_number_of_its_new_bin(card: str) -> None:
 
 @pytest.mark.parametrize("split_by", [{}, {"holdout": 0.3}])
 def test_network_rows_draw_within_their_bins(card: str, split_by: dict[str, float]) -> None:
-    made = world(card, train_rows=4000, **split_by)
-    (scene,) = made.scenes.values()
+    made = prepared(card, train_rows=4000, **split_by)
+    (data,) = made.datasets.values()
     drawn = fold(made)
-    assert scene.numbers is not None
-    known = np.arange(len(scene.test))
+    assert data.numbers is not None
+    known = np.arange(len(data.test))
     if split_by:
         known, test = parts_of(made)
-        np.testing.assert_array_equal(numbers_of(drawn.tests[ORIGINAL].seen), scene.numbers.of("score")[test])
-    theirs, data = scene.test.codes[known, 1], scene.numbers.of("score")[known]
+        np.testing.assert_array_equal(numbers_of(drawn.tests[ORIGINAL].seen), data.numbers.of("score")[test])
+    theirs, data = data.test.codes[known, 1], data.numbers.of("score")[known]
     for code in range(3):
         found = numbers_of(drawn.train)[drawn.train.codes[:, 1] == code]
         assert set(found) <= set(data[theirs == code])
@@ -173,9 +173,12 @@ def test_network_rows_draw_within_their_bins(card: str, split_by: dict[str, floa
 
 
 def test_numbers_help_those_who_ask_and_touch_nobody_else(card: str) -> None:
-    with_both, alone = world(card, classifiers=BOTH, **SPLIT), world(card, classifiers=BOTH[1:], **SPLIT)
-    (scene,) = alone.scenes.values()
-    assert scene.numbers is None
+    with_both, alone = (
+        prepared(card, classifiers=BOTH, **SPLIT),
+        prepared(card, classifiers=BOTH[1:], **SPLIT),
+    )
+    (data,) = alone.datasets.values()
+    assert data.numbers is None
     found, before = cells(with_both), cells(alone)
     for beta in (0.0, 1.0):
         same, old = found["none", "bins", beta], before["none", "bins", beta]
@@ -187,7 +190,7 @@ def test_a_key_holds_the_numbers(card: str) -> None:
     technique = describe_technique(get_technique("none"))
 
     def keys(**fields: Any) -> list[str]:
-        made = world(card, classifiers=BOTH, **SPLIT, **fields)
+        made = prepared(card, classifiers=BOTH, **SPLIT, **fields)
         block = next(plan_blocks(made.experiment))
         asked = (describe_classifier(entry) for entry in made.experiment.classifiers)
         return [cell_key(sample_identity(made, block), technique, classifier) for classifier in asked]
@@ -199,8 +202,8 @@ def test_a_key_holds_the_numbers(card: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def every_technique(card: str) -> World:
-    return world(card, techniques=sorted(list_techniques()), betas=[0.5], **SPLIT)
+def every_technique(card: str) -> PreparedExperiment:
+    return prepared(card, techniques=sorted(list_techniques()), betas=[0.5], **SPLIT)
 
 
 MAKES_FEATURES = {"correlation_remover", "lfr", "optimized_preprocessing", "repair", "fair_smote", "smote"}
@@ -215,7 +218,7 @@ OWN_LEARNER = {"adversarial", "gerry_fair", "prejudice_remover", "zafar_2015", "
     ],
 )
 def test_techniques_hand_numbers_on_unless_they_make_features(
-    every_technique: World, name: str, monkeypatch: pytest.MonkeyPatch
+    every_technique: PreparedExperiment, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen, fit = set(), NumbersClassifier.fit
 
@@ -232,7 +235,7 @@ def test_techniques_hand_numbers_on_unless_they_make_features(
 
 
 def test_rows_without_the_numbers_that_were_trained_on_are_refused(card: str) -> None:
-    made = world(card, **SPLIT)
+    made = prepared(card, **SPLIT)
     drawn = fold(made)
     build = Evaluator(made).classifiers["numbers"].build
     tools = Tools(lambda k: build(k, 0), naive_bayes_ranker, np.random.default_rng(0))
@@ -243,7 +246,7 @@ def test_rows_without_the_numbers_that_were_trained_on_are_refused(card: str) ->
 
 def test_an_embedded_network_has_no_numbers() -> None:
     with pytest.raises(ExperimentError, match="an embedded network has none") as refused:
-        world("adult")
+        prepared("adult")
     assert "--data-dir" in str(refused.value)
 
 
@@ -252,8 +255,8 @@ def test_a_card_without_numbers_is_said_to_have_none(card: str) -> None:
     off = {"columns": {name: {"numbers": False} for name in ("years", "score")}}
     entry = {"card": card, "name": "jobs", "bias": "label", **off}
     given = {"datasets": [entry], "techniques": ["none"], "classifiers": [LOGISTIC], "betas": [0.0], **SPLIT}
-    made = build_world(expand(Experiment(**given)), NOWHERE, say=said.append)
-    assert made.scenes["jobs"].numbers is None
+    made = prepare_experiment(expand(Experiment(**given)), NOWHERE, say=said.append)
+    assert made.datasets["jobs"].numbers is None
     (note,) = (line for line in said if "keeps no numbers" in line)
     assert note.endswith(f"'numbers = true' in {card} under [columns.years], [columns.score] keeps them.")
     assert cells(made)["none", "numbers", 0.0].status == "ok"
@@ -266,7 +269,7 @@ def test_on_adult_boosting_is_as_right_as_on_the_file_itself(data_dir: Path) -> 
     experiment = Experiment(
         datasets=["adult"], techniques=["none"], classifiers=[boosting], betas=[0.0], repetitions=1, **SPLIT
     )
-    made = build_world(expand(experiment), Sources(data_dir=data_dir), require_real_data=True)
+    made = prepare_experiment(expand(experiment), Sources(data_dir=data_dir), require_real_data=True)
     train, test = parts_of(made)
 
     # The file as anybody reads it, without the columns that the card drops: fnlwgt, education_num.

@@ -23,16 +23,16 @@ from benchmark.experiment.store import Store
 from benchmark.experiment.validate import other_learners, too_few_repetitions
 from benchmark.figures.improvement import draw_forest
 from benchmark.metrics import GAP
-from benchmark.pages.numbers import page_numbers
+from benchmark.pages.payload import page_numbers
 from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_groups, read_results, read_run
 from benchmark.sections.choices import answer_sentences
-from benchmark.statistics.answer import by_level
+from benchmark.statistics.answer_record import by_level
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
-from tests.experiment.test_protocol import world
+from tests.experiment.test_protocol import prepared
 from tests.helpers.engines import InProcess
 
 ACCURATE = {"technique": "zafar_2015", "name": "accurate", "parameters": {"constraint": "accuracy"}}
@@ -59,7 +59,7 @@ def experiment(**fields: Any) -> Experiment:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("own")
-    made = world(**FIELDS)
+    made = prepared(**FIELDS)
     with Store(path / "store.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
         assert not outcome.failures

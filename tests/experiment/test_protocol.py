@@ -23,16 +23,16 @@ from benchmark.experiment.expand import expand, lite
 from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
-from benchmark.experiment.score import Scorer, _mean
+from benchmark.experiment.scoring import Scorer, _mean
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.experiment.validate import check_experiment
 from benchmark.metrics import evaluate
 from benchmark.runs.describe import describe_run
-from benchmark.runs.frames import described_scenarios
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
+from benchmark.runs.report_frames import described_scenarios
 from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
 from tests.helpers.engines import InProcess
@@ -40,7 +40,7 @@ from tests.helpers.engines import InProcess
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
 
 
-def world(**fields: Any) -> World:
+def prepared(**fields: Any) -> PreparedExperiment:
     """Return the world of a small experiment; its rows are a sample of COMPAS's embedded network."""
     bias = fields.pop("bias", "label")
     given: dict[str, Any] = {
@@ -51,17 +51,17 @@ def world(**fields: Any) -> World:
         "seed": 3,
         **fields,
     }
-    return build_world(expand(Experiment(**given)), Sources(offline=True))
+    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True))
 
 
-def folds(made: World, beta: float = 0.5, repetition: int = 0) -> list[Fold]:
-    (scene,) = made.scenes.values()
-    bias = next(iter(scene.biases))
+def folds(made: PreparedExperiment, beta: float = 0.5, repetition: int = 0) -> list[Fold]:
+    (data,) = made.datasets.values()
+    bias = next(iter(data.biases))
     block = Block("compas", bias, beta, repetition)
-    return list(draw_folds(scene, block, made.experiment))
+    return list(draw_folds(data, block, made.experiment))
 
 
-def cells(made: World) -> list[CellResult]:
+def cells(made: PreparedExperiment) -> list[CellResult]:
     evaluator = Evaluator(made)
     return [result for block, own in planned_cells(made) for result in evaluator(block, own)]
 
@@ -76,14 +76,14 @@ def rows_of(tables: Sequence[Table]) -> np.ndarray:
 
 
 def test_folds_test_every_row_once_and_train_on_the_others() -> None:
-    made = world(train="data", folds=4)
-    (scene,) = made.scenes.values()
+    made = prepared(train="data", folds=4)
+    (data,) = made.datasets.values()
     found = folds(made, beta=0.0)
     assert len(found) == 4
-    np.testing.assert_array_equal(rows_of([f.tests["original"].truth for f in found]), rows_of([scene.test]))
+    np.testing.assert_array_equal(rows_of([f.tests["original"].truth for f in found]), rows_of([data.test]))
     for fold in found:
         both = rows_of([fold.train, fold.tests["original"].truth])
-        np.testing.assert_array_equal(both, rows_of([scene.test]))
+        np.testing.assert_array_equal(both, rows_of([data.test]))
     other = folds(made, beta=0.0, repetition=1)
     assert other[0].tests["original"].truth.digest != found[0].tests["original"].truth.digest
 
@@ -91,7 +91,7 @@ def test_folds_test_every_row_once_and_train_on_the_others() -> None:
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize("split_by", [{"holdout": 0.02}, {"folds": 7}])
 def test_the_best_constant_answer_is_that_of_the_rows_that_were_scored(split_by: Any, paired: bool) -> None:
-    made = world(train="data", repetitions=3, paired_betas=paired, **split_by)
+    made = prepared(train="data", repetitions=3, paired_betas=paired, **split_by)
     (dataset,) = describe_run(made).datasets
     assert dataset.best_constant is not None
     own = dataset.best_constant.scored
@@ -103,7 +103,7 @@ def test_the_best_constant_answer_is_that_of_the_rows_that_were_scored(split_by:
         ]
         assert own[beta] == pytest.approx(accuracy, abs=1e-15)
     assert (own[0.0] == own[0.5]) == paired
-    (dataset,) = describe_run(world()).datasets
+    (dataset,) = describe_run(prepared()).datasets
     assert dataset.best_constant is not None
     assert not dataset.best_constant.scored
 
@@ -111,7 +111,7 @@ def test_the_best_constant_answer_is_that_of_the_rows_that_were_scored(split_by:
 @pytest.mark.parametrize("split_by", [{}, {"holdout": 0.3}, {"folds": 3}])
 def test_the_best_constant_answer_to_biased_tests_is_counted(split_by: Any, tmp_path: Path) -> None:
     train = {"train": "data"} if split_by else {"train_rows": 800}
-    made = world(repetitions=2, tests=["original", "biased"], paired_betas=True, **train, **split_by)
+    made = prepared(repetitions=2, tests=["original", "biased"], paired_betas=True, **train, **split_by)
     with Store(tmp_path / "results.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
     (dataset,) = describe_run(made, outcome).datasets
@@ -140,37 +140,37 @@ def test_the_best_constant_answer_to_biased_tests_is_counted(split_by: Any, tmp_
 
 
 def test_a_holdout_has_the_share_that_was_asked_for() -> None:
-    made = world(train="data", holdout=0.3)
-    (scene,) = made.scenes.values()
+    made = prepared(train="data", holdout=0.3)
+    (data,) = made.datasets.values()
     (fold,) = folds(made, beta=0.0)
-    assert len(fold.tests["original"].truth) == round(0.3 * len(scene.test))
-    assert len(fold.train) == scene.n_train == len(scene.test) - round(0.3 * len(scene.test))
-    few = world(train="data", holdout=0.3, train_rows=500)
+    assert len(fold.tests["original"].truth) == round(0.3 * len(data.test))
+    assert len(fold.train) == data.n_train == len(data.test) - round(0.3 * len(data.test))
+    few = prepared(train="data", holdout=0.3, train_rows=500)
     assert len(folds(few, beta=0.0)[0].train) == 500
-    assert len(folds(world(holdout=0.3, train_rows=9000))[0].train) == 9000
+    assert len(folds(prepared(holdout=0.3, train_rows=9000))[0].train) == 9000
 
 
 @pytest.mark.parametrize("train", ["network", "data"])
 def test_neither_network_nor_training_rows_have_seen_the_rows_tested_on(train: str) -> None:
-    made = world(train=train, holdout=0.3, tests=["original", "biased"])
-    (scene,) = made.scenes.values()
-    rng, poisoned = np.random.default_rng(0), scene.test.codes.copy()
+    made = prepared(train=train, holdout=0.3, tests=["original", "biased"])
+    (data,) = made.datasets.values()
+    rng, poisoned = np.random.default_rng(0), data.test.codes.copy()
     block = Block("compas", "label", 0.5, 0)
-    ((kept, tested),) = split(scene, made.experiment, axes(scene, block, made.experiment))
+    ((kept, tested),) = split(data, made.experiment, axes(data, block, made.experiment))
     # Other features and labels, in the very rows that are held out.
     poisoned[tested] = rng.integers(0, 2, size=(len(tested), poisoned.shape[1]))
-    other = replace(scene, test=Table(scene.test.schema, poisoned), _learned={})
+    other = replace(data, test=Table(data.test.schema, poisoned), _learned={})
     again = next(draw_folds(other, block, made.experiment))
     assert again.train.digest == folds(made)[0].train.digest
     assert again.tests["original"].truth.digest != folds(made)[0].tests["original"].truth.digest
     poisoned[kept] = rng.integers(0, 2, size=(len(kept), poisoned.shape[1]))  # rows trained on do matter
-    other = replace(scene, test=Table(scene.test.schema, poisoned), _learned={})
+    other = replace(data, test=Table(data.test.schema, poisoned), _learned={})
     assert next(draw_folds(other, block, made.experiment)).train.digest != again.train.digest
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_bias_the_biased_test_is_the_original_one(kind: str) -> None:
-    made = world(train="data", folds=3, tests=["original", "biased"], bias=kind, betas=[0.0])
+    made = prepared(train="data", folds=3, tests=["original", "biased"], bias=kind, betas=[0.0])
     (cell,) = cells(made)
     assert values(cell)
     assert values(cell) == values(cell, "biased")
@@ -179,7 +179,7 @@ def test_without_bias_the_biased_test_is_the_original_one(kind: str) -> None:
 
 
 def test_labels_are_turned_in_the_biased_test_alone() -> None:
-    made = world(train="data", holdout=0.5, tests=["original", "biased"], betas=[0, 1])
+    made = prepared(train="data", holdout=0.5, tests=["original", "biased"], betas=[0, 1])
     (fold,) = folds(made, beta=1.0)
     original, biased = fold.tests["original"].truth, fold.tests["biased"].truth
     assert original.y[original.deprived].any()
@@ -191,7 +191,7 @@ def test_labels_are_turned_in_the_biased_test_alone() -> None:
 
 
 def test_groups_are_the_true_ones_whatever_is_recorded() -> None:
-    made = world(
+    made = prepared(
         train="data", holdout=0.5, tests=["original", "biased"], bias="sensitive_noise", betas=[0, 1]
     )
     (fold,) = folds(made, beta=1.0)
@@ -202,7 +202,7 @@ def test_groups_are_the_true_ones_whatever_is_recorded() -> None:
 
 def test_groups_are_exchanged_as_they_are_recorded() -> None:
     # The model goes by the recorded group alone, so that exchanging it turns every answer.
-    made = world(
+    made = prepared(
         train="data", holdout=0.5, bias="sensitive_noise", betas=[1], metrics=["paper", "alternation"]
     )
     (fold,) = folds(made, beta=1.0)
@@ -218,7 +218,7 @@ def test_groups_are_exchanged_as_they_are_recorded() -> None:
 def test_answers_that_are_taken_over_are_those_that_would_be_given(
     kind: str | dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = world(
+    made = prepared(
         train="data",
         holdout=0.4,
         tests=["original", "biased"],
@@ -242,13 +242,13 @@ def test_answers_that_are_taken_over_are_those_that_would_be_given(
 
 def test_an_edited_network_has_other_people_in_its_biased_test() -> None:
     edits = {"edits": [{"attribute": "race", "group": "African-American"}]}
-    made = world(tests=["original", "biased"], bias=edits, betas=[0, 1])
+    made = prepared(tests=["original", "biased"], bias=edits, betas=[0, 1])
     (fold,) = folds(made, beta=1.0)
     biased = fold.tests["biased"]
     assert biased.among is None
     assert len(biased.truth) == len(fold.tests["original"].truth)
     assert not biased.truth.y[biased.truth.deprived].any()
-    real = world(train="data", holdout=0.5, tests=["original", "biased"], bias=edits, betas=[0, 1])
+    real = prepared(train="data", holdout=0.5, tests=["original", "biased"], bias=edits, betas=[0, 1])
     (fold,) = folds(real, beta=1.0)
     assert fold.tests["biased"].among is not None
     assert not fold.train.y[fold.train.deprived].any()
@@ -256,14 +256,14 @@ def test_an_edited_network_has_other_people_in_its_biased_test() -> None:
 
 @pytest.mark.parametrize("metrics", [["paper"], ["paper", "scores"]])
 def test_a_balanced_test_weighs_each_label_of_each_group_alike(metrics: list[str]) -> None:
-    made = world(tests=["original", "balanced"], metrics=metrics, betas=[0.5])
+    made = prepared(tests=["original", "balanced"], metrics=metrics, betas=[0.5])
     (cell,) = cells(made)
-    (scene,) = made.scenes.values()
+    (data,) = made.datasets.values()
     counts = np.array(cell.counts, dtype=float)  # the counts of both tests are those of one
     weighted = counts / counts.sum(axis=2, keepdims=True)
     y = np.array([0, 0, 1, 1] * len(counts), dtype=bool)
     predicted = np.array([0, 1] * 2 * len(counts), dtype=bool)
-    deprived = np.repeat(np.arange(len(counts)) == scene.test.schema.deprived_code, 4)
+    deprived = np.repeat(np.arange(len(counts)) == data.test.schema.deprived_code, 4)
     expected = evaluate(y, predicted, deprived, sample_weight=weighted.ravel()).values
     found = values(cell, "balanced")
     for name, value in expected.items():
@@ -274,7 +274,7 @@ def test_a_balanced_test_weighs_each_label_of_each_group_alike(metrics: list[str
 
 
 def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
-    made = world(train="data", folds=3, tests=["original", "biased"])
+    made = prepared(train="data", folds=3, tests=["original", "biased"])
     with Store(tmp_path / "a.sqlite") as store:
         outcome = compute(made, store, engine=InProcess(1))
         read = store.read([cell.key for cell in outcome.cells])
@@ -303,7 +303,7 @@ def test_a_metric_that_a_fold_lacks_is_the_mean_of_the_others() -> None:
 
 
 def test_a_fold_that_gives_no_result_is_named_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = world(train="data", folds=3, techniques=["none", "massaging", "reweighing"], betas=[0.5])
+    made = prepared(train="data", folds=3, techniques=["none", "massaging", "reweighing"], betas=[0.5])
     evaluator = Evaluator(made)
     third = folds(made)[2].train
 
@@ -325,31 +325,31 @@ def test_a_fold_that_gives_no_result_is_named_with_its_reason(monkeypatch: pytes
     description = describe_run(made)
     shown = described_scenarios(failures.assign(test="original"), description)[0]
     assert explain(failures, shown, "none") == "1 skipped: in one of 3 folds, there is nothing to do"
-    monkeypatch.setattr(type(made.scenes["compas"].biases["label"]), "plant_in_rows", fail)
+    monkeypatch.setattr(type(made.datasets["compas"].biases["label"]), "plant_in_rows", fail)
     (broken, *_) = evaluator(block, own)
     assert broken.reason.startswith("fold 1 of 3: the rows to train and test on could not be drawn: ")
 
 
 @pytest.mark.parametrize("train", ["network", "data"])
 def test_paired_levels_turn_the_same_people_first(train: str) -> None:
-    def turned(made: World, beta: float) -> np.ndarray:
+    def turned(made: PreparedExperiment, beta: float) -> np.ndarray:
         before, after = (folds(made, level)[0].train for level in (0.0, beta))
         if len(before) != len(after) or not np.array_equal(before.features, after.features):
             return np.array([])
         return np.flatnonzero(before.y != after.y)
 
     split = {"holdout": 0.3} if train == "data" else {}
-    paired = world(train=train, paired_betas=True, betas=[0, 0.25, 0.75], **split)
+    paired = prepared(train=train, paired_betas=True, betas=[0, 0.25, 0.75], **split)
     few, many = turned(paired, 0.25), turned(paired, 0.75)
     assert 0 < len(few) < len(many)
     assert set(few) < set(many)
-    alone = world(train=train, betas=[0, 0.25, 0.75], **split)
+    alone = prepared(train=train, betas=[0, 0.25, 0.75], **split)
     assert len(turned(alone, 0.25)) == 0  # other people altogether
 
 
 def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
     def computed(**fields: Any) -> int:
-        made = world(train="data", folds=2, **fields)
+        made = prepared(train="data", folds=2, **fields)
         with Store(tmp_path / "a.sqlite") as store:
             outcome = compute(made, store, engine=InProcess(1))
         found = {m.test for cell in outcome.cells for m in cell.metrics}
@@ -369,7 +369,7 @@ def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
 
 def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
     def found(metrics: list[str], expected: int) -> list[tuple[MetricValue, ...]]:
-        made = world(train="data", folds=2, tests=["original", "biased", "balanced"], metrics=metrics)
+        made = prepared(train="data", folds=2, tests=["original", "biased", "balanced"], metrics=metrics)
         with Store(tmp_path / "a.sqlite") as store:
             outcome = compute(made, store, engine=InProcess(1))
         assert outcome.computed == expected
@@ -384,12 +384,14 @@ def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
 
 
 def test_the_paper_protocol_keeps_its_keys() -> None:
-    plain = [cell.key for _, own in planned_cells(world()) for cell in own]
-    balanced = [cell.key for _, own in planned_cells(world(tests=["original", "balanced"])) for cell in own]
+    plain = [cell.key for _, own in planned_cells(prepared()) for cell in own]
+    balanced = [
+        cell.key for _, own in planned_cells(prepared(tests=["original", "balanced"])) for cell in own
+    ]
     assert plain == balanced
     others = [{"holdout": 0.3}, {"holdout": 0.4}, {"folds": 3}, {"train": "data", "folds": 3}]
     others += [{"tests": ["original", "biased"]}, {"paired_betas": True}]
-    keys = [{cell.key for _, own in planned_cells(world(**fields)) for cell in own} for fields in others]
+    keys = [{cell.key for _, own in planned_cells(prepared(**fields)) for cell in own} for fields in others]
     assert len(set().union(plain, *keys)) == (1 + len(others)) * 2
 
 
@@ -412,7 +414,7 @@ def test_the_paper_protocol_keeps_its_keys() -> None:
 )
 def test_protocols_that_contradict_themselves_are_refused(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
-        world(**fields)
+        prepared(**fields)
 
 
 def test_a_dataset_may_have_its_own_folds() -> None:
@@ -420,23 +422,23 @@ def test_a_dataset_may_have_its_own_folds() -> None:
         {"card": "compas", "bias": ["label"]},
         {"card": "compas", "name": "compas_three", "bias": ["label"], "folds": 3},
     ]
-    made = world(train="data", folds=4, datasets=entries)
+    made = prepared(train="data", folds=4, datasets=entries)
     numbers = {
-        name: len(list(draw_folds(scene, Block(name, "label", 0.5, 0), made.experiment)))
-        for name, scene in made.scenes.items()
+        name: len(list(draw_folds(data, Block(name, "label", 0.5, 0), made.experiment)))
+        for name, data in made.datasets.items()
     }
     assert numbers == {"compas": 4, "compas_three": 3}
-    assert made.scenes["compas_three"].n_train == 4100  # of 6150 rows
+    assert made.datasets["compas_three"].n_train == 4100  # of 6150 rows
     assert [entry.folds for entry in lite(made.experiment).datasets] == [None, 2]
     block = Block("compas", "label", 0.5, 0)
-    three, four = (sample_identity(world(train="data", folds=n), block) for n in (3, 4))
-    same = world(train="data", folds=4, datasets=[{**entries[0], "folds": 3}])
+    three, four = (sample_identity(prepared(train="data", folds=n), block) for n in (3, 4))
+    same = prepared(train="data", folds=4, datasets=[{**entries[0], "folds": 3}])
     assert sample_identity(same, block) == three != four
 
 
 def test_rows_that_are_too_few_to_be_split_are_refused() -> None:
     with pytest.raises(ExperimentError, match=r"too few rows to be split.*at least 99999 rows"):
-        world(train="data", folds=99_999)
+        prepared(train="data", folds=99_999)
 
 
 def test_a_number_behind_the_label_needs_real_rows_and_a_card_that_names_it() -> None:
@@ -449,6 +451,6 @@ def test_a_number_behind_the_label_needs_real_rows_and_a_card_that_names_it() ->
 
 
 def test_trying_out_has_few_folds_and_the_same_tests() -> None:
-    tried = lite(world(train="data", folds=10, tests=["original", "balanced"]).experiment)
+    tried = lite(prepared(train="data", folds=10, tests=["original", "balanced"]).experiment)
     assert tried.folds == 2
     assert tried.tests == ("original", "balanced")

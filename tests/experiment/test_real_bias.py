@@ -14,7 +14,7 @@ from benchmark.data.source import Sources
 from benchmark.experiment.draws import axes, draw_folds, split
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Block, load_experiment
-from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from tools.findings import real_bias
 
 # By how much people widen the gap between the groups; below 0 they narrow it.
@@ -31,81 +31,86 @@ JUDGED = [name for name in DOSES if "audit" not in name]
 
 
 @pytest.fixture(scope="module")
-def world(data_dir: Path) -> World:
+def prepared(data_dir: Path) -> PreparedExperiment:
     experiment = narrow(load_experiment("real_bias"), techniques=["none"])
-    return build_world(expand(experiment), Sources(data_dir, offline=True), require_real_data=True)
+    return prepare_experiment(expand(experiment), Sources(data_dir, offline=True), require_real_data=True)
 
 
 @pytest.mark.real_data
-def test_the_doses_are_those_of_people(world: World) -> None:
-    for name, scene in world.scenes.items():
-        assert round(real_bias.measured_dose(scene), 4) == DOSES[name]
+def test_the_doses_are_those_of_people(prepared: PreparedExperiment) -> None:
+    for name, data in prepared.datasets.items():
+        assert round(real_bias.measured_dose(data), 4) == DOSES[name]
         people = real_bias.biases()[name][0]
-        added = scene.expected(people, 1.0).discrimination - scene.expected(people, 0.0).discrimination
-        assert added == pytest.approx(real_bias.measured_dose(scene), abs=1e-12)
+        added = data.expected(people, 1.0).discrimination - data.expected(people, 0.0).discrimination
+        assert added == pytest.approx(real_bias.measured_dose(data), abs=1e-12)
 
 
 @pytest.mark.real_data
-def test_the_rates_of_planted_kinds_are_those_that_add_as_much(world: World) -> None:
+def test_the_rates_of_planted_kinds_are_those_that_add_as_much(prepared: PreparedExperiment) -> None:
     written = {
         (dataset.name, bias.name): bias.steps[0].parameters["rate"]
         for dataset in load_experiment("real_bias").datasets
         for bias in dataset.bias
         if "rate" in bias.steps[0].parameters
     }
-    found = {(dataset, kind): f"{rate:.12g} * beta" for dataset, kind, rate in real_bias.rates(world)}
+    found = {(dataset, kind): f"{rate:.12g} * beta" for dataset, kind, rate in real_bias.rates(prepared)}
     assert found == written
     assert len(found) == 12
     for name, kind in found:
-        scene = world.scenes[name]
-        added = scene.expected(kind, 1.0).discrimination - scene.expected(kind, 0.0).discrimination
-        assert added == pytest.approx(real_bias.measured_dose(scene), abs=1e-6)
+        data = prepared.datasets[name]
+        added = data.expected(kind, 1.0).discrimination - data.expected(kind, 0.0).discrimination
+        assert added == pytest.approx(real_bias.measured_dose(data), abs=1e-6)
         assert float(written[name, kind].split()[0]) < 0.95
 
 
 @pytest.mark.real_data
-def test_flips_change_the_gap_as_people_do(world: World) -> None:
+def test_flips_change_the_gap_as_people_do(prepared: PreparedExperiment) -> None:
     for name in JUDGED:
-        scene = world.scenes[name]
-        flipped, judged = (scene.expected(bias, 1.0).discrimination for bias in ("flips", "judged"))
+        data = prepared.datasets[name]
+        flipped, judged = (data.expected(bias, 1.0).discrimination for bias in ("flips", "judged"))
         assert flipped == pytest.approx(judged, abs=1e-9)
-        assert scene.judged is not None
-        assert (scene.judged.shares(scene.test) > 0.1).all()  # people err about both groups and both labels
+        assert data.judged is not None
+        assert (data.judged.shares(data.test) > 0.1).all()  # people err about both groups and both labels
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", JUDGED)
-def test_judges_and_persons_are_never_on_both_sides(world: World, name: str) -> None:
-    scene = world.scenes[name]
-    judged = scene.judged
+def test_judges_and_persons_are_never_on_both_sides(prepared: PreparedExperiment, name: str) -> None:
+    data = prepared.datasets[name]
+    judged = data.judged
     assert judged is not None
-    for repetition in range(world.experiment.repetitions):
-        own = axes(scene, Block(name, "judged", 0.0, repetition), world.experiment)
+    for repetition in range(prepared.experiment.repetitions):
+        own = axes(data, Block(name, "judged", 0.0, repetition), prepared.experiment)
         tested = []
-        for train, test in split(scene, world.experiment, own):
+        for train, test in split(data, prepared.experiment, own):
             assert not {*judged.judges[train]} & {*judged.judges[test]}
             assert not {*judged.persons[train]} & {*judged.persons[test]}
             tested += [*judged.persons[test]]
         assert sorted(tested) == sorted({*judged.persons})
 
 
-def blocks(world: World, scene: Scene, bias: str, beta: float) -> Iterator[tuple[np.ndarray, ...]]:
-    for fold in draw_folds(scene, Block(scene.entry.name, bias, beta, 0), world.experiment):
+def blocks(
+    prepared: PreparedExperiment, data: PreparedDataset, bias: str, beta: float
+) -> Iterator[tuple[np.ndarray, ...]]:
+    for fold in draw_folds(data, Block(data.entry.name, bias, beta, 0), prepared.experiment):
         truth = fold.tests[ORIGINAL].truth
         yield fold.train.codes, fold.train.y, truth.y, fold.tests[ORIGINAL].seen.codes
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", JUDGED)
-def test_no_judged_label_is_tested_and_no_true_one_is_trained_on(world: World, name: str) -> None:
-    scene = world.scenes[name]
-    judged, label = scene.judged, scene.test.schema.label
+def test_no_judged_label_is_tested_and_no_true_one_is_trained_on(
+    prepared: PreparedExperiment, name: str
+) -> None:
+    data = prepared.datasets[name]
+    judged, label = data.judged, data.test.schema.label
     assert judged is not None
-    labels = scene.test.codes[:, scene.test.schema.label_index]
-    other_judgement = replace(scene, judged=replace(judged, favorable=~judged.favorable))
-    other_truth = replace(scene, test=scene.test.with_column(label, 1 - labels))
+    labels = data.test.codes[:, data.test.schema.label_index]
+    other_judgement = replace(data, judged=replace(judged, favorable=~judged.favorable))
+    other_truth = replace(data, test=data.test.with_column(label, 1 - labels))
     for own, judgement, truth in zip(
-        *(blocks(world, made, "judged", 1.0) for made in (scene, other_judgement, other_truth)), strict=True
+        *(blocks(prepared, made, "judged", 1.0) for made in (data, other_judgement, other_truth)),
+        strict=True,
     ):
         np.testing.assert_array_equal(own[0], truth[0])
         np.testing.assert_array_equal(own[1], ~judgement[1])
@@ -116,7 +121,7 @@ def test_no_judged_label_is_tested_and_no_true_one_is_trained_on(world: World, n
     # No planted bias knows what people judged.
     for bias in real_bias.biases()[name][2:]:
         for own, judgement in zip(
-            *(blocks(world, made, bias, 1.0) for made in (scene, other_judgement)), strict=True
+            *(blocks(prepared, made, bias, 1.0) for made in (data, other_judgement)), strict=True
         ):
             np.testing.assert_array_equal(own[0], judgement[0])
 

@@ -15,9 +15,9 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.export import decisions_frame
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import WHOLE, Experiment, Shard
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome, compute
-from benchmark.experiment.score import unpack
+from benchmark.experiment.scoring import unpack
 from benchmark.experiment.store import Store
 from benchmark.metrics.restoration import RESTORATION
 from tests.helpers.engines import InProcess
@@ -38,11 +38,11 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def world(**fields: Any) -> World:
-    return build_world(expand(Experiment(**{**GIVEN, **fields})))
+def prepared(**fields: Any) -> PreparedExperiment:
+    return prepare_experiment(expand(Experiment(**{**GIVEN, **fields})))
 
 
-def computed(path: Path, made: World, shard: Shard = WHOLE) -> Outcome:
+def computed(path: Path, made: PreparedExperiment, shard: Shard = WHOLE) -> Outcome:
     with Store(path) as store:
         return compute(made, store, engine=InProcess(1), shard=shard)
 
@@ -69,14 +69,14 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
     else:
         given = GIVEN
     # A metric of scores keeps the decisions of all rows in the store.
-    made = build_world(expand(Experiment(**{**given, "metrics": ["paper", "auc"], **fields})))
-    scene = made.scenes["german"]
+    made = prepare_experiment(expand(Experiment(**{**given, "metrics": ["paper", "auc"], **fields})))
+    data = made.datasets["german"]
     outcome = computed(tmp_path / "a.sqlite", made)
     accepted: dict[Any, np.ndarray] = {}
     truth = {}
     with Store(tmp_path / "a.sqlite") as store:
         for block, cells in planned_cells(made):
-            folds = list(draw_folds(scene, block, made.experiment))
+            folds = list(draw_folds(data, block, made.experiment))
             n_rows = {(i, ORIGINAL): len(fold.tests[ORIGINAL].truth) for i, fold in enumerate(folds)}
             for cell in cells:
                 packed = store.rows(cell.key)
@@ -106,7 +106,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
 
 
 def test_refits_are_bootstraps_that_all_levels_share(tmp_path: Path) -> None:
-    frame = decisions_frame(computed(tmp_path / "a.sqlite", world()).cells)
+    frame = decisions_frame(computed(tmp_path / "a.sqlite", prepared()).cells)
     counts = list(DECISION_COUNTS)
     clean = frame[frame["technique"] == "refit_clean"].set_index(["beta", "repetition"])
     biased = frame[frame["technique"] == "refit_biased"].set_index(["beta", "repetition"])
@@ -122,7 +122,7 @@ def test_refits_are_bootstraps_that_all_levels_share(tmp_path: Path) -> None:
 
 
 def test_a_baseline_gives_nothing_back_and_is_the_clean_model_at_0(tmp_path: Path) -> None:
-    made = world(metrics=["paper", "restoration"])
+    made = prepared(metrics=["paper", "restoration"])
     for cell in computed(tmp_path / "a.sqlite", made).cells:
         if cell.technique == "none":
             found = {m.metric: m.value for m in cell.metrics if m.test == ORIGINAL}
@@ -132,7 +132,7 @@ def test_a_baseline_gives_nothing_back_and_is_the_clean_model_at_0(tmp_path: Pat
 
 
 def test_shards_in_any_order_give_the_same(tmp_path: Path) -> None:
-    made = world()
+    made = prepared()
     whole = computed(tmp_path / "a.sqlite", made)
     for number in (3, 1, 2):
         computed(tmp_path / "b.sqlite", made, Shard(number, 3))
@@ -144,21 +144,21 @@ def test_shards_in_any_order_give_the_same(tmp_path: Path) -> None:
 
 def test_what_is_stored_is_computed_again_only_where_the_reference_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
-    cells = computed(path, world()).computed
+    cells = computed(path, prepared()).computed
     assert cells == 2 * 3 * 8
-    assert computed(path, world()).computed == 0
-    again = computed(path, world(metrics=["paper", "f1_score_difference"]))
+    assert computed(path, prepared()).computed == 0
+    again = computed(path, prepared(metrics=["paper", "f1_score_difference"]))
     assert again.computed == 0
     assert {m.metric for m in again.cells[0].metrics} > {"agreement", "f1_score_difference"}
     # Their counts were kept.
-    more = computed(path, world(metrics=["paper", "restoration"]))
+    more = computed(path, prepared(metrics=["paper", "restoration"]))
     assert more.computed == 0
     assert {m.metric for m in more.cells[0].metrics} > set(RESTORATION)
     # Without level 0 no decisions are compared: nothing is computed, and nothing is lost.
-    assert computed(path, world(betas=[0.3, 0.6])).computed == 0
-    assert computed(path, world()).computed == 0
+    assert computed(path, prepared(betas=[0.3, 0.6])).computed == 0
+    assert computed(path, prepared()).computed == 0
     # Compared with another learner, only what has decisions beside other models is computed.
-    other = computed(path, world(baseline="none", techniques=["none", "reweighing"]))
+    other = computed(path, prepared(baseline="none", techniques=["none", "reweighing"]))
     assert other.computed == 0
 
 

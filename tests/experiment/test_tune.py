@@ -22,7 +22,7 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
 from benchmark.experiment.pool import Task
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.rule import Rule, TuneEntry
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
@@ -59,13 +59,15 @@ NAMES = [
 ]
 
 
-def made(**changes: Any) -> World:
-    return build_world(expand(Experiment(**{**GIVEN, **changes})), Sources(offline=True))
+def made(**changes: Any) -> PreparedExperiment:
+    return prepare_experiment(expand(Experiment(**{**GIVEN, **changes})), Sources(offline=True))
 
 
-def computed(world: World, names: tuple[str, ...] = ()) -> dict[tuple[float, str], CellResult]:
-    evaluator, found = TuningEvaluator(world), {}
-    for block, cells in planned_cells(world):
+def computed(
+    prepared: PreparedExperiment, names: tuple[str, ...] = ()
+) -> dict[tuple[float, str], CellResult]:
+    evaluator, found = TuningEvaluator(prepared), {}
+    for block, cells in planned_cells(prepared):
         own = tuple(cell for cell in cells if not names or cell.technique in names)
         found |= {(block.level, cell.technique): cell for cell in evaluator(block, own)}
     return found
@@ -84,19 +86,19 @@ def note(cell: CellResult) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
+def prepared() -> PreparedExperiment:
     return made()
 
 
 @pytest.fixture(scope="module")
-def cells(world: World) -> dict[tuple[float, str], CellResult]:
-    return computed(world)
+def cells(prepared: PreparedExperiment) -> dict[tuple[float, str], CellResult]:
+    return computed(prepared)
 
 
-def test_an_entry_is_followed_by_its_tuned_ones(world: World) -> None:
-    assert [entry.name for entry in world.experiment.techniques] == NAMES
-    assert expand(world.experiment).experiment == world.experiment
-    titles = {entry.title for entry in world.experiment.techniques}
+def test_an_entry_is_followed_by_its_tuned_ones(prepared: PreparedExperiment) -> None:
+    assert [entry.name for entry in prepared.experiment.techniques] == NAMES
+    assert expand(prepared.experiment).experiment == prepared.experiment
+    titles = {entry.title for entry in prepared.experiment.techniques}
     assert {"Repair (tuned)", "Repair (tuned on clean rows)", "Repair (oracle)"} <= titles
     given = Experiment(
         **{**GIVEN, "datasets": [{"card": "compas", "bias": CPT, "techniques": ["none", "repair"]}]}
@@ -114,7 +116,9 @@ def test_what_is_given_is_not_looked_for() -> None:
     ]
 
 
-def test_cells_say_what_was_chosen(world: World, cells: dict[tuple[float, str], CellResult]) -> None:
+def test_cells_say_what_was_chosen(
+    prepared: PreparedExperiment, cells: dict[tuple[float, str], CellResult]
+) -> None:
     assert {cell.status for cell in cells.values()} == {"ok"}
     for (_, name), cell in cells.items():
         if name in ("none", "reject_option", "repair"):
@@ -134,16 +138,18 @@ def test_a_chosen_setting_gives_what_it_gives_as_an_entry(cells: dict[tuple[floa
     assert (answers(alone[0.5, "own"]) == answers(cells[0.5, "repair_tuned"])).all()
 
 
-def turned(world: World) -> World:
+def turned(prepared: PreparedExperiment) -> PreparedExperiment:
     """Return a world with the other label in each test row."""
-    scene = world.scenes["compas"]
-    test, label = scene.test, scene.test.schema.label
+    data = prepared.datasets["compas"]
+    test, label = data.test, data.test.schema.label
     other = test.with_column(label, 1 - test.codes[:, test.schema.label_index])
-    return replace(world, scenes={"compas": replace(scene, test=other)})
+    return replace(prepared, datasets={"compas": replace(data, test=other)})
 
 
-def test_no_label_of_the_test_plays_a_part(world: World, cells: dict[tuple[float, str], CellResult]) -> None:
-    poisoned = computed(turned(world))
+def test_no_label_of_the_test_plays_a_part(
+    prepared: PreparedExperiment, cells: dict[tuple[float, str], CellResult]
+) -> None:
+    poisoned = computed(turned(prepared))
     for where, cell in cells.items():
         same = answers(cell)[:, ::-1] == answers(poisoned[where])
         if not where[1].endswith("oracle"):
@@ -156,18 +162,20 @@ def test_no_label_of_the_test_plays_a_part(world: World, cells: dict[tuple[float
 
 
 def test_cells_do_not_hang_on_which_others_are_computed(
-    world: World, cells: dict[tuple[float, str], CellResult]
+    prepared: PreparedExperiment, cells: dict[tuple[float, str], CellResult]
 ) -> None:
     for name in ("repair_tuned_clean", "reject_option_oracle"):
-        (alone,) = (cell for (beta, _), cell in computed(world, (name,)).items() if beta == 0.5)
+        (alone,) = (cell for (beta, _), cell in computed(prepared, (name,)).items() if beta == 0.5)
         assert alone.counts == cells[0.5, name].counts
         assert alone.metrics == cells[0.5, name].metrics
 
 
-def test_settings_are_the_same_at_every_level_and_differ_between_samples(world: World) -> None:
-    entry = next(e for e in world.experiment.techniques if e.name == "repair_tuned")
+def test_settings_are_the_same_at_every_level_and_differ_between_samples(
+    prepared: PreparedExperiment,
+) -> None:
+    entry = next(e for e in prepared.experiment.techniques if e.name == "repair_tuned")
     first, again, other = (
-        settings(world.experiment, entry, get_technique("repair"), dataset="compas", repetition=r)
+        settings(prepared.experiment, entry, get_technique("repair"), dataset="compas", repetition=r)
         for r in (0, 0, 1)
     )
     assert first == again != other
@@ -176,11 +184,11 @@ def test_settings_are_the_same_at_every_level_and_differ_between_samples(world: 
     assert [int(level * 4) for level in levels] == [0, 1, 2, 3]
 
 
-def test_the_settings_of_tuning_are_in_the_keys(world: World) -> None:
-    def keys(other: World) -> dict[tuple[float, str], str]:
+def test_the_settings_of_tuning_are_in_the_keys(prepared: PreparedExperiment) -> None:
+    def keys(other: PreparedExperiment) -> dict[tuple[float, str], str]:
         return {(b.level, cell.technique): cell.key for b, own in planned_cells(other) for cell in own}
 
-    own = keys(world)
+    own = keys(prepared)
     assert len(set(own.values())) == len(own)
     for tune in ({"trials": 6}, {"on": 0.5}, {"rule": "max accuracy"}):
         other = keys(made(tune={**GIVEN["tune"], **tune}))
@@ -192,13 +200,13 @@ def test_the_settings_of_tuning_are_in_the_keys(world: World) -> None:
 
 @pytest.mark.parametrize("train", ["network", "data"])
 def test_clean_rows_have_no_planted_bias(train: str) -> None:
-    world = made(train=train, holdout=0.3, datasets=[{"card": "compas", "bias": [{"kind": "label"}]}])
-    scene = world.scenes["compas"]
+    prepared = made(train=train, holdout=0.3, datasets=[{"card": "compas", "bias": [{"kind": "label"}]}])
+    data = prepared.datasets["compas"]
     folds: dict[float, tuple[Table, Table]] = {}
     for beta in (0.0, 0.5):
         block = Block("compas", "label", beta, 0)
-        (fold,) = draw_folds(scene, block, world.experiment)
-        held_out, rows = validation_rows(scene, block, world.experiment, fold)
+        (fold,) = draw_folds(data, block, prepared.experiment)
+        held_out, rows = validation_rows(data, block, prepared.experiment, fold)
         clean = rows.truth
         assert len(clean) == held_out.sum() == len(held_out) / 4
         folds[beta] = fold.train.take(held_out), clean
@@ -216,10 +224,10 @@ def test_clean_rows_are_those_before_groups_are_misrecorded_and_people_left_out(
     found: dict[str, TestRows] = {}
     for kind in ("label", "sensitive_noise", "under_representation"):
         datasets = [{"card": "compas", "bias": [{"kind": kind}]}]
-        world = made(train="data", holdout=0.3, train_rows=1200, datasets=datasets)
-        scene, block = world.scenes["compas"], Block("compas", kind, 0.5, 0)
-        (fold,) = draw_folds(scene, block, world.experiment)
-        held_out, found[kind] = validation_rows(scene, block, world.experiment, fold)
+        prepared = made(train="data", holdout=0.3, train_rows=1200, datasets=datasets)
+        data, block = prepared.datasets["compas"], Block("compas", kind, 0.5, 0)
+        (fold,) = draw_folds(data, block, prepared.experiment)
+        held_out, found[kind] = validation_rows(data, block, prepared.experiment, fold)
         left_out = kind == "under_representation"
         assert len(held_out) == len(fold.train)
         assert (len(fold.train) < 1200, held_out.sum() < 300) == (left_out, left_out)
@@ -313,8 +321,8 @@ def test_a_setting_that_declines_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_technique_of_which_nothing_can_be_scored_says_why() -> None:
-    world = made(techniques=["none", "meta_fair"], classifiers=["linear_svm"], betas=[0.5])
-    found = computed(world)[0.5, "meta_fair_tuned"]
+    prepared = made(techniques=["none", "meta_fair"], classifiers=["linear_svm"], betas=[0.5])
+    found = computed(prepared)[0.5, "meta_fair_tuned"]
     assert found.status == "skipped"
     assert "none of 5 settings could be scored; meta_fair needs scores" in found.reason
 
@@ -396,35 +404,39 @@ class Interrupted(InProcess):
         return super().run(tasks[:1], *given, **more)
 
 
-def written(world: World, folder: Path, engine: Any) -> dict[str, str]:
+def written(prepared: PreparedExperiment, folder: Path, engine: Any) -> dict[str, str]:
     with Store(folder / "results.sqlite") as store:
-        outcome = compute(world, store, engine=engine)
-    write_run_folder(folder, world, outcome, figures=False)
+        outcome = compute(prepared, store, engine=engine)
+    write_run_folder(folder, prepared, outcome, figures=False)
     files = [path for path in folder.rglob("*") if path.suffix in (".csv", ".md")]
     return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, world: World) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, prepared: PreparedExperiment) -> Path:
     path = tmp_path_factory.mktemp("whole")
-    written(world, path, InProcess(1))
+    written(prepared, path, InProcess(1))
     return path
 
 
-def test_a_run_that_was_cut_off_ends_with_the_same_files(world: World, folder: Path, tmp_path: Path) -> None:
+def test_a_run_that_was_cut_off_ends_with_the_same_files(
+    prepared: PreparedExperiment, folder: Path, tmp_path: Path
+) -> None:
     with Store(tmp_path / "results.sqlite") as store, pytest.raises(StoreError):
-        compute(world, store, engine=Interrupted(1))
+        compute(prepared, store, engine=Interrupted(1))
     with Store(tmp_path / "results.sqlite") as store:
         assert 0 < len(store) < len(NAMES) * 2
-    found = written(world, tmp_path, InProcess(1))
+    found = written(prepared, tmp_path, InProcess(1))
     assert found["tuning.csv"].count("\n") == 1 + 8 * 2
     assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
 
 
 @pytest.mark.slow  # starts processes
-def test_files_do_not_hang_on_the_number_of_workers(world: World, folder: Path, tmp_path: Path) -> None:
+def test_files_do_not_hang_on_the_number_of_workers(
+    prepared: PreparedExperiment, folder: Path, tmp_path: Path
+) -> None:
     with open_engine(workers=2) as engine:
-        found = written(world, tmp_path, engine)
+        found = written(prepared, tmp_path, engine)
     assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
 
 

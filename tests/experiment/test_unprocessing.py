@@ -16,10 +16,10 @@ from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
 from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame
 from benchmark.experiment.run import compute
-from benchmark.experiment.score import Answers
+from benchmark.experiment.scoring import Answers
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
-from tests.experiment.test_protocol import cells, values, world
+from tests.experiment.test_protocol import cells, prepared, values
 from tests.helpers.engines import InProcess
 
 SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")
@@ -122,7 +122,7 @@ def computed() -> list[CellResult]:
         "techniques": ["none", "massaging"],
         "classifiers": ["naive_bayes", "linear_svm"],
     }
-    return cells(world(train="data", folds=2, tests=TESTS, betas=[0.5], train_rows=300, **of))
+    return cells(prepared(train="data", folds=2, tests=TESTS, betas=[0.5], train_rows=300, **of))
 
 
 def test_it_begins_at_the_model_itself_on_every_test(computed: list[CellResult]) -> None:
@@ -155,8 +155,8 @@ def test_it_is_kept_beside_the_metrics_and_not_among_them(computed: list[CellRes
 def test_it_outlives_new_metrics(tmp_path: Path) -> None:
     given = {"betas": [0.5], "train_rows": 200}
     with Store(tmp_path / "a.sqlite") as store:
-        one = compute(world(**given), store, engine=InProcess(1))
-        more = compute(world(metrics=["paper", "selection_rate"], **given), store, engine=InProcess(1))
+        one = compute(prepared(**given), store, engine=InProcess(1))
+        more = compute(prepared(metrics=["paper", "selection_rate"], **given), store, engine=InProcess(1))
     assert more.computed == 0
     assert len(more.cells[0].metrics) > len(one.cells[0].metrics)
     assert more.cells[0].frontier == one.cells[0].frontier != ()
@@ -178,7 +178,7 @@ def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
     def frames(tests: list[str], store: Store) -> list[pd.DataFrame]:
         classifiers = ["naive_bayes", "linear_svm"]
         given = {"betas": [0.5], "train_rows": 200, "repetitions": 1, "classifiers": classifiers}
-        asked = world(**given, **PROTOCOLS[protocol], tests=tests)
+        asked = prepared(**given, **PROTOCOLS[protocol], tests=tests)
         found, metrics = compute(asked, store, engine=InProcess(1)).cells, asked.experiment.measured
         written = (metrics_frame, folds_frame)
         return [*(frame(found, metrics, tests) for frame in written), frontier_frame(found, tests)]

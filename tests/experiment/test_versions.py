@@ -52,7 +52,7 @@ NOT_HARNESS = {
     "registry.py": "finds classes; their code is in the keys",
     "bias": "each kind's own closure is in its cells' keys",
     "classifiers": "each classifier's own closure is in its cells' keys; classifiers/factories.py is harness",
-    "data": "loads the test table, whose digest is in the keys; data/table.py, data/numbers.py are harness",
+    "data": "loads the test table, whose digest is in the keys; table.py and raw_numbers.py are harness",
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
@@ -62,7 +62,7 @@ NOT_HARNESS = {
     "experiment/pool.py": "says in which processes cells are computed",
     "experiment/main_script.py": "says which script starts them",
     "experiment/store": "keeps numbers as they are",
-    "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
+    "experiment/scoring.py": "computes metrics from predictions; its digest is stored with them",
     "experiment/unprocessing.py": "its digest is in the keys of the cells to which it adds numbers",
     "metrics": "the same",
     "text": "words of messages; the suffix of an embedded dataset is in the keys, as its name",
@@ -228,7 +228,7 @@ def test_keys_outlive_new_files_and_renamed_ones_and_change_with_their_own_code(
     declared.write_text(
         declared.read_text(encoding="utf-8").replace("\n)\n", f"\n{entry}", 1), encoding="utf-8"
     )
-    rename(package, "network/sample.py", "network/ancestral_sampling.py")
+    rename(package, "network/sampling.py", "network/ancestral_sampling.py")
     rename(package, "bias/label.py", "bias/wrong_labels.py")
     rename(package, "classifiers/c45.py", "classifiers/a_tree.py")
     rename(package, "techniques/smote.py", "techniques/a_smote.py")

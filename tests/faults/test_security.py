@@ -218,7 +218,7 @@ def test_a_card_can_name_the_web_only(tmp_path: Path, url: str) -> None:
 # Where a file that a user names is run, and where a state is compared that never leaves the process.
 EXCEPTIONS = {
     ("registry.py", "exec_module"),
-    ("conformance/_bench.py", "pickle.dumps"),
+    ("conformance/_under_test.py", "pickle.dumps"),
     # Between a run and its own workers, which exchange pickles by Dask's own protocol as well.
     ("experiment/dask_engine.py", "pickle.dumps"),
     ("experiment/fork_server.py", "pickle.dumps"),

@@ -16,17 +16,17 @@ from benchmark.data.source import Sources
 from benchmark.errors import ReportError
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, metrics_frame
-from benchmark.experiment.prepare import build_world
+from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.figures.auc import AUC_METRICS, auc_rows, draw_auc
-from benchmark.figures.run import run_figures
+from benchmark.figures.run_figures import run_figures
 from benchmark.figures.style import render
 from benchmark.metrics import Predictions, measure, metric_names
 from benchmark.report.folder import write_summary_and_figures
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
-from benchmark.text.files import FORMATS
+from benchmark.text.writing import FORMATS
 from tests.figures.figure_checks import cut_off, nightly_but, overlapping, texts_of
 from tests.helpers.engines import InProcess
 
@@ -187,12 +187,12 @@ technique = "reject_option"
 
 def test_a_run_that_measured_auc_draws_it(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(RUN)
-    world = build_world(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
+    prepared = prepare_experiment(load_for_run(tmp_path / "small.toml"), Sources(offline=True))
     with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(world, store, engine=InProcess(1))
-    names = metric_names(world.experiment.metrics)
+        outcome = compute(prepared, store, engine=InProcess(1))
+    names = metric_names(prepared.experiment.metrics)
     results, failures = metrics_frame(outcome.cells, names), failures_frame(outcome.cells, names)
-    run = RunFrames.of(describe_run(world), results, failures)
+    run = RunFrames.of(describe_run(prepared), results, failures)
     (scenario,) = run.scenarios
     rows = auc_rows(run.summary, run.failures, scenario, 0.8, run.manifest)
     own = rows[rows["model"] == "Not mitigated"].set_index(["metric", "group"])["value"]

@@ -15,8 +15,8 @@ from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
 from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes
-from benchmark.runs.frames import described_scenarios
 from benchmark.runs.manifest import Protocol
+from benchmark.runs.report_frames import described_scenarios
 from tests.figures.figure_checks import (
     colorbars,
     cut_off,

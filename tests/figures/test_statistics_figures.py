@@ -29,12 +29,12 @@ from benchmark.figures.style import render
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, TechniqueDescription
-from benchmark.runs.groups import GAP_COLUMNS
+from benchmark.runs.gaps import GAP_COLUMNS
 from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
+from benchmark.statistics.cells import to_cells
 from benchmark.statistics.choices import Criteria
-from benchmark.statistics.frames import to_cells
 from tests.figures.figure_checks import flaws, grey_levels, nightly_but, numbers_in, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder

@@ -13,7 +13,7 @@ from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.network.bif import read_bif
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 from tools.findings import biased_tests
 from tools.findings.biased_tests import (
     KINDS,

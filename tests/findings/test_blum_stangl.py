@@ -21,7 +21,7 @@ from benchmark.data.load import load_dataset
 from benchmark.experiment.plan import load_experiment
 from benchmark.network.learn import learn_network
 from benchmark.statistics.recovery import recoveries
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "blum_stangl"

@@ -15,10 +15,10 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import build_world
-from benchmark.published.files import compare_folder, published_numbers, write_comparison
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.published.comparison_files import compare_folder, published_numbers, write_comparison
 from benchmark.statistics.intervals import half_widths
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "legast2025"
 KEYS = ["dataset", "beta", "technique", "repetition", "test", "metric"]
@@ -112,7 +112,7 @@ def test_computing_again_gives_the_committed_numbers(
     results: pd.DataFrame, data_dir: Path, dataset: str, beta: float, technique: str
 ) -> None:
     asked = {"datasets": [dataset], "techniques": ["none", technique], "betas": [beta], "repetitions": 1}
-    made = build_world(
+    made = prepare_experiment(
         expand(narrow(load_experiment("legast2025"), **asked)), Sources(data_dir, offline=True)
     )
     committed = results.set_index(KEYS)["value"].sort_index()

@@ -12,10 +12,10 @@ import pytest
 from benchmark.cli import main
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import load_experiment, plan_blocks
-from benchmark.published.files import compare_folder, write_comparison
+from benchmark.published.comparison_files import compare_folder, write_comparison
 from benchmark.published.readings import read_readings
 from benchmark.runs.finished import read_run
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER, FITTED = (ROOT / "results" / name for name in ("paper", "paper_fitted"))

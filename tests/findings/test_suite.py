@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.columns import CELL_COLUMNS, EQUALISE, RESTORE
 from benchmark.experiment.plan import load_experiment
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 from tools.findings import suite
 
 # The table of restoration of a large run takes some seconds.

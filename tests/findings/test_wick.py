@@ -14,7 +14,7 @@ from benchmark.cli import main
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recovery import Ratio
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "wick"

@@ -13,7 +13,7 @@ import pytest
 from scipy.special import rel_entr
 
 from benchmark.metrics import Group, Predictions, evaluate, get_metric, list_metrics, measure
-from benchmark.metrics.groups import Conventions
+from benchmark.metrics.inputs import Conventions
 
 # All that the package reports, in its own abbreviations.
 ALL = (

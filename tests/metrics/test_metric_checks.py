@@ -42,14 +42,14 @@ def test_shipped_metrics_pass(name: str) -> None:
 def checked(compute: Any, **declaration: Any) -> dict[str, str]:
     given = {"title": "t", "formula": "f", "range": (-1.0, 1.0), "ideal": 0.0, "source": "s", **declaration}
     given = {"needs": ("y_true", "y_pred"), "direction": "closer_to_ideal", **given}
-    from benchmark.metrics import base
+    from benchmark.metrics import declaration
 
     metric = Metric(name="made_up_metric", compute=compute, **{"compare": "one_against_rest", **given})
-    base._REGISTRY._items["made_up_metric"] = metric
+    declaration._REGISTRY._items["made_up_metric"] = metric
     try:
         return {result.check: result.status for result in check_metric(metric)}
     finally:
-        del base._REGISTRY._items["made_up_metric"]
+        del declaration._REGISTRY._items["made_up_metric"]
 
 
 COUNTER = iter(range(10**9))
@@ -110,13 +110,13 @@ def test_a_metric_that_fails_in_a_run_is_no_undefined_one() -> None:
 def test_evaluate_still_names_file_and_line() -> None:
     import numpy as np
 
-    from benchmark.metrics import MetricError, base
+    from benchmark.metrics import MetricError, declaration
 
     def broken(group: Any) -> float:
         return group.nothing
 
     declared = {"title": "t", "formula": "f", "range": (0.0, 1.0), "ideal": 0.0, "source": "s"}
-    base._REGISTRY._items["broken_here"] = Metric(
+    declaration._REGISTRY._items["broken_here"] = Metric(
         name="broken_here", compute=broken, needs=("y_true", "y_pred"), direction="lower", **declared
     )
     ones = np.ones(4, dtype=bool)
@@ -124,4 +124,4 @@ def test_evaluate_still_names_file_and_line() -> None:
         with pytest.raises(MetricError, match=r"AttributeError: .*\(file test_metric_checks\.py, line \d+\)"):
             evaluate(ones, ones, np.array([0, 1, 0, 1], bool), metrics=["broken_here"])
     finally:
-        del base._REGISTRY._items["broken_here"]
+        del declaration._REGISTRY._items["broken_here"]

@@ -28,7 +28,7 @@ from benchmark.metrics import (
     metric,
     metric_names,
 )
-from benchmark.metrics import base as module
+from benchmark.metrics import declaration as module
 
 PAPER = ("discrimination", "accuracy", "overestimation", "underestimation")
 Bools = NDArray[np.bool_]

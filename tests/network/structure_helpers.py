@@ -16,8 +16,8 @@ from benchmark.data.card_parts import NetworkSettings, ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network._constraints import column_label, find_cycle
 from benchmark.network._counts import collapse
-from benchmark.network.scores import SetScores, check_sizes
 from benchmark.network.search import Structure, learn_structure
+from benchmark.network.structure_scores import SetScores, check_sizes
 
 TABLES = ("compas", "adult", "dutch")
 BESIDE = ("required_edges", "forbidden_edges", "rng", "names")

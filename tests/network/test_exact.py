@@ -18,7 +18,7 @@ from benchmark.network import exact as exact_module
 from benchmark.network._constraints import Constraints, find_cycle
 from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
-from benchmark.network.scores import SetScores
+from benchmark.network.structure_scores import SetScores
 from tests.network.structure_helpers import (
     TABLES,
     learn,

@@ -14,7 +14,7 @@ from benchmark.experiment.prepare import embedded_network_path
 from benchmark.network.bif import read_bif, write_bif
 from benchmark.network.inference import discrimination
 from benchmark.network.learn import learn_network, merge_settings
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 from tests.network.conftest import random_network
 from tests.network.test_pooling import cell_counts, slowly_pooled
 

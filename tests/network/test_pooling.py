@@ -14,7 +14,7 @@ from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Column, Schema, Table
 from benchmark.network.learn import learn_network
 from benchmark.network.pooling import fit_pooled, pooled_counts, row_groups
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 from tests.network.conftest import random_network
 
 

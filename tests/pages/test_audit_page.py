@@ -14,7 +14,7 @@ from rich.console import Console
 
 from benchmark.audit.table_audit import AuditResult
 from benchmark.metrics import get_metric
-from benchmark.pages.audit import audit_page
+from benchmark.pages.audit_page import audit_page
 from benchmark.report.audit_text import print_audit
 from tests.audit.tables import audited
 

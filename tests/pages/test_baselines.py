@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import OWN
-from benchmark.pages.numbers import page_numbers
+from benchmark.pages.payload import page_numbers
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.statistics.hypothesis_tests import N_FLIPS

@@ -12,13 +12,13 @@ from rich.console import Console
 
 import benchmark
 from benchmark.columns import TEST_TITLES, TRUTH
-from benchmark.pages.numbers import page_numbers
+from benchmark.pages.payload import page_numbers
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections.choices import answer_counts
 from benchmark.sections.goals import by_goal
-from benchmark.statistics.answer import by_level
+from benchmark.statistics.answer_record import by_level
 
 pytestmark = pytest.mark.slow
 

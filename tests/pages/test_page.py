@@ -27,8 +27,8 @@ from benchmark.errors import ReportError
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import list_metrics
-from benchmark.pages.numbers import as_script, page_numbers
-from benchmark.pages.run import write_page
+from benchmark.pages.payload import as_script, page_numbers
+from benchmark.pages.run_page import write_page
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
 from benchmark.runs.descriptions import GroupSizes
@@ -37,8 +37,8 @@ from benchmark.runs.manifest import Protocol
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.sections.holds_up import survivors
 from benchmark.statistics import cell_intervals, paired_comparisons
+from benchmark.statistics.cells import Baselines
 from benchmark.statistics.choices import Criteria
-from benchmark.statistics.frames import Baselines
 from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
     BETAS,

@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 from benchmark.pages.index import refresh_index
-from benchmark.pages.run import write_page
+from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import folder_statistics, run_statistics
 from benchmark.runs.descriptions import GroupSizes
 from tests.report.made_up_folder import (

@@ -26,16 +26,16 @@ from benchmark.experiment.entries import PublishedEntry
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import cell_key, sample_identity
 from benchmark.experiment.plan import load_experiment, plan_blocks
-from benchmark.experiment.prepare import build_world
-from benchmark.published.figure import draw_differences
-from benchmark.published.files import (
+from benchmark.experiment.prepare import prepare_experiment
+from benchmark.published.comparison_files import (
     compare_folder,
     print_comparison,
     published_numbers,
     read_published,
     write_comparison,
 )
-from benchmark.published.numbers import (
+from benchmark.published.figure import draw_differences
+from benchmark.published.pairing import (
     AGREEMENT_COLUMNS,
     COMPARISON_COLUMNS,
     RANK_COLUMNS,
@@ -242,10 +242,12 @@ def test_a_mapping_with_two_answers_is_refused(tmp_path: Path) -> None:
 
 def test_published_numbers_change_no_cell(tmp_path: Path) -> None:
     experiment = narrow(PAPER, datasets=["compas_leaky"], repetitions=1)
-    world = build_world(expand(experiment), Sources(offline=True))
-    without = replace(world, experiment=experiment.model_copy(update={"published": None}))
+    prepared = prepare_experiment(expand(experiment), Sources(offline=True))
+    without = replace(prepared, experiment=experiment.model_copy(update={"published": None}))
     block = next(plan_blocks(experiment))
-    keys = [cell_key(sample_identity(w, block), {"name": "none"}, {"name": "c45"}) for w in (world, without)]
+    keys = [
+        cell_key(sample_identity(w, block), {"name": "none"}, {"name": "c45"}) for w in (prepared, without)
+    ]
     assert keys[0] == keys[1]
     assert experiment.published is not None, "a narrowed experiment still knows the published numbers"
 
@@ -717,7 +719,7 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
             summary.append(
                 (f"{name}_{i}", "cpt", beta, technique, "c45", "original", metric, mean, 0.0, mean, mean, 2)
             )
-    from benchmark.published.files import PUBLISHED_COLUMNS
+    from benchmark.published.comparison_files import PUBLISHED_COLUMNS
 
     made_up = manifest_of(
         name="wide",

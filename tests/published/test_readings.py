@@ -15,9 +15,14 @@ from rich.console import Console
 
 from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.plan import load_experiment
+from benchmark.published.comparison_files import (
+    compare_folder,
+    print_comparison,
+    published_numbers,
+    write_comparison,
+)
 from benchmark.published.figure import draw_differences
-from benchmark.published.files import compare_folder, print_comparison, published_numbers, write_comparison
-from benchmark.published.numbers import AGREEMENT_COLUMNS, COMPARISON_COLUMNS, Comparison
+from benchmark.published.pairing import AGREEMENT_COLUMNS, COMPARISON_COLUMNS, Comparison
 from benchmark.published.readings import KEY, Change, add_readings, read_readings
 from benchmark.published.text import summary_markdown, table_markdown
 from tests.figures.figure_checks import cut_off, numbers_in, overlapping, panels

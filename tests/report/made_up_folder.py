@@ -14,7 +14,7 @@ import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.data.card import load_card
-from benchmark.pages.run import write_page
+from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest, metric_description

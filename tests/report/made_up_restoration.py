@@ -12,7 +12,7 @@ from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.answers import of_use
-from benchmark.statistics.frames import SCENARIO, WHERE
+from benchmark.statistics.cells import SCENARIO, WHERE
 from benchmark.statistics.restoration import (
     ORIGINAL_REMOVED,
     ORIGINAL_SHARE,

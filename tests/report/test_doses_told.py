@@ -15,7 +15,7 @@ from rich.console import Console
 from benchmark.bias.doses import Dose
 from benchmark.columns import EQUALISE, RESTORE
 from benchmark.figures.statistics import statistics_figures
-from benchmark.pages.numbers import page_numbers
+from benchmark.pages.payload import page_numbers
 from benchmark.render.console import print_section, section_lines
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
@@ -39,7 +39,7 @@ def _table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def world(rates: tuple[float, float] | None = None, kind: str = "label") -> RunStatistics:
+def prepared(rates: tuple[float, float] | None = None, kind: str = "label") -> RunStatistics:
     """Return the statistics of the made-up world with doses 0, 0.1 and one out of reach."""
     own = run_of(betas=(), doses=(0.1, FAR), train="data", holdout=0.3)
     (dataset,) = own.manifest.datasets
@@ -84,7 +84,7 @@ SURFACES: dict[str, Callable[[RunStatistics], str]] = {
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_levels_are_called_doses_everywhere(surface: str) -> None:
-    text = SURFACES[surface](world())
+    text = SURFACES[surface](prepared())
     assert "dose 0.1" in text
     for wrong in ("β = 0.1", "β = 0 ", "over β", "all β", "some β", "a β", "level of planted bias"):
         assert wrong not in text, wrong
@@ -96,7 +96,7 @@ def test_levels_are_called_doses_everywhere(surface: str) -> None:
 
 
 def test_quick_says_what_a_dose_is_in_words_and_what_it_does() -> None:
-    text = quick_text(world())
+    text = quick_text(prepared())
     assert f"At dose 0.1. {FIRST}" in text
     assert "dose 0: nothing is planted, labels are those of the file, with a label gap of 0.150." in text
     assert "dose 0.1: of the favorable labels of the deprived group 38 % are wrongly turned" in text
@@ -119,7 +119,7 @@ def test_a_dose_that_takes_nearly_all_is_told_after_lower_ones() -> None:
 
 
 def test_files_and_figures_go_by_dose() -> None:
-    statistics = world()
+    statistics = prepared()
     for name, frame in statistics.frames.items():
         written = statistics.run.in_files(frame)
         assert ("dose" in written.columns) == ("beta" in frame.columns), name
@@ -139,20 +139,20 @@ def test_two_simple_rules_stand_beside_the_choice_whichever_is_best() -> None:
         ("nothing_regret", "doing nothing"),
     ):
         other = table.assign(**{column: 0.0})
-        remarks = hidden.section(world(), other).blocks[0].remarks
+        remarks = hidden.section(prepared(), other).blocks[0].remarks
         assert sum(remark.endswith(f"On average {rule} is best of the three.") for remark in remarks) == 2
     tied = table.assign(drop_regret=0.0, nothing_regret=0.0)
-    remarks = hidden.section(world(), tied).blocks[0].remarks
+    remarks = hidden.section(prepared(), tied).blocks[0].remarks
     assert (
         sum(remark.endswith("the nearest of the three are tied, at least once.") for remark in remarks) == 2
     )
     mixed = table.assign(nothing_regret=table["hidden"].map({0.0: 0.0, 0.05: 0.5, 0.1: 0.5}))
-    remarks = hidden.section(world(), mixed).blocks[0].remarks
+    remarks = hidden.section(prepared(), mixed).blocks[0].remarks
     assert sum(remark.endswith("On average none of the three is always best.") for remark in remarks) == 2
 
 
 def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:
-    text = quick_text(world())
+    text = quick_text(prepared())
     assert UNKNOWN in text
     assert "On 8 to 9 datasets of this program some bias was hidden first" in text
     assert (
@@ -183,7 +183,7 @@ def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:
 def test_with_rates_the_line_at_or_above_is_told_and_decides(
     rates: tuple[float, float], said: str, line: bool, kept: bool
 ) -> None:
-    statistics = world(rates)
+    statistics = prepared(rates)
     text = quick_text(statistics)
     assert said in text
     assert ("dropping the sensitive feature by" in text) == line
@@ -210,7 +210,7 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
 
 
 def test_the_table_is_of_label_bias_alone() -> None:
-    text = quick_text(world((0.35, 0.41), kind="selection"))
+    text = quick_text(prepared((0.35, 0.41), kind="selection"))
     assert "This is not known for the kind of bias 'selection'" in text
     assert WHY_NOT[HIDDEN_BIAS] not in text
     assert "Undoes is recommended to restore decisions." in text
@@ -219,7 +219,7 @@ def test_the_table_is_of_label_bias_alone() -> None:
 def test_a_table_may_be_given() -> None:
     table = made_up_table()
     table.loc[table["goal"] == RESTORE, ["tau", "tau_low", "tau_high"]] = (0.99, 0.98, 1.0)
-    section = hidden.section(world((0.35, 0.41)), table)
+    section = hidden.section(prepared((0.35, 0.41)), table)
     assert section is not None
     assert any("τ 0.99 [0.98, 1.00]" in remark for remark in section.blocks[0].remarks)
 
@@ -228,5 +228,5 @@ def test_the_csv_of_answers_has_reasons_in_words_of_doses() -> None:
     frame = pd.DataFrame(
         {"reason": ["no value at beta 0.1", "beta blocker"], "stops_reason": [float("nan"), ""]}
     )
-    worded = world().run.with_level_words(frame)
+    worded = prepared().run.with_level_words(frame)
     assert worded["reason"].tolist() == ["no value at dose 0.1", "beta blocker"]

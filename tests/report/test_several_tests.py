@@ -16,11 +16,11 @@ from benchmark.api import Run
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
-from benchmark.figures.run import run_figures
+from benchmark.figures.run_figures import run_figures
 from benchmark.figures.statistics import statistics_figures
-from benchmark.pages.numbers import page_numbers
-from benchmark.pages.run import write_page
-from benchmark.report.console import print_report
+from benchmark.pages.payload import page_numbers
+from benchmark.pages.run_page import write_page
+from benchmark.report.run_console import print_report
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.comparison import compare_runs

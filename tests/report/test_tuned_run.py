@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.pages.run import write_page
+from benchmark.pages.run_page import write_page
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
 

@@ -15,9 +15,9 @@ import pytest
 from rich.console import Console
 
 from benchmark.columns import EQUALISE, FAILURE_COLUMNS, GOALS, ORIGINAL, RESTORE, RESULT_COLUMNS
-from benchmark.pages.numbers import page_numbers
+from benchmark.pages.payload import page_numbers
 from benchmark.render.console import print_section, section_lines
-from benchmark.report.console import print_report
+from benchmark.report.run_console import print_report
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import (

@@ -16,7 +16,7 @@ from rich.console import Console
 
 import benchmark
 from benchmark.columns import EQUALISE, RESTORE
-from benchmark.pages.run import write_page
+from benchmark.pages.run_page import write_page
 from benchmark.report.statistics_text import statistics_page
 from benchmark.sections.use import NO_LINES, TITLE, winner
 from benchmark.statistics import hidden_bias

@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 from benchmark.columns import EQUALISE, FRONTIER_COLUMNS, FRONTIER_NAME
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
-from benchmark.pages.numbers import page_numbers
+from benchmark.pages.payload import page_numbers
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections.answers import RANDOM
 from benchmark.sections.signs import INSIDE_WORDS
-from benchmark.statistics.answer import by_level
+from benchmark.statistics.answer_record import by_level
 from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.text.spreadsheet import csv_text
 from tests.report.test_statistics_files import write_folder

@@ -11,7 +11,7 @@ from benchmark.data.source import Sources
 from benchmark.errors import ReportError
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import read_run
@@ -23,7 +23,7 @@ OUTCOME = Outcome([], computed=0, seconds=1.25, engine="2 processes", processors
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedExperiment:
     nothing = {"attribute": "race", "group": "African-American", "if_not_parent": "ignore"}
     half = {"technique": "repair", "name": "half", "parameters": {"level": 0.5}}
     experiment = Experiment(
@@ -38,20 +38,20 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         techniques=["none", "massaging", half],
         metrics=["discrimination", "auc"],
     )
-    return build_world(expand(experiment), Sources(offline=True))
+    return prepare_experiment(expand(experiment), Sources(offline=True))
 
 
-def test_what_is_read_is_what_was_written(world: World, tmp_path: Path) -> None:
+def test_what_is_read_is_what_was_written(prepared: PreparedExperiment, tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
-    written = describe_run(world, OUTCOME)
+    written = describe_run(prepared, OUTCOME)
     path.write_text(written.text, encoding="utf-8")
     read = Manifest.read(path)
     assert read == written
     assert read.text == written.text
 
 
-def test_a_description_has_all_that_a_report_asks_for(world: World) -> None:
-    description = describe_run(world)
+def test_a_description_has_all_that_a_report_asks_for(prepared: PreparedExperiment) -> None:
+    description = describe_run(prepared)
     assert description.titles == {"none": "None", "massaging": "Massaging", "half": "Half"}
     assert [t.technique for t in description.techniques] == ["none", "massaging", "repair"]
     assert {t.stage for t in description.techniques} == {"pre"}
@@ -71,8 +71,8 @@ def test_a_description_has_all_that_a_report_asks_for(world: World) -> None:
     assert [metric.name for metric in description.shown.metrics] == ["discrimination"]
 
 
-def test_a_manifest_that_lacks_what_is_shown_is_refused(world: World, tmp_path: Path) -> None:
-    facts = json.loads(describe_run(world, OUTCOME).text)
+def test_a_manifest_that_lacks_what_is_shown_is_refused(prepared: PreparedExperiment, tmp_path: Path) -> None:
+    facts = json.loads(describe_run(prepared, OUTCOME).text)
     del facts["datasets"]["dutch:embedded"]["title"]
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(facts), encoding="utf-8")
@@ -115,8 +115,10 @@ def test_what_is_no_manifest_is_refused(content: str, said: str, tmp_path: Path)
         Manifest.read(tmp_path / "nothing.json")
 
 
-def test_other_datasets_than_those_of_the_experiment_are_refused(world: World, tmp_path: Path) -> None:
-    facts = json.loads(describe_run(world).text)
+def test_other_datasets_than_those_of_the_experiment_are_refused(
+    prepared: PreparedExperiment, tmp_path: Path
+) -> None:
+    facts = json.loads(describe_run(prepared).text)
     del facts["datasets"]["mine:embedded"]
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(facts), encoding="utf-8")

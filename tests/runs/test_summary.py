@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from benchmark.errors import ReportError, StatisticsError
-from benchmark.runs.frames import check_read, described_scenarios
+from benchmark.runs.report_frames import check_read, described_scenarios
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, changed, sample_run

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.columns import RESTORE
-from benchmark.pages.run import write_page
+from benchmark.pages.run_page import write_page
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections.answers import section as answers

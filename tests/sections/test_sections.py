@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmark.pages import run as page_of_run
-from benchmark.pages.run import write_page
+from benchmark.pages import run_page as page_of_run
+from benchmark.pages.run_page import write_page
 from benchmark.render.console import print_section, section_lines
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmark.runs.descriptions import GroupSizes
-from benchmark.sections.first import small_groups
+from benchmark.sections.first_look import small_groups
 from tests.report.made_up_runs import ADULT
 
 

@@ -12,7 +12,7 @@ from scipy.stats import t as scipy_t
 from benchmark.metrics import list_metrics
 from benchmark.statistics import classifier_agreement, paired_comparisons
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS, tau_interval, tau_of, tau_of_halves
-from benchmark.statistics.frames import Cells, to_cells
+from benchmark.statistics.cells import Cells, to_cells
 
 TECHNIQUES = ("none", "a", "b", "c")
 

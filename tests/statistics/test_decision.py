@@ -11,11 +11,11 @@ from scipy.stats import t as student
 
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.sections.answers import answer_lines, choice_headings, choice_row
-from benchmark.statistics.answer import ANSWER_COLUMNS
+from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import ConstantAnswer, constant_on, unranked
+from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.choices import Criteria
 from benchmark.statistics.few import repetitions_for
-from benchmark.statistics.frames import Baselines, Resampling
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from tests.helpers.answers import (
     BASELINE,

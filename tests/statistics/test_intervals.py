@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmark.errors import StatisticsError
 from benchmark.runs.finished import read_frames
 from benchmark.statistics import cell_intervals, distance
-from benchmark.statistics.frames import to_cells
+from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import student_intervals
 from tests.statistics.made_up import Aim, random_results, results
 

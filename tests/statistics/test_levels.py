@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmark.statistics.frames import Resampling
+from benchmark.statistics.cells import Resampling
 from benchmark.statistics.levels import LEVEL_COLUMNS, level_changes
 
 KEY = {"dataset": "d", "bias": "label", "classifier": "c45", "test": "original", "metric": "discrimination"}

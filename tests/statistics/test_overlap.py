@@ -10,7 +10,7 @@ import scipy.stats
 from benchmark.columns import FOLD_COLUMNS, RESULT_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons, recoveries, slopes_and_areas
 from benchmark.statistics.answers import judged
-from benchmark.statistics.frames import Resampling, to_cells
+from benchmark.statistics.cells import Resampling, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED, corrected_t_p_values
 from benchmark.statistics.intervals import NO_FOLDS, student_intervals
 from tests.statistics.made_up import GOALS, results

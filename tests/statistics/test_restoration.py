@@ -20,8 +20,8 @@ from benchmark.statistics import (
     restoration_values,
     undo_table,
 )
+from benchmark.statistics.cells import WHERE, Baselines, Resampling
 from benchmark.statistics.decisions import FEW, SHARES
-from benchmark.statistics.frames import WHERE, Baselines, Resampling
 from benchmark.statistics.recovery import NOTHING_PLANTED
 from benchmark.statistics.restoration import (
     BY_CHANCE,

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import TUNING_COLUMNS
-from benchmark.statistics.frames import Resampling
+from benchmark.statistics.cells import Resampling
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 
 # By technique and choice: objective and excess in two repetitions.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from benchmark.cli import main
 from benchmark.columns import FAILURE_COLUMNS
-from benchmark.figures.files import write_figures
+from benchmark.figures.drawing import write_figures
 from benchmark.figures.style import Page, styled
 from benchmark.render.tables import to_csv, to_latex, to_markdown
 from benchmark.runs.finished import read_run

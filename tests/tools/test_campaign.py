@@ -16,7 +16,7 @@ import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import Limits, Task, run_tasks
-from tools.faults.campaign import PLANNED, Bench, campaign, judged, workers_of
+from tools.faults.campaign import PLANNED, ReferenceRun, campaign, judged, workers_of
 
 pytestmark = [
     pytest.mark.nightly,
@@ -25,8 +25,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("faults"), n_long=12)
+def reference(tmp_path_factory: pytest.TempPathFactory) -> ReferenceRun:
+    return ReferenceRun(tmp_path_factory.mktemp("faults"), n_long=12)
 
 
 # All others are tested elsewhere, too.
@@ -34,8 +34,8 @@ HERE = ("clock_jumps", "flip_bits", "full_disk", "kill_in_long_block", "kill_wor
 
 
 @pytest.mark.parametrize("name", HERE)
-def test_nothing_is_lost_and_the_bytes_are_the_same(bench: Bench, name: str) -> None:
-    row = campaign(bench, name, 1, seed=1)
+def test_nothing_is_lost_and_the_bytes_are_the_same(reference: ReferenceRun, name: str) -> None:
+    row = campaign(reference, name, 1, seed=1)
     assert (row.times, row.same, row.duplicated) == (1, 1, 0)
     assert row.lost <= (PLANNED if name == "flip_bits" else 0)
     assert not row.seen["over before a worker was killed"]
@@ -43,15 +43,15 @@ def test_nothing_is_lost_and_the_bytes_are_the_same(bench: Bench, name: str) -> 
         assert row.finished > 8, "some had been finished for more than 5 seconds"
 
 
-def test_a_worse_ending_is_noticed(bench: Bench, tmp_path: Path) -> None:
+def test_a_worse_ending_is_noticed(reference: ReferenceRun, tmp_path: Path) -> None:
     output = tmp_path / "spoiled"
-    for name, content in bench.expected.items():
+    for name, content in reference.expected.items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         (output / name).write_bytes(content)
-    assert judged(output, bench.expected, "").same
+    assert judged(output, reference.expected, "").same
     rows = (output / "results.csv").read_text().splitlines(keepends=True)
     (output / "results.csv").write_text("".join([*rows, rows[-1]]))
-    trial = judged(output, bench.expected, "")
+    trial = judged(output, reference.expected, "")
     assert (trial.same, trial.duplicated) == (False, 1)
 
 

@@ -29,7 +29,7 @@ from benchmark.experiment.entries import ClassifierEntry
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.expand import expand
-from benchmark.experiment.prepare import build_world
+from benchmark.experiment.prepare import prepare_experiment
 
 techniques = [
     "drop_sensitive", "reweighing", "smote", "fair_smote", "lfr", "pfr", "correlation_remover",
@@ -44,7 +44,7 @@ experiment = narrow(
     "train_rows": 1000, "metrics": ("paper", "rates", "scores"),
     "classifiers": (ClassifierEntry(classifier="logistic_regression"),),
 })
-world = build_world(expand(experiment), Sources(offline=True))
+world = prepare_experiment(expand(experiment), Sources(offline=True))
 evaluator = Evaluator(world)
 for block in plan_blocks(experiment):
     cells = tuple(Cell(technique, classifier, "") for technique, classifier in block.cells)

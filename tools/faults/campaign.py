@@ -36,7 +36,7 @@ from typing import Any
 from tools import slurm
 from tools.faults.table import save_rows
 
-__all__ = ["CAMPAIGNS", "Bench", "Row", "Trial", "campaign"]
+__all__ = ["CAMPAIGNS", "ReferenceRun", "Row", "Trial", "campaign"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -209,7 +209,7 @@ class Row:
         self.seen[trial.seen] += 1
 
 
-class Bench:
+class ReferenceRun:
     """A small experiment, its undisturbed outputs, and the means to run it again.
 
     Parameters
@@ -405,22 +405,22 @@ def ended(process: subprocess.Popen[str]) -> str:
 # --------------------------------------------------------------------------------------------- the processes
 
 
-def kill_coordinator(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def kill_coordinator(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Kill the coordinator (SIGKILL) at a random moment."""
-    process = bench.start(output)
-    bench.wait(process, output, rng)
-    return killed(bench, output, process)
+    process = reference.start(output)
+    reference.wait(process, output, rng)
+    return killed(reference, output, process)
 
 
-def kill_midway(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def kill_midway(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Kill the coordinator (SIGKILL) when a random number of cells is finished."""
-    process = bench.start(output)
+    process = reference.start(output)
     wait_for_cells(process, output, rng.randrange(1, PLANNED))
     time.sleep(rng.uniform(0, 0.05))
-    return killed(bench, output, process)
+    return killed(reference, output, process)
 
 
-def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
+def killed(reference: ReferenceRun, output: Path, process: subprocess.Popen[str]) -> Trial:
     """Kill a coordinator now, and let the same command go on."""
     ended_at = time.monotonic()  # to end takes time on a busy machine, and so do the workers
     process.kill()
@@ -436,25 +436,25 @@ def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
             if stored
             else "before any cell was stored"
         )
-    return bench.resumed(output, f"killed {when}", ended_at=ended_at)
+    return reference.resumed(output, f"killed {when}", ended_at=ended_at)
 
 
-def kill_in_long_block(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def kill_in_long_block(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Kill all processes of a run (SIGKILL) at a random moment of a block of 30 cells of a second each."""
-    return killed_in_long_block(bench, output, rng, ("--workers", "2"))
+    return killed_in_long_block(reference, output, rng, ("--workers", "2"))
 
 
-def kill_in_long_block_on_dask(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def kill_in_long_block_on_dask(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Do the same on a Dask cluster of two workers, scheduler included."""
-    return killed_in_long_block(bench, output, rng, ("--cluster", bench.cluster))
+    return killed_in_long_block(reference, output, rng, ("--cluster", reference.cluster))
 
 
 def killed_in_long_block(
-    bench: Bench, output: Path, rng: random.Random, where: Sequence[str | Path]
+    reference: ReferenceRun, output: Path, rng: random.Random, where: Sequence[str | Path]
 ) -> Trial:
-    how = {"experiment": bench.long_block, "where": where}
-    process = bench.start(output, **how)
-    wait_for_cells(process, output, rng.randrange(1, bench.n_long))
+    how = {"experiment": reference.long_block, "where": where}
+    process = reference.start(output, **how)
+    wait_for_cells(process, output, rng.randrange(1, reference.n_long))
     time.sleep(rng.uniform(0, 1))
     all_processes, ended_at = [process.pid, *descendants(process.pid)], time.monotonic()
     for pid in rng.sample(all_processes, len(all_processes)):
@@ -462,7 +462,7 @@ def killed_in_long_block(
             os.kill(pid, signal.SIGKILL)
     process.communicate()
     when = "in its midst" if process.returncode else "after its end"
-    return bench.resumed(output, f"killed {when}", ended_at=ended_at, **how)
+    return reference.resumed(output, f"killed {when}", ended_at=ended_at, **how)
 
 
 def descendants(pid: int) -> list[int]:
@@ -474,10 +474,10 @@ def descendants(pid: int) -> list[int]:
     return []
 
 
-def kill_workers(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def kill_workers(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Kill three workers of a run (SIGKILL) at random moments; go on with `--retry-failed`."""
-    process = bench.start(output)
-    bench.wait(process, output, rng)
+    process = reference.start(output)
+    reference.wait(process, output, rng)
     left = 3
     while process.poll() is None and left:
         time.sleep(rng.uniform(0, 0.5))
@@ -490,7 +490,7 @@ def kill_workers(bench: Bench, output: Path, rng: random.Random) -> Trial:
     # Nobody can know that it was not the cell: one that began in a new process is recorded as crashed.
     seen = {0: "unnoticed", 1: "cells recorded as crashed", 2: "stopped: a worker could not start"}
     how = "over before a worker was killed" if left == 3 else seen[process.returncode]
-    return bench.resumed(output, how, "--retry-failed")
+    return reference.resumed(output, how, "--retry-failed")
 
 
 def workers_of(pid: int) -> list[int]:
@@ -506,12 +506,12 @@ def workers_of(pid: int) -> list[int]:
     return []
 
 
-def cancel_job_on_slurm(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def cancel_job_on_slurm(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Cancel one of two jobs of a run on SLURM (scancel) when a random number of cells is finished."""
     if slurm.missing() or importlib.util.find_spec("dask_jobqueue") is None:
-        return bench.resumed(output, "not tried: SLURM or dask-jobqueue is not installed")
+        return reference.resumed(output, "not tried: SLURM or dask-jobqueue is not installed")
     with slurm.slurm() as cluster:
-        process = bench.start(output, where=("--cluster", cluster))
+        process = reference.start(output, where=("--cluster", cluster))
         wait_for_cells(process, output, rng.randrange(1, PLANNED))
         jobs = slurm.running_jobs()
         if jobs:
@@ -520,49 +520,49 @@ def cancel_job_on_slurm(bench: Bench, output: Path, rng: random.Random) -> Trial
         out, err = process.communicate(timeout=600)
         assert process.returncode == 0, out + err
         seen = f"cancelled one of {len(jobs)} jobs"
-        return bench.resumed(output, seen, ended_at=ended_at, stored=stored)
+        return reference.resumed(output, seen, ended_at=ended_at, stored=stored)
 
 
-def interrupt(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def interrupt(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Interrupt coordinator and workers (SIGINT) when some cells are finished, as Ctrl-C does."""
-    process = bench.start(output)
+    process = reference.start(output)
     wait_for_cells(process, output, rng.randrange(PLANNED))
     ended_at = time.monotonic()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
-    return bench.resumed(output, ended(process), ended_at=ended_at)
+    return reference.resumed(output, ended(process), ended_at=ended_at)
 
 
-def two_at_once(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def two_at_once(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Start a second coordinator on the same store."""
-    first = bench.start(output)
-    time.sleep(rng.uniform(0, bench.seconds - bench.starting))
-    second = bench.start(output)
+    first = reference.start(output)
+    time.sleep(rng.uniform(0, reference.seconds - reference.starting))
+    second = reference.start(output)
     said = [process.communicate(timeout=600) for process in (first, second)]
     codes = sorted(process.returncode for process in (first, second))
     assert codes in ([0, 2], [0, 0]), said
     if codes == [0, 0]:  # one had ended before the other came to the store
         assert any("cells, 0 of them computed now" in out for out, _ in said), said
-        return bench.resumed(output, "one after the other")
+        return reference.resumed(output, "one after the other")
     assert any("Another run is writing" in err for _, err in said), said
-    return bench.resumed(output, "one of them refused")
+    return reference.resumed(output, "one of them refused")
 
 
-def clock_jumps(bench: Bench, output: Path, _rng: random.Random) -> Trial:
+def clock_jumps(reference: ReferenceRun, output: Path, _rng: random.Random) -> Trial:
     """Let the clock jump years ahead or back at every look, in coordinator and workers."""
-    return bench.resumed(output, "unnoticed", "--plugin", str(bench.clock), ended_at=math.inf)
+    return reference.resumed(output, "unnoticed", "--plugin", str(reference.clock), ended_at=math.inf)
 
 
-def harmful_techniques(bench: Bench, output: Path, _rng: random.Random) -> Trial:
+def harmful_techniques(reference: ReferenceRun, output: Path, _rng: random.Random) -> Trial:
     """Put 18 techniques beside good ones: they raise, crash, hang, leak, print, fork, answer garbage."""
     entries = "".join(f'[[techniques]]\ntechnique = "{name}"\n' for name in HARMFUL)
     small = {"repetitions": 1, "betas": [0.5], "time_limit": 6, "memory_limit": 1000, "more": entries}
-    experiment = bench.write("harmful.toml", EXPERIMENT.format(**small))
-    process = bench.start(output, "--plugin", bench.hostile, experiment=experiment)
+    experiment = reference.write("harmful.toml", EXPERIMENT.format(**small))
+    process = reference.start(output, "--plugin", reference.hostile, experiment=experiment)
     assert ended(process) == "exit code 1"
     with (output / "failures.csv").open(newline="") as file:
         failed = {row["technique"] for row in csv.DictReader(file)}
-    expected = set(bench.expected["results.csv"].splitlines())
+    expected = set(reference.expected["results.csv"].splitlines())
     good = [
         line
         for line in (output / "results.csv").read_bytes().splitlines()
@@ -603,52 +603,52 @@ def remount(folder: Path, option: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{option}", str(folder)], check=True)
 
 
-def full_disk(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def full_disk(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Let the disk become full at a random place (a small tmpfs, or else a limit on file sizes)."""
-    needed = (bench.whole / "results.sqlite").stat().st_size
+    needed = (reference.whole / "results.sqlite").stat().st_size
     size = rng.randrange(8_192, needed)
     with disk(output, size) as mounted:
-        process = bench.start(output, file_limit=None if mounted else size)
+        process = reference.start(output, file_limit=None if mounted else size)
         end = ended(process)
         if mounted:
             remount(output, "size=100m")
-        return bench.resumed(output, f"{end}, {'tmpfs' if mounted else 'file size limit'}")
+        return reference.resumed(output, f"{end}, {'tmpfs' if mounted else 'file size limit'}")
 
 
-def read_only(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def read_only(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Make the folder read-only after a kill (a tmpfs mounted anew)."""
     with disk(output, 100_000_000) as mounted:
-        process = bench.start(output)
-        bench.wait(process, output, rng)
+        process = reference.start(output)
+        reference.wait(process, output, rng)
         process.kill()
         process.communicate()
         if not mounted:
-            return bench.resumed(output, "not tried: mounting is not permitted")
+            return reference.resumed(output, "not tried: mounting is not permitted")
         remount(output, "ro")
-        end = ended(bench.start(output))
+        end = ended(reference.start(output))
         remount(output, "rw")
-        return bench.resumed(output, end)
+        return reference.resumed(output, end)
 
 
-def truncate(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def truncate(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Cut the finished store off at a random place."""
-    content = (bench.whole / "results.sqlite").read_bytes()
-    return damage(bench, output, content[: rng.randrange(1, len(content))])
+    content = (reference.whole / "results.sqlite").read_bytes()
+    return damage(reference, output, content[: rng.randrange(1, len(content))])
 
 
-def flip_bits(bench: Bench, output: Path, rng: random.Random) -> Trial:
+def flip_bits(reference: ReferenceRun, output: Path, rng: random.Random) -> Trial:
     """Flip one to five random bits of the finished store."""
-    content = bytearray((bench.whole / "results.sqlite").read_bytes())
+    content = bytearray((reference.whole / "results.sqlite").read_bytes())
     for _ in range(rng.randint(1, 5)):
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
-    return damage(bench, output, bytes(content))
+    return damage(reference, output, bytes(content))
 
 
-def damage(bench: Bench, output: Path, content: bytes) -> Trial:
+def damage(reference: ReferenceRun, output: Path, content: bytes) -> Trial:
     """Let a run go on with a damaged store: it must say so, or find every cell as it was."""
     output.mkdir()
     (output / "results.sqlite").write_bytes(content)
-    process = bench.start(output)
+    process = reference.start(output)
     out, err = process.communicate(timeout=600)
     assert process.returncode == 0, out + err
     found = re.search(r"The store was damaged .*: ([\d,]+) cell\(s\) were rescued", out)
@@ -657,10 +657,10 @@ def damage(bench: Bench, output: Path, content: bytes) -> Trial:
     assert computed is not None
     assert (found is None) == (kept is None) == (int(computed[1]) == 0 and found is None), out
     seen = "nothing in use was hit" if found is None else "named; the old store kept, sound cells rescued"
-    return judged(output, bench.expected, seen, PLANNED, int(computed[1]), int(computed[1]))
+    return judged(output, reference.expected, seen, PLANNED, int(computed[1]), int(computed[1]))
 
 
-Campaign = Callable[[Bench, Path, random.Random], Trial]
+Campaign = Callable[[ReferenceRun, Path, random.Random], Trial]
 CAMPAIGNS: dict[str, Campaign] = {
     function.__name__: function
     for function in (
@@ -684,12 +684,14 @@ CAMPAIGNS: dict[str, Campaign] = {
 """What can be done to a run, by name."""
 
 
-def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float = float("inf")) -> Row:
+def campaign(
+    reference: ReferenceRun, name: str, times: int, seed: int = 0, minutes: float = float("inf")
+) -> Row:
     """Disturb a run again and again.
 
     Parameters
     ----------
-    bench : Bench
+    bench : ReferenceRun
         What is disturbed.
     name : str
         One of :data:`CAMPAIGNS`.
@@ -705,8 +707,8 @@ def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float 
     for number in range(times):
         if time.monotonic() > deadline:
             break
-        output = bench.folder / f"{name}_{number}"
-        row.add(CAMPAIGNS[name](bench, output, random.Random(f"{name} {seed} {number}")))
+        output = reference.folder / f"{name}_{number}"
+        row.add(CAMPAIGNS[name](reference, output, random.Random(f"{name} {seed} {number}")))
         shutil.rmtree(output)
         notes_beside(output).unlink(missing_ok=True)
     return row
@@ -722,10 +724,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), metavar="M", help="at most, for each")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder))
+        reference = ReferenceRun(Path(folder))
         spoiled = False
         for name in options.names or CAMPAIGNS:
-            row = campaign(bench, name, options.times, minutes=options.minutes)
+            row = campaign(reference, name, options.times, minutes=options.minutes)
             save_rows("campaigns", {name: vars(row)})
             print(row, flush=True)
             spoiled |= row.same < row.times or row.duplicated > 0

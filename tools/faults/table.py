@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchmark.text import markdown
-from benchmark.text.files import write_atomically
+from benchmark.text.writing import write_atomically
 
 __all__ = ["save_rows"]
 

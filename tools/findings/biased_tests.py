@@ -21,10 +21,10 @@ from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.metrics import list_metrics
 from benchmark.statistics.agreement import tau_interval, tau_of_halves
-from benchmark.statistics.frames import Cells, distance, to_cells
+from benchmark.statistics.cells import Cells, distance, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.techniques import get_technique
-from benchmark.text.files import plain_or_packed
+from benchmark.text.writing import plain_or_packed
 from tools.pages import with_part, write_all
 
 __all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "with_tables"]

@@ -33,8 +33,8 @@ from benchmark.experiment.prepare import Scene, World, build_world
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.statistics.agreement import tau_of
-from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
+from benchmark.text.writing import write_atomically
 from tools.findings.nested import DROP, FOLDER, NOTHING, run, three, told, two
 from tools.pages import write_all
 

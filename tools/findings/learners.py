@@ -27,7 +27,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import what_to_undo
 from benchmark.statistics import classifier_agreement, paired_comparisons
 from benchmark.statistics.answers import unranked, without_degenerate
-from benchmark.statistics.frames import to_cells
+from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.markdown import table
 

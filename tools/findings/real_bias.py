@@ -27,7 +27,7 @@ from benchmark.columns import DECISION_COUNTS, OWN, UNTREATED
 from benchmark.data.source import Sources
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
@@ -228,35 +228,35 @@ def three(value: float) -> str:
 # The rates of the experiment's file
 
 
-def worlds(data: Path) -> World:
+def all_prepared(data: Path) -> PreparedExperiment:
     """Return the experiment with the real rows of the datasets in which kinds are planted."""
     names = [name for name, own in biases().items() if {*own} - {JUDGED, AUDITED, FLIPS}]
     chosen = narrow(load_experiment("real_bias"), datasets=names, techniques=[UNTREATED])
-    return build_world(expand(chosen), Sources(data, offline=True), require_real_data=True)
+    return prepare_experiment(expand(chosen), Sources(data, offline=True), require_real_data=True)
 
 
-def measured_dose(scene: Scene) -> float:
+def measured_dose(data: PreparedDataset) -> float:
     """Return the label gap that people add: to the true one, or to none where chance chose the group."""
-    if scene.judged is not None:
-        return scene.judged.dose(scene.test)
-    y, deprived = scene.test.y, scene.test.deprived
+    if data.judged is not None:
+        return data.judged.dose(data.test)
+    y, deprived = data.test.y, data.test.deprived
     return float(y[~deprived].mean() - y[deprived].mean())
 
 
-def solved(scene: Scene, kind: str) -> float:
+def solved(data: PreparedDataset, kind: str) -> float:
     """Return the level of a kind with its defaults that adds the label gap that people add."""
-    rows = scene.favored_rows if scene.entry.audit else scene.rows
-    (dose,) = solve_doses(Bias((make_step(kind),)).expectations_in_rows(rows), [measured_dose(scene)])
+    rows = data.favored_rows if data.entry.audit else data.rows
+    (dose,) = solve_doses(Bias((make_step(kind),)).expectations_in_rows(rows), [measured_dose(data)])
     assert dose.beta is not None
     return dose.beta
 
 
-def rates(world: World) -> Iterator[tuple[str, str, float]]:
+def rates(prepared: PreparedExperiment) -> Iterator[tuple[str, str, float]]:
     """Yield dataset, kind and solved rate of each planted kind."""
-    for name, scene in world.scenes.items():
+    for name, data in prepared.datasets.items():
         for kind in biases()[name]:
             if kind not in (JUDGED, AUDITED, FLIPS):
-                yield name, kind, solved(scene, kind)
+                yield name, kind, solved(data, kind)
 
 
 # As pages have it
@@ -526,7 +526,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--solve", action="store_true", help="print the rates of the experiment's file")
     if parser.parse_args(arguments).solve:
-        for dataset, kind, rate in rates(worlds(Path(os.environ["BETABENCH_DATA"]))):
+        for dataset, kind, rate in rates(all_prepared(Path(os.environ["BETABENCH_DATA"]))):
             print(f"{dataset}: {kind} {rate:.12g}")
         return
     write_all({**pages(), FIGURE: draw()})

@@ -27,7 +27,7 @@ from benchmark.experiment.evaluate import Cell, Evaluator
 from benchmark.experiment.plan import Block, plan_blocks
 from benchmark.experiment.store import Store
 from benchmark.seeding import generator
-from tools.performance.scenes import DATASETS, TECHNIQUES, experiment, world
+from tools.performance.prepared_inputs import DATASETS, TECHNIQUES, experiment, prepared
 from tools.performance.timing import Row, timed
 
 __all__ = ["GRID", "measure"]
@@ -60,25 +60,33 @@ def _row(
 
 def _blocks(quick: bool) -> Iterator[Row]:
     planned = list(plan_blocks(experiment(quick)))
-    evaluator = Evaluator(world(quick))
+    evaluator = Evaluator(prepared(quick))
     number = count()
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
-        for name, scene in world(quick).scenes.items():
+        for name, data in prepared(quick).datasets.items():
             own = [block for block in planned if block.dataset == name]
             chosen = generator(2019, purpose="blocks of the naive harness", dataset=name).choice(
                 len(own), 1 if quick else _BLOCKS, replace=False
             )
             # One block beforehand, so that nobody compiles on the clock.
             _ours(evaluator, store, own[0], number)
-            frame = scene.test.to_frame()
+            frame = data.test.to_frame()
             for repetition, block in enumerate(own[i] for i in chosen):
                 cells = [t for t, _ in block.cells]
-                model = scene.planted(block.bias, block.level)[0].network.to_pgmpy()
+                model = data.planted(block.bias, block.level)[0].network.to_pgmpy()
                 seconds, results = timed(partial(_ours, evaluator, store, block, number))
                 note = f"beta {block.level}, repetition {block.repetition}: " + _means(results)
                 yield _row(name, "betabench", len(cells), repetition, seconds, "", note)
                 seconds, (results, parts) = timed(
-                    partial(_naive, model, scene.n_train, frame, scene.test.schema, cells, block.repetition)
+                    partial(
+                        _naive,
+                        model,
+                        data.n_train,
+                        frame,
+                        data.test.schema,
+                        cells,
+                        block.repetition,
+                    )
                 )
                 yield _row(
                     name, "naive harness", len(cells), repetition, seconds, "", _means(results) + parts

@@ -22,12 +22,12 @@ from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.evaluate import Cell, Evaluator
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import load_experiment, plan_blocks
-from benchmark.experiment.prepare import build_world, embedded_network_path
-from benchmark.experiment.score import Scorer
+from benchmark.experiment.prepare import embedded_network_path, prepare_experiment
+from benchmark.experiment.scoring import Scorer
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 from benchmark.seeding import generator
 from benchmark.techniques import Tools, get_technique
 from tools.performance.child import in_own_process, own_peak
@@ -116,7 +116,7 @@ def techniques(count: int, n_rows: int | None) -> dict[str, Any]:
     if n_rows is not None:
         changes["train_rows"] = n_rows
     experiment = paper.model_copy(update=changes)
-    evaluator = Evaluator(build_world(expand(experiment), Sources(offline=True)))
+    evaluator = Evaluator(prepare_experiment(expand(experiment), Sources(offline=True)))
     first, second = plan_blocks(experiment)
     list(evaluator(first, (Cell(names[0], "c45", "warm"),)))
     cells = tuple(Cell(technique, classifier, technique) for technique, classifier in second.cells)

@@ -21,7 +21,7 @@ from benchmark.experiment.evaluate import Evaluator, cell_result
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.report.folder import write_run_folder
@@ -57,11 +57,11 @@ def measure(quick: bool) -> Iterator[dict[str, Any]]:
 
 def first_run(cells: int, folder: str) -> dict[str, Any]:
     """Plan and store all cells, read them back, and write down what the store cost as it grew."""
-    world = _world(cells)
-    engine = _Canned(world)
+    prepared = _prepared(cells)
+    engine = _Canned(prepared)
     store = _TimedStore(Path(folder) / STORE_NAME)
     with store:
-        seconds, outcome = _timed(lambda: compute(world, store, engine=engine))
+        seconds, outcome = _timed(lambda: compute(prepared, store, engine=engine))
         size = store.path.stat().st_size
     if len(outcome.cells) != cells or outcome.computed != cells:
         raise AssertionError(f"{outcome.computed} of {cells} cells were stored")
@@ -79,11 +79,11 @@ def first_run(cells: int, folder: str) -> dict[str, Any]:
 
 def second_start(cells: int, folder: str) -> dict[str, Any]:
     """Start again with all cells stored."""
-    world = _world(cells)
-    Evaluator(world)  # imports and compiles, which the number of cells has no part in
+    prepared = _prepared(cells)
+    Evaluator(prepared)  # imports and compiles, which the number of cells has no part in
     opening, store = _timed(lambda: _TimedStore(Path(folder) / STORE_NAME))
     with store:
-        seconds, outcome = _timed(lambda: compute(world, store, engine=LocalEngine(1)))
+        seconds, outcome = _timed(lambda: compute(prepared, store, engine=LocalEngine(1)))
     if outcome.computed or len(outcome.cells) != cells:
         raise AssertionError(f"{outcome.computed} cells were computed again")
     steps = {
@@ -98,12 +98,12 @@ def second_start(cells: int, folder: str) -> dict[str, Any]:
 
 def folder_of_results(cells: int, folder: str) -> dict[str, Any]:
     """Write tables and report of a run whose cells are all stored; figures are left out."""
-    world = _world(cells)
+    prepared = _prepared(cells)
     with Store(Path(folder) / STORE_NAME) as store:
-        outcome = compute(world, store, engine=LocalEngine(1))
+        outcome = compute(prepared, store, engine=LocalEngine(1))
         before = own_peak()
         seconds, written = _timed(
-            lambda: write_run_folder(Path(folder) / "results", world, outcome, figures=False)
+            lambda: write_run_folder(Path(folder) / "results", prepared, outcome, figures=False)
         )
     held = f"{before / 2**20:.0f} MiB" if isinstance(before, int) else "unknown"
     note = f"{len(written.run.results)} rows of results; peak before: {held}"
@@ -140,9 +140,9 @@ class _Canned:
 
     name, processors = "canned results", ()
 
-    def __init__(self, world: World) -> None:
-        self.world, self.asked = world, 0.0
-        self._evaluate = Evaluator(world)  # imports and compiles before anything is timed
+    def __init__(self, prepared: PreparedExperiment) -> None:
+        self.prepared, self.asked = prepared, 0.0
+        self._evaluate = Evaluator(prepared)  # imports and compiles before anything is timed
 
     def run(
         self,
@@ -157,16 +157,16 @@ class _Canned:
         if one.status != "ok":
             raise AssertionError(one.reason)
         for task in tasks:
-            scene = self.world.scenes[task.block.dataset]
+            data = self.prepared.datasets[task.block.dataset]
             content = {name: getattr(one, name) for name in ("metrics", "counts", "seconds", "scoring")}
             yield [
-                Finished(task.block, cell, cell_result(scene, task.block, cell, "ok", **content))
+                Finished(task.block, cell, cell_result(data, task.block, cell, "ok", **content))
                 for cell in task.cells
             ]
 
 
-def _world(cells: int) -> World:
-    return build_world(expand(_experiment(cells)), Sources(offline=True))
+def _prepared(cells: int) -> PreparedExperiment:
+    return prepare_experiment(expand(_experiment(cells)), Sources(offline=True))
 
 
 def _experiment(cells: int) -> Experiment:

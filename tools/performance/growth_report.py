@@ -108,7 +108,7 @@ def section(folder: Path) -> str:
 def draw(folder: Path) -> list[Path]:
     """Draw time and memory over size, a panel for each growth, into the folder; return the files."""
     from benchmark.figures.style import render
-    from benchmark.text.files import FORMATS, write_atomically
+    from benchmark.text.writing import FORMATS, write_atomically
 
     rows = _read(folder)
     figure = _figure(rows, [case for case in _SIZES if (rows["case"] == case).any()])

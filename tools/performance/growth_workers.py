@@ -20,7 +20,7 @@ from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.prepare import build_world
+from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from tools.performance.child import in_own_process
@@ -55,11 +55,11 @@ def measure(quick: bool) -> Iterator[dict[str, Any]]:
 def workers(count: int, quick: bool) -> dict[str, Any]:
     """Compute the paper's grid without Zafar's techniques; also count processor time."""
     experiment = _grid(quick)
-    world = build_world(expand(experiment), Sources(offline=True))
+    prepared = prepare_experiment(expand(experiment), Sources(offline=True))
     others = _busy() - _own_busy()
     with TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
         started = time.perf_counter()
-        outcome = compute(world, store, engine=LocalEngine(count))
+        outcome = compute(prepared, store, engine=LocalEngine(count))
         seconds = time.perf_counter() - started
     if not outcome.ok:
         raise AssertionError(f"cells failed: {outcome.failures}")

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from tools.performance.scenes import world
+from tools.performance.prepared_inputs import prepared
 
 __all__ = ["describe_machine"]
 
@@ -35,7 +35,7 @@ def describe_machine(quick: bool) -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in _PACKAGES},
-        "data": {name: scene.test_data for name, scene in world(quick).scenes.items()},
+        "data": {name: data.test_data for name, data in prepared(quick).datasets.items()},
         "load": " ".join(f"{average:.2f}" for average in os.getloadavg())
         if hasattr(os, "getloadavg")
         else "",

@@ -28,10 +28,10 @@ from benchmark.classifiers.c45 import C45Classifier
 from benchmark.experiment import evaluate
 from benchmark.experiment.evaluate import Cell, Evaluator
 from benchmark.experiment.plan import plan_blocks
-from benchmark.experiment.score import Scorer
+from benchmark.experiment.scoring import Scorer
 from benchmark.experiment.store import CellResult, Store
 from benchmark.techniques.base import PreProcessing
-from tools.performance.scenes import experiment, world
+from tools.performance.prepared_inputs import experiment, prepared
 from tools.performance.timing import Row
 
 __all__ = ["HARNESS", "STAGES", "WAITING", "Stopwatch", "measure"]
@@ -96,8 +96,8 @@ def measure(quick: bool) -> Iterator[Row]:
     planned = list(plan_blocks(experiment(quick)))
     number = count()
     with TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
-        evaluator = Evaluator(world(quick))
-        for name in world(quick).scenes:
+        evaluator = Evaluator(prepared(quick))
+        for name in prepared(quick).datasets:
             own = [block for block in planned if block.dataset == name and block.level == 0.5]
             watches = []
             results: list[CellResult] = []
@@ -139,9 +139,9 @@ def _watched(
             stack.enter_context(patch.object(owner, name, watch.around(stage, getattr(owner, name))))
         # Sampling is bound to a network when bias is planted, so that planting has to come after the watch.
         stack.enter_context(patch.object(planting, "sample", watch.around("sampling", planting.sample)))
-        scene = evaluator.world.scenes[block.dataset]
-        scene._planted.clear()
-        scene.planted(block.bias, block.level)  # done once per level of bias, not once per block
+        data = evaluator.prepared.datasets[block.dataset]
+        data._planted.clear()
+        data.planted(block.bias, block.level)  # done once per level of bias, not once per block
         gc.collect()
         gc.freeze()  # as the workers of a run, which do not look through what was loaded again and again
         started = time.perf_counter()
@@ -149,5 +149,5 @@ def _watched(
             results.extend(evaluator(block, cells))
         elapsed = time.perf_counter() - started
         gc.unfreeze()
-        scene._planted.clear()
+        data._planted.clear()
     return watch, max(0.0, elapsed - sum(watch.seconds.values()))

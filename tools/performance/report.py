@@ -334,7 +334,7 @@ def _profile_section(folder: Path, rows: pd.DataFrame) -> str:
 
 def _draw(folder: Path, frames: Frames) -> list[Path]:
     from benchmark.figures.style import render
-    from benchmark.text.files import FORMATS
+    from benchmark.text.writing import FORMATS
 
     figures = {}
     compared = [part for part in _COMPARISONS if part in frames]

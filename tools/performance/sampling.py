@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 from benchmark.seeding import generator
-from tools.performance.scenes import scenes
+from tools.performance.prepared_inputs import datasets
 from tools.performance.timing import Row, alternate
 
 __all__ = ["measure"]
@@ -24,10 +24,10 @@ __all__ = ["measure"]
 
 def measure(quick: bool) -> Iterator[Row]:
     """Time sampling from the network of each dataset, half of the bias planted."""
-    for name, scene in scenes(quick).items():
-        (bias,) = scene.biases
-        network = scene.planted(bias, 0.5)[0].network
-        n_rows = scene.n_train
+    for name, data in datasets(quick).items():
+        (bias,) = data.biases
+        network = data.planted(bias, 0.5)[0].network
+        n_rows = data.n_train
         model = network.to_pgmpy()
         contestants: dict[str, Callable[[], Any]] = {
             "betabench": partial(_ours, network, n_rows),

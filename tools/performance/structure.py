@@ -17,7 +17,7 @@ from benchmark.data.table import Table
 from benchmark.network.search import learn_structure
 from benchmark.seeding import generator
 from tests.network.structure_helpers import structure_score
-from tools.performance.scenes import biased_sample, scenes
+from tools.performance.prepared_inputs import biased_sample, datasets
 from tools.performance.timing import Row, alternate, missing, optional
 
 __all__ = ["measure"]
@@ -27,8 +27,8 @@ Parents = tuple[tuple[int, ...], ...]
 
 def measure(quick: bool) -> Iterator[Row]:
     """Time the searches on each dataset."""
-    for name, scene in scenes(quick).items():
-        table = biased_sample(name, quick) if quick else scene.test
+    for name, data in datasets(quick).items():
+        table = biased_sample(name, quick) if quick else data.test
         contestants: dict[str, Callable[[], Parents]] = {
             "betabench, hill climbing": partial(_ours, table, "hill_climbing"),
             "betabench, tabu": partial(_ours, table, "tabu"),

@@ -20,7 +20,7 @@ from benchmark.classifiers import naive_bayes_ranker
 from benchmark.data.table import Schema, Table
 from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
 from tools.performance import plain
-from tools.performance.scenes import biased_sample, scenes
+from tools.performance.prepared_inputs import biased_sample, datasets
 from tools.performance.timing import Row, alternate, missing, optional
 
 __all__ = ["as_aif360", "measure"]
@@ -31,7 +31,7 @@ _ROWS_REPAIRED = 6000
 
 def measure(quick: bool) -> Iterator[Row]:
     """Time the preparation of a training sample of each dataset."""
-    for name in scenes(quick):
+    for name in datasets(quick):
         table = biased_sample(name, quick)
         yield from _reweighing(name, table, quick)
         yield from _changing(name, table, quick)

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmark.classifiers.c45 import C45Classifier
 from benchmark.techniques.base import features_of
-from tools.performance.scenes import biased_sample, scenes
+from tools.performance.prepared_inputs import biased_sample, datasets
 from tools.performance.timing import Row, alternate
 
 __all__ = ["measure"]
@@ -26,8 +26,8 @@ def measure(quick: bool) -> Iterator[Row]:
     from sklearn.preprocessing import OneHotEncoder
     from sklearn.tree import DecisionTreeClassifier
 
-    for name, scene in scenes(quick).items():
-        train, test = biased_sample(name, quick), scene.test
+    for name, data in datasets(quick).items():
+        train, test = biased_sample(name, quick), data.test
         columns = list(train.schema.feature_indices)
         cardinalities = train.schema.cardinalities[columns]
         X, y, X_test = features_of(train, columns), train.y.astype(np.int64), features_of(test, columns)

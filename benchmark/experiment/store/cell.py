@@ -77,12 +77,12 @@ class CellResult:
     frontier: tuple[MetricValue, ...] = ()
     # Test rows by [group][favorable label][favorable prediction], the groups being the states of the
     # sensitive feature; where there are folds, further tests or attributes, a list of these for each fold, by
-    # test, and beside the tests those by attributes (benchmark.experiment.score.joint_counts). Empty unless
+    # test, and beside the tests those by attributes (benchmark.experiment.scoring.joint_counts). Empty unless
     # the status is ok.
     counts: Sequence[object] | Mapping[str, Sequence[object]] = field(default=(), repr=False)
     seconds: float = 0.0  # wall time of preparation, training and prediction
     convergence: Convergence | None = None  # if the technique optimizes something and says how that went
-    # Predictions and scores of all test rows, if a metric needs them; see benchmark.experiment.score.pack.
+    # Predictions and scores of all test rows, if a metric needs them; see benchmark.experiment.scoring.pack.
     rows: bytes | None = field(default=None, repr=False)
     scoring: str = ""  # digest of the code that computed the metrics; empty if none did
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import filelock
 
 from benchmark.errors import StoreError
-from benchmark.experiment.store.checks import UNREADABLE, add_checks, damage_of, is_damage
+from benchmark.experiment.store.checksums import UNREADABLE, add_checks, damage_of, is_damage
 from benchmark.experiment.store.schema import check_format, held, lock_path, not_a_store
 
 _STAGED = ("cells", "results", "convergence", "scorings", "scored", "predictions", "checks")

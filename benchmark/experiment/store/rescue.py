@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmark.experiment.store.checks import UNREADABLE, checksum, is_damage
+from benchmark.experiment.store.checksums import UNREADABLE, checksum, is_damage
 
 _MAGIC = b"SQLite format 3\0"
 _MARKS = (b"CREATE TABLE cells", b"REFERENCES cells (key)")
@@ -38,7 +38,7 @@ def read_damaged(path: Path, model: Path) -> Iterator[dict[str, Any]]:
 
     ``model`` is a sound store, for what all of them begin with. Each cell is a dict: ``cell``, its row in the
     table ``cells``; ``metrics``, ``convergence`` and ``scoring`` as in
-    :func:`benchmark.experiment.store.checks.checksum`; ``rows``, the predictions of its rows or None.
+    :func:`benchmark.experiment.store.checksums.checksum`; ``rows``, the predictions of its rows or None.
     """
     content, sound = path.read_bytes(), model.read_bytes()
     known = set()

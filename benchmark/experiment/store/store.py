@@ -19,7 +19,7 @@ import filelock
 from benchmark.errors import GOES_ON, StoreError
 from benchmark.experiment.store import schema
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue, Stored
-from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, damage_of, is_damage
+from benchmark.experiment.store.checksums import UNREADABLE, add_checks, checksum, damage_of, is_damage
 from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged

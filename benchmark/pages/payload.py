@@ -18,14 +18,14 @@ import pandas as pd
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, signs
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.frames import Scenario, distinguishing_names
+from benchmark.runs.report_frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
 from benchmark.sections.data import EMBEDDED
 from benchmark.sections.goals import CLEAN_MODEL, WORDS
 from benchmark.sections.holds_up import metric_title, passes, survivors
 from benchmark.sections.moved import shows_moved
 from benchmark.sections.signs import DEGENERATE
-from benchmark.statistics.answer import ANSWER_COLUMNS
+from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,

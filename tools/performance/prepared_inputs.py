@@ -8,11 +8,11 @@ from benchmark.data.source import Sources
 from benchmark.data.table import Table
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.prepare import Scene, World, build_world
-from benchmark.network.sample import sample
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
+from benchmark.network.sampling import sample
 from benchmark.seeding import generator
 
-__all__ = ["DATASETS", "TECHNIQUES", "biased_sample", "experiment", "scenes", "world"]
+__all__ = ["DATASETS", "TECHNIQUES", "biased_sample", "datasets", "experiment", "prepared"]
 
 DATASETS = ("adult", "compas_leaky", "dutch")
 TECHNIQUES = (
@@ -40,20 +40,20 @@ def experiment(quick: bool) -> Experiment:
 
 
 @functools.cache
-def world(quick: bool) -> World:
+def prepared(quick: bool) -> PreparedExperiment:
     """Return data and networks; the embedded networks' samples stand in where real data are not at hand."""
-    return build_world(expand(experiment(quick)), Sources(offline=True))
+    return prepare_experiment(expand(experiment(quick)), Sources(offline=True))
 
 
-def scenes(quick: bool) -> dict[str, Scene]:
+def datasets(quick: bool) -> dict[str, PreparedDataset]:
     """Return the datasets by name."""
-    return dict(world(quick).scenes)
+    return dict(prepared(quick).datasets)
 
 
 @functools.cache
 def biased_sample(name: str, quick: bool) -> Table:
     """Return a training sample with half of the bias planted, which every part measures on."""
-    scene = world(quick).scenes[name]
-    (bias,) = scene.biases
-    planted, _ = scene.planted(bias, 0.5)
-    return sample(planted.network, scene.n_train, generator(_SEED, purpose="speed", dataset=name))
+    data = prepared(quick).datasets[name]
+    (bias,) = data.biases
+    planted, _ = data.planted(bias, 0.5)
+    return sample(planted.network, data.n_train, generator(_SEED, purpose="speed", dataset=name))

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import World
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.figures import Drawing
 from benchmark.runs.manifest import Manifest
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
 
 
-def world_figures(world: World, manifest: Manifest) -> Iterator[Drawing]:
+def dataset_figures(prepared: PreparedExperiment, manifest: Manifest) -> Iterator[Drawing]:
     """Yield name and drawing function of ``label/<dataset>`` and ``fidelity/<dataset>``.
 
     The bias is part of the name where a dataset has several. The label's table is drawn only for biases that
@@ -23,40 +23,40 @@ def world_figures(world: World, manifest: Manifest) -> Iterator[Drawing]:
     from benchmark.figures.fidelity import draw_fidelity
     from benchmark.figures.label_table import draw_label_table
 
-    for (name_there, scene), dataset in zip(world.scenes.items(), manifest.datasets, strict=True):
-        for bias, planted in scene.biases.items():
-            several = [bias] if len(scene.biases) > 1 else []
-            levels = [level for level in world.experiment.levels if scene.reaches(bias, level)]
-            name = "__".join(map(file_name, [scene.name, *several]))
+    for (name_there, data), dataset in zip(prepared.datasets.items(), manifest.datasets, strict=True):
+        for bias, planted in data.biases.items():
+            several = [bias] if len(data.biases) > 1 else []
+            levels = [level for level in prepared.experiment.levels if data.reaches(bias, level)]
+            name = "__".join(map(file_name, [data.name, *several]))
             words = {
                 "heading": ", ".join([dataset.heading, *several]),
                 "bias": next(own.sentence for own in dataset.bias if own.name == bias),
             }
-            if planted.edits_network and scene.train == "network":
-                betas = [scene.beta_of(bias, level) for level in levels]
-                networks = [scene.planted(bias, beta)[0].network for beta in betas]
+            if planted.edits_network and data.train == "network":
+                betas = [data.beta_of(bias, level) for level in levels]
+                networks = [data.planted(bias, beta)[0].network for beta in betas]
                 learned = (
-                    f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."
+                    f"{NOT_LEARNED}." if data.embedded else "The network was learned from the real data."
                 )
                 yield f"label/{name}", partial(draw_label_table, networks, betas, provenance=learned, **words)
             samples = [
                 # The very sample that the techniques met in their first repetition.
                 (
                     manifest.level_text(level),
-                    world.training_sample(Block(name_there, bias, level, repetition=0)),
+                    prepared.training_sample(Block(name_there, bias, level, repetition=0)),
                 )
                 for level in dict.fromkeys((levels[0], levels[-1]))
             ]
-            data = (
+            test_rows = (
                 f"{NOT_REAL_LOUD}: a sample of the network stands in for the data"
-                if scene.embedded
+                if data.embedded
                 else "The real data"
             )
             compared = (
-                f"{data} ({len(scene.test):,} rows) against the training samples of the first repetition "
-                f"({scene.n_train:,} rows)."
+                f"{test_rows} ({len(data.test):,} rows) against the training samples of the first repetition "
+                f"({data.n_train:,} rows)."
             )
             yield (
                 f"fidelity/{name}",
-                partial(draw_fidelity, scene.test, samples, provenance=compared, **words),
+                partial(draw_fidelity, data.test, samples, provenance=compared, **words),
             )

@@ -21,26 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.conformance._bench import (
-    SHARE_TOLERANCE,
-    Answered,
-    Answers,
-    Bench,
-    CautionError,
-    NonconformityError,
-    NotApplicableError,
-    Scoreless,
-    Weightless,
-    adjusted,
-    ask,
-    asked_in_parts,
-    captured_output,
-    demand_fixed,
-    demand_repeatable,
-    difference,
-    effect_of,
-    share_difference,
-)
 from benchmark.conformance._example import (
     Shown,
     example_table,
@@ -52,6 +32,26 @@ from benchmark.conformance._example import (
     swapped,
     told_by_skill,
     train_and_test,
+)
+from benchmark.conformance._under_test import (
+    SHARE_TOLERANCE,
+    Answered,
+    Answers,
+    CautionError,
+    NonconformityError,
+    NotApplicableError,
+    Scoreless,
+    TechniqueUnderTest,
+    Weightless,
+    adjusted,
+    ask,
+    asked_in_parts,
+    captured_output,
+    demand_fixed,
+    demand_repeatable,
+    difference,
+    effect_of,
+    share_difference,
 )
 from benchmark.conformance.space_checks import valid_search_space
 from benchmark.data.table import Table
@@ -109,13 +109,13 @@ def check_technique(
         declines it, the first check says why, and no other applies.
     """
     naive_bayes = functools.partial(make_classifier("naive_bayes").build, seed=0)
-    bench = Bench(technique, classifier or naive_bayes, ranker or naive_bayes_ranker, seed)
+    tested = TechniqueUnderTest(technique, classifier or naive_bayes, ranker or naive_bayes_ranker, seed)
     results: list[CheckResult] = []
     for name, check in CHECKS.items():
         if results and results[0].status != "passed":
             results.append(CheckResult(name, "not applicable", "it does not train on the example table"))
         else:
-            results.append(CheckResult(name, *outcome_of(check, bench)))
+            results.append(CheckResult(name, *outcome_of(check, tested)))
     return results
 
 
@@ -151,37 +151,37 @@ def _demand_alike(first: Answers, second: Answers, what: str, got: str = "{}", *
     _demand(not differences, what, got=got.format(differences), **details)
 
 
-def _trains(bench: Bench) -> None:
+def _trains(tested: TechniqueUnderTest) -> None:
     """Demand that training and prediction end without an error, unless the technique declines."""
-    reason = bench.technique.skip(example_table())
+    reason = tested.technique.skip(example_table())
     if reason is not None:
         raise NotApplicableError(f"it declines the example table: {reason}")
-    _ = bench.fitted
+    _ = tested.fitted
 
 
-def _deterministic(bench: Bench) -> None:
+def _deterministic(tested: TechniqueUnderTest) -> None:
     """Demand the same predictions, scores and prepared data from the same seed."""
     _demand_alike(
-        bench.answers(),
-        bench.repetition[0],
+        tested.answers(),
+        tested.repetition[0],
         "Two runs with one seed differ",
         remedy="draw every random number from tools.rng, and never iterate over a set",
     )
 
 
-def _repeatable(bench: Bench) -> None:
+def _repeatable(tested: TechniqueUnderTest) -> None:
     """Demand the same answer whenever the same rows are asked for, whatever was asked in between."""
-    first = bench.answers()
-    ask(bench.fitted, example_table(90, seed=9))
+    first = tested.answers()
+    ask(tested.fitted, example_table(90, seed=9))
     _demand_alike(
         first,
-        bench.answers(),
+        tested.answers(),
         "The same rows get another answer when they are asked for again",
         remedy="draw a seed from tools.rng in fit, and begin a new generator with it in each prediction",
     )
 
 
-def _batch_irrelevant(bench: Bench) -> None:
+def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
     """Demand the same answer for a row whichever rows come with it, or the same probabilities by chance."""
     remedy = "learn thresholds and rates in fit, and predict each row by itself"
     unsorted = scored(example_table(400, seed=8))
@@ -189,19 +189,19 @@ def _batch_irrelevant(bench: Bench) -> None:
     rows = Scored(unsorted.table.take(rising), unsorted.score[rising])
     half = np.arange(len(rising)) >= len(rising) // 2
     pairs: Answered | None = None
-    if isinstance(bench.technique, PostProcessing):
+    if isinstance(tested.technique, PostProcessing):
         subject = "The adjustment of a row depends"
         pairs = adjusted(
-            bench,
-            bench.technique,
+            tested,
+            tested.technique,
             lambda adjust: adjust(rows),
             lambda adjust: np.concatenate(
                 [adjust(Scored(rows.table.take(part), rows.score[part])) for part in (~half, half)]
             ),
         )
-    elif bench.technique.randomised:
+    elif tested.technique.randomised:
         subject = "The chances of a row depend"
-        pairs = asked_in_parts(bench.fitted, rows.table, half)
+        pairs = asked_in_parts(tested.fitted, rows.table, half)
     if pairs is not None:
         largest = share_difference(pairs, 2 * rows.table.deprived + half)
         _demand(
@@ -213,38 +213,38 @@ def _batch_irrelevant(bench: Bench) -> None:
         )
         return
     test = example_table(200, seed=8)
-    whole = bench.fitted.predict(test)
+    whole = tested.fitted.predict(test)
     order = np.random.default_rng(1).permutation(len(test))
     # In another order, in two unequal parts, and the first rows each alone.
     for chosen in (order, order[:50], order[50:], *np.arange(12)[:, None]):
         _demand(
-            np.array_equal(bench.fitted.predict(test.take(chosen)), whole[chosen]),
+            np.array_equal(tested.fitted.predict(test.take(chosen)), whole[chosen]),
             "The answer for a row depends on the rows that come with it",
             remedy=remedy,
         )
 
 
-def _input_untouched(bench: Bench) -> None:
+def _input_untouched(tested: TechniqueUnderTest) -> None:
     """Demand that training and test tables stay as they were."""
     _demand(
-        not bench.trial.tables_changed,
+        not tested.trial.tables_changed,
         "A table was changed in place",
         remedy="work on a copy: table.codes.copy(), table.y.copy()",
     )
 
 
-def _global_state_untouched(bench: Bench) -> None:
+def _global_state_untouched(tested: TechniqueUnderTest) -> None:
     """Demand that the global generators of Python and NumPy are neither used nor seeded."""
     _demand(
-        not bench.repetition[1],
+        not tested.repetition[1],
         "A global random generator was used or seeded",
         remedy="draw every random number from tools.rng",
     )
 
 
-def _silent(bench: Bench) -> None:
+def _silent(tested: TechniqueUnderTest) -> None:
     """Demand that nothing is written to the standard streams, warnings included."""
-    written = bench.trial.written
+    written = tested.trial.written
     _demand(
         not written,
         "It writes to the standard output or error stream",
@@ -253,21 +253,24 @@ def _silent(bench: Bench) -> None:
     )
 
 
-def _randomness_declared(bench: Bench) -> None:
+def _randomness_declared(tested: TechniqueUnderTest) -> None:
     """Demand that the seed is irrelevant unless the technique says that chance decides."""
-    demand_fixed(bench)
-    other = replace(bench, seed=bench.seed + 1).answers()
-    _demand_alike(bench.answers(), other, "Results depend on the seed", remedy="declare randomised = True")
+    demand_fixed(tested)
+    other = replace(tested, seed=tested.seed + 1).answers()
+    _demand_alike(tested.answers(), other, "Results depend on the seed", remedy="declare randomised = True")
 
 
-def _sensitive_declared(bench: Bench) -> None:
+def _sensitive_declared(tested: TechniqueUnderTest) -> None:
     """Demand that the sensitive feature of test rows is irrelevant if it is said not to be needed."""
-    if bench.technique.needs_sensitive:
+    if tested.technique.needs_sensitive:
         raise NotApplicableError("it declares that it may use the sensitive feature of the rows to predict")
     test = example_table(200, seed=8)
     group = np.random.default_rng(1).permutation(test.codes[:, test.schema.sensitive_index])
     other = test.with_column(test.schema.sensitive_feature, group)
-    (predicted, score), (predicted_other, score_other) = ask(bench.fitted, test), ask(bench.fitted, other)
+    (predicted, score), (predicted_other, score_other) = (
+        ask(tested.fitted, test),
+        ask(tested.fitted, other),
+    )
     same = score is None or score_other is None or np.array_equal(score, score_other)
     _demand(
         same and np.array_equal(predicted, predicted_other),
@@ -276,26 +279,28 @@ def _sensitive_declared(bench: Bench) -> None:
     )
 
 
-def _need_declared(bench: Bench, need: str, has_to: str, lacking: Callable[[Any], Any], what: str) -> None:
+def _need_declared(
+    tested: TechniqueUnderTest, need: str, has_to: str, lacking: Callable[[Any], Any], what: str
+) -> None:
     """Demand a result with a classifier that lacks something, unless it says that it needs that."""
-    if getattr(bench.technique, need):
+    if getattr(tested.technique, need):
         raise NotApplicableError(f"it declares that the classifier has to {has_to}")
     try:
-        replace(bench, classifier=lambda k: lacking(bench.classifier(k))).predict(*train_and_test())
+        replace(tested, classifier=lambda k: lacking(tested.classifier(k))).predict(*train_and_test())
     except Exception as problem:
         remedy = f"declare {need} = True"
         what = f"It fails with a classifier {what}"
         raise NonconformityError(what, got=described(problem), remedy=remedy) from problem
 
 
-def _scores_declared(bench: Bench) -> None:
+def _scores_declared(tested: TechniqueUnderTest) -> None:
     """Demand scores from 0 to 1 if it says that it estimates them, and none otherwise."""
     train, test = train_and_test()
-    classifier = bench.classifier(train.feature_schema.cardinalities)
+    classifier = tested.classifier(train.feature_schema.cardinalities)
     if not hasattr(classifier, "predict_proba"):
         raise NotApplicableError("the classifier estimates no probabilities")
-    predict_score = bench.fitted.predict_score
-    if not bench.technique.produces_scores:
+    predict_score = tested.fitted.predict_score
+    if not tested.technique.produces_scores:
         what = "It estimates scores, but declares that it does not"
         _demand(predict_score is None, what, remedy="declare produces_scores = True")
         return
@@ -314,11 +319,11 @@ def _scores_declared(bench: Bench) -> None:
     )
 
 
-def _labels_unseen(bench: Bench) -> None:
+def _labels_unseen(tested: TechniqueUnderTest) -> None:
     """Demand that nothing goes round the hiding of the labels of test rows."""
     test = example_table(200, seed=8)
-    first, second = bench.answers(test), bench.answers(flipped(test))
-    demand_repeatable(bench)
+    first, second = tested.answers(test), tested.answers(flipped(test))
+    demand_repeatable(tested)
     _demand_alike(
         first,
         second,
@@ -328,7 +333,7 @@ def _labels_unseen(bench: Bench) -> None:
     )
 
 
-def _label_column_unused(bench: Bench) -> None:
+def _label_column_unused(tested: TechniqueUnderTest) -> None:
     """Demand the same answers whatever the label column of the rows to predict is filled with."""
     test = example_table(200, seed=8)
     label = test.schema.label
@@ -337,12 +342,12 @@ def _label_column_unused(bench: Bench) -> None:
         "the true labels": test,
         "the opposite of the true labels": flipped(test),
     }
-    hidden = bench.answers(test)
-    demand_repeatable(bench)
+    hidden = tested.answers(test)
+    demand_repeatable(tested)
     for filler, filled in fillers.items():
         _demand_alike(
             hidden,
-            bench.answers(Shown(filled.schema, filled.codes)),
+            tested.answers(Shown(filled.schema, filled.codes)),
             f"It learns or predicts from the label column {label!r}: answers change with what hides that "
             "column in the rows to predict",
             expected="the same answers whatever that column is filled with there",
@@ -351,14 +356,14 @@ def _label_column_unused(bench: Bench) -> None:
         )
 
 
-def _better_than_constant(bench: Bench) -> None:
+def _better_than_constant(tested: TechniqueUnderTest) -> None:
     """Demand more right answers than a constant has where one feature tells the label.
 
     The same is demanded after training on rows that are sorted by their labels, as those to predict are not:
     what learns from the position of a row fails there.
     """
-    if bench.technique.may_lose_to_constant:
-        raise NotApplicableError(f"it declares that it may not: {bench.technique.may_lose_to_constant}")
+    if tested.technique.may_lose_to_constant:
+        raise NotApplicableError(f"it declares that it may not: {tested.technique.may_lose_to_constant}")
     train, test = told_by_skill(600, seed=7, wrong=0.05), told_by_skill(1000, seed=8)
     label = test.schema.label
     constant = float(max(np.mean(test.y), np.mean(~test.y)))
@@ -367,7 +372,7 @@ def _better_than_constant(bench: Bench) -> None:
         return float(np.mean(predictor.predict(rows) == test.y))
 
     try:
-        predictor = bench.fit(train)
+        predictor = tested.fit(train)
     except DeclinedError as declined:
         raise NotApplicableError(f"it declines the table: {declined}") from declined
     reached = right(predictor)
@@ -386,7 +391,7 @@ def _better_than_constant(bench: Bench) -> None:
             got=got,
             remedy=remedy,
         )
-    sorted_by_label = right(bench.fit(train.take(np.argsort(train.y, kind="stable"))))
+    sorted_by_label = right(tested.fit(train.take(np.argsort(train.y, kind="stable"))))
     _demand(
         sorted_by_label > constant,
         "It learns from the order of the training rows: sorted by their labels they make it no better than a "
@@ -397,19 +402,19 @@ def _better_than_constant(bench: Bench) -> None:
     )
 
 
-def _valid_weights(bench: Bench) -> None:
+def _valid_weights(tested: TechniqueUnderTest) -> None:
     """Demand weights that are finite, not negative and one for each row."""
-    weight = bench.prepared.sample_weight
+    weight = tested.prepared.sample_weight
     if weight is None:
         raise NotApplicableError("it does not weight rows")
-    fits = weight.shape == (len(bench.prepared.table),)
+    fits = weight.shape == (len(tested.prepared.table),)
     got = f"shape {weight.shape} from {weight.min()} to {weight.max()}"
     _demand(fits and bool(np.isfinite(weight).all() and (weight >= 0).all()), "Weights are invalid", got=got)
 
 
-def _valid_convergence(bench: Bench) -> None:
+def _valid_convergence(tested: TechniqueUnderTest) -> None:
     """Demand a count of steps and a residual within its tolerance, if it says how its fit converged."""
-    reported = bench.fitted.convergence
+    reported = tested.fitted.convergence
     if reported is None:
         raise NotApplicableError("it reports no convergence")
     figures = (reported.residual, reported.tolerance)
@@ -426,40 +431,40 @@ def _valid_convergence(bench: Bench) -> None:
     )
 
 
-def _row_order_irrelevant(bench: Bench) -> None:
+def _row_order_irrelevant(tested: TechniqueUnderTest) -> None:
     """Demand the same result from a shuffled table, unless chance decides."""
-    demand_fixed(bench)
+    demand_fixed(tested)
     train, test = train_and_test()
     shuffled = train.take(np.random.default_rng(1).permutation(len(train)))
     _demand(
-        difference(bench, (train, test), (shuffled, test)) == 0,
+        difference(tested, (train, test), (shuffled, test)) == 0,
         "The result depends on the order of the training rows",
         remedy="declare randomised = True if chance decides, or break ties by what rows hold",
     )
 
 
-def _names_irrelevant(bench: Bench) -> None:
+def _names_irrelevant(tested: TechniqueUnderTest) -> None:
     """Demand that renaming columns and states changes no prediction."""
     train, test = train_and_test()
     _demand(
-        np.array_equal(bench.fitted.predict(test), bench.predict(renamed(train), renamed(test))),
+        np.array_equal(tested.fitted.predict(test), tested.predict(renamed(train), renamed(test))),
         "Predictions depend on the names of columns or states",
         remedy="use the roles of the schema, never names",
     )
 
 
-def _coding_irrelevant(bench: Bench) -> None:
+def _coding_irrelevant(tested: TechniqueUnderTest) -> None:
     """Demand the same result whichever codes unordered states have, unless chance decides.
 
     The codes of roles must not matter. Those of features may to some extent, with a warning: see
     :data:`_MOST_BY_CODES`.
     """
-    effect = effect_of(bench, recoded)
+    effect = effect_of(tested, recoded)
     if effect == 0:
         return
     schema = example_table().schema
     label, sensitive = schema.label, schema.sensitive_feature
-    by_label = effect_of(bench, functools.partial(recoded, names=[label]))
+    by_label = effect_of(tested, functools.partial(recoded, names=[label]))
     _demand(
         by_label <= _MOST_BY_ROLES,
         f"The result depends on which code the favorable label has, in column {label!r}",
@@ -467,7 +472,7 @@ def _coding_irrelevant(bench: Bench) -> None:
         remedy="take it from table.y or schema.favorable_code, not from code 0 or 1; and learn from "
         "train.features, which leave the label column out",
     )
-    by_group = effect_of(bench, swapped, before=merged)
+    by_group = effect_of(tested, swapped, before=merged)
     _demand(
         by_group <= _MOST_BY_ROLES,
         f"The result depends on which code the deprived group has, in column {sensitive!r}",
@@ -475,7 +480,7 @@ def _coding_irrelevant(bench: Bench) -> None:
         remedy="take it from table.deprived or schema.deprived_code, not from code 0 or 1",
     )
     unordered = [column.name for column in schema.columns if not column.ordered]
-    alone = [name for name in unordered if effect_of(bench, functools.partial(recoded, names=[name])) > 0]
+    alone = [name for name in unordered if effect_of(tested, functools.partial(recoded, names=[name])) > 0]
     error = NonconformityError if effect > _MOST_BY_CODES else CautionError
     raise error(
         f"The result depends on the codes of unordered states, in {', '.join(map(repr, alone or unordered))}",
@@ -486,21 +491,21 @@ def _coding_irrelevant(bench: Bench) -> None:
     )
 
 
-def _groups_declared(bench: Bench) -> None:
+def _groups_declared(tested: TechniqueUnderTest) -> None:
     """Demand that all rows outside of the deprived group are one group unless it distinguishes more."""
-    technique = bench.technique
+    technique = tested.technique
     if technique.multi_group:
         raise NotApplicableError("it declares that it distinguishes more than two groups")
     if isinstance(technique, PreProcessing):
-        demand_fixed(bench)
-        seen = bench.prepared.table.schema.sensitive_index in bench.prepared.feature_indices
+        demand_fixed(tested)
+        seen = tested.prepared.table.schema.sensitive_index in tested.prepared.feature_indices
     else:
         # The scores that post-processing changes are the same whatever the classifier sees.
         seen = technique.needs_sensitive and not isinstance(technique, PostProcessing)
     if seen:
         raise NotApplicableError("what predicts may see the sensitive feature, and so every state of it")
     # Rows are ranked by a model that sees every state, unless it is kept from it.
-    blind = replace(bench, ranker=lambda table: bench.ranker(merged(table)))
+    blind = replace(tested, ranker=lambda table: tested.ranker(merged(table)))
     effect = effect_of(blind, merged)
     _demand(
         effect == 0,
@@ -510,25 +515,25 @@ def _groups_declared(bench: Bench) -> None:
     )
 
 
-def _group_without_positives(bench: Bench) -> None:
+def _group_without_positives(tested: TechniqueUnderTest) -> None:
     """Demand a result or a stated reason where one group never has the favorable label."""
     for positives in ((True, False), (False, True)):
         train = example_table(positives=positives)
-        reason = bench.technique.skip(train)
+        reason = tested.technique.skip(train)
         if reason is not None:
             _demand(bool(reason.strip()), "The technique declines without a reason")
             continue
         try:
-            bench.predict(train, example_table(200, seed=8))
+            tested.predict(train, example_table(200, seed=8))
         except TechniqueError as problem:
             _demand(bool(problem.what.strip()), "The technique fails without a reason")
 
 
-def _learner_declared(bench: Bench) -> None:
+def _learner_declared(tested: TechniqueUnderTest) -> None:
     """Demand that who asks for no classifier says what its own learner is without mitigation."""
-    own, technique = bench.technique.unconstrained, bench.technique
+    own, technique = tested.technique.unconstrained, tested.technique
     if own is None:
-        if not bench.asks_for_classifier():
+        if not tested.asks_for_classifier():
             raise CautionError(
                 "It never asks for tools.classifier, and is compared with one nevertheless",
                 expected="unconstrained, the parameters at which its own learner does nothing for fairness",
@@ -539,7 +544,7 @@ def _learner_declared(bench: Bench) -> None:
         free = type(technique)(**{**technique.parameters, **own})
     except (TechniqueError, TypeError) as problem:
         raise NonconformityError("unconstrained holds no parameters of it", got=str(problem)) from None
-    for tried in (bench, replace(bench, technique=free)):
+    for tried in (tested, replace(tested, technique=free)):
         _demand(
             not tried.asks_for_classifier(),
             "It asks for tools.classifier, and declares a learner of its own",
@@ -547,7 +552,7 @@ def _learner_declared(bench: Bench) -> None:
         )
 
 
-CHECKS: dict[str, Callable[[Bench], None]] = {
+CHECKS: dict[str, Callable[[TechniqueUnderTest], None]] = {
     "trains on the example": _trains,
     "deterministic under a seed": _deterministic,
     "answers repeatable": _repeatable,
@@ -557,11 +562,11 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "silent": _silent,
     "randomness declared": _randomness_declared,
     "sensitive feature declared": _sensitive_declared,
-    "weights declared": lambda bench: _need_declared(
-        bench, "needs_weights", "take weights", Weightless, "whose fit takes no weights"
+    "weights declared": lambda tested: _need_declared(
+        tested, "needs_weights", "take weights", Weightless, "whose fit takes no weights"
     ),
-    "need of scores declared": lambda bench: _need_declared(
-        bench, "needs_scores", "estimate probabilities", Scoreless, "that estimates no probabilities"
+    "need of scores declared": lambda tested: _need_declared(
+        tested, "needs_scores", "estimate probabilities", Scoreless, "that estimates no probabilities"
     ),
     "scores declared": _scores_declared,
     "learner declared": _learner_declared,

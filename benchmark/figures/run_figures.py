@@ -12,8 +12,8 @@ import pandas as pd
 from benchmark.figures import Drawing
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import file_name
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
-from benchmark.network import scores as scores_module
+from benchmark.network import structure_scores as scores_module
 from benchmark.network._counts import collapse, group, members
-from benchmark.network.scores import SetScores
+from benchmark.network.structure_scores import SetScores
 from tests.network.structure_helpers import (
     TABLES,
     oracle_parents,

@@ -34,7 +34,7 @@ from benchmark.metrics import (
     get_metric,
     metric_names,
 )
-from benchmark.metrics.groups import labeled_groups
+from benchmark.metrics.inputs import labeled_groups
 from benchmark.metrics.restoration import restoration
 
 if TYPE_CHECKING:
@@ -389,7 +389,7 @@ def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes
     folder that they lie in. An UnknownNameError says that there is no such metric.
     """
     code = closure_digest(
-        [*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "score.py"],
+        [*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "scoring.py"],
         *(
             Path(inspect.getfile(inspect.unwrap(get_metric(name).compute))).resolve()
             for name in metric_names(metrics)

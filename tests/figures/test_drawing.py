@@ -15,8 +15,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from benchmark.errors import ReportError
-from benchmark.figures import Drawing, files
-from benchmark.figures.files import write_figures
+from benchmark.figures import Drawing, drawing
+from benchmark.figures.drawing import write_figures
 from benchmark.figures.style import Page, styled
 
 
@@ -31,7 +31,7 @@ def drawings(n: int) -> list[Drawing]:
 
 @pytest.fixture(params=[1, 3])
 def n_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(files, "_n_cores", lambda: request.param)
+    monkeypatch.setattr(drawing, "_n_cores", lambda: request.param)
     return int(request.param)
 
 
@@ -40,7 +40,7 @@ def test_any_number_of_processes_writes_the_same_in_order(
 ) -> None:
     written = {}
     for n in (1, 2, 5):
-        monkeypatch.setattr(files, "_n_cores", lambda n=n: n)
+        monkeypatch.setattr(drawing, "_n_cores", lambda n=n: n)
         paths = list(write_figures(tmp_path / str(n), drawings(7), ("png", "svg")))
         names = [f"folder/{i}.{end}" for i in range(7) for end in ("png", "svg")]
         assert [path.relative_to(tmp_path / str(n)).as_posix() for path in paths] == names
@@ -63,7 +63,7 @@ def test_an_error_of_a_drawing_is_raised_here(tmp_path: Path, n_processes: int) 
 
 
 def test_what_a_killed_process_leaves_is_drawn_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_n_cores", lambda: 2)
+    monkeypatch.setattr(drawing, "_n_cores", lambda: 2)
     here = os.getpid()
 
     def ends_others(title: str) -> Figure:
@@ -98,10 +98,10 @@ def test_no_process_draws_on_when_the_first_is_interrupted_or_killed(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     program = (
-        "import signal, time; from pathlib import Path; from benchmark.figures import files\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler); files._n_cores = lambda: 2\n"
+        "import signal, time; from pathlib import Path; from benchmark.figures import drawing\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler); drawing._n_cores = lambda: 2\n"
         "def draw():\n    print('draws', flush=True); time.sleep(0.2); raise ValueError('never shown')\n"
-        "list(files.write_figures(Path('.'), [(str(i), draw) for i in range(1000)]))\n"
+        "list(drawing.write_figures(Path('.'), [(str(i), draw) for i in range(1000)]))\n"
     )
     first = subprocess.Popen(
         [sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

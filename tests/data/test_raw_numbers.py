@@ -12,7 +12,7 @@ from scipy.stats import ks_2samp
 from benchmark.conformance import example_table
 from benchmark.data.card import Card, load_card
 from benchmark.data.load import load_dataset
-from benchmark.data.numbers import Numbers, numbered
+from benchmark.data.raw_numbers import Numbers, numbered
 from benchmark.data.table import Table
 from benchmark.errors import DataError
 

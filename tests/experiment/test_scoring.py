@@ -17,12 +17,12 @@ from benchmark.experiment import versions
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome, compute, headline_metrics
-from benchmark.experiment.score import Answers, Place, Scorer, pack, scoring_digest, unpack
+from benchmark.experiment.scoring import Answers, Place, Scorer, pack, scoring_digest, unpack
 from benchmark.experiment.store import Store
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
-from benchmark.metrics import base as metric_base
+from benchmark.metrics import declaration as metric_base
 from benchmark.registry import load_plugin
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.describe import describe_run
@@ -48,12 +48,12 @@ technique = "reject_option"
 """
 
 
-def world(tmp_path: Path, *metrics: str, more: str = "") -> World:
+def prepared(tmp_path: Path, *metrics: str, more: str = "") -> PreparedExperiment:
     path = tmp_path / "small.toml"
     names = ", ".join(f'"{name}"' for name in metrics or ("paper",))
     text = TEXT.replace('["paper"]', f"[{names}]").replace('card = "compas"', f'card = "compas"\n{more}')
     path.write_text(text)
-    return build_world(load_for_run(path), Sources(offline=True))
+    return prepare_experiment(load_for_run(path), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store in which every cell has the paper's metrics."""
     folder = tmp_path_factory.mktemp("finished")
     with Store(folder / "a.sqlite") as store:
-        assert compute(world(folder), store, engine=InProcess(1)).computed == 4
+        assert compute(prepared(folder), store, engine=InProcess(1)).computed == 4
     return folder / "a.sqlite"
 
 
@@ -96,14 +96,14 @@ def test_answers_come_back_exactly() -> None:
 
 def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        first = compute(world(tmp_path), store, engine=InProcess(1))
+        first = compute(prepared(tmp_path), store, engine=InProcess(1))
         assert first.computed == 0
-        more = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
+        more = compute(prepared(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
         assert more.computed == 0
-        again = compute(world(tmp_path, "paper"), store, engine=InProcess(1))
+        again = compute(prepared(tmp_path, "paper"), store, engine=InProcess(1))
         assert again.computed == 0
     with Store(tmp_path / "b.sqlite") as store:
-        fresh = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
+        fresh = compute(prepared(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
         assert fresh.computed == 4
     assert values(more) == values(fresh)
     assert {"precision[Caucasian]", "demographic_parity_ratio"} <= {m for _, _, m in values(more)}
@@ -112,8 +112,8 @@ def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Pat
 
 def test_scores_are_kept_where_a_metric_needs_them(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        assert compute(world(tmp_path, "paper", "auc_gap"), store, engine=InProcess(1)).computed == 4
-        kept = compute(world(tmp_path, "auc_gap", "auc"), store, engine=InProcess(1))
+        assert compute(prepared(tmp_path, "paper", "auc_gap"), store, engine=InProcess(1)).computed == 4
+        kept = compute(prepared(tmp_path, "auc_gap", "auc"), store, engine=InProcess(1))
         assert kept.computed == 0
     found = values(kept)
     for beta in (0.0, 0.5):
@@ -131,12 +131,12 @@ def test_a_corrected_metric_is_computed_again_and_nothing_else(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(path) as store:
-        before = compute(world(tmp_path), store, engine=InProcess(1))
+        before = compute(prepared(tmp_path), store, engine=InProcess(1))
         wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
         monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
-        assert compute(world(tmp_path), store, engine=InProcess(1)).computed == 0
+        assert compute(prepared(tmp_path), store, engine=InProcess(1)).computed == 0
         monkeypatch.setattr(run_module, "scoring_digest", lambda *_: "other code")
-        after = compute(world(tmp_path), store, engine=InProcess(1))
+        after = compute(prepared(tmp_path), store, engine=InProcess(1))
         assert after.computed == 0
     assert {v for (_, _, name), v in values(after).items() if name == "accuracy"} == {0.5}
     assert 0.5 not in {v for (_, _, name), v in values(before).items() if name == "accuracy"}
@@ -146,25 +146,27 @@ def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Pat
     names = [name for name, item in list_metrics().items() if {"strata", "alternated"} & {*item.needs}]
     assert len(names) > 2
     with Store(tmp_path / "a.sqlite") as store:
-        without = compute(world(tmp_path, *names), store, engine=InProcess(1))
+        without = compute(prepared(tmp_path, *names), store, engine=InProcess(1))
     with Store(tmp_path / "b.sqlite") as store:
-        given = compute(world(tmp_path, *names, more='strata = "sex"'), store, engine=InProcess(1))
+        given = compute(prepared(tmp_path, *names, more='strata = "sex"'), store, engine=InProcess(1))
     stratified = {name for name in names if "strata" in get_metric(name).needs}
     assert {values(without)[0.0, "none", name] for name in stratified} == {None}
     assert not {None} & {values(given)[0.0, "none", name] for name in stratified}
     assert values(given)[0.0, "none", "alternation_gap"] > 0  # type: ignore[operator]
     assert values(given)[0.5, "none", "alternation_divergence[Caucasian]"] in (0, math.inf)
     with pytest.raises(UnknownNameError, match="strata: There is no column called 'colour'"):
-        world(tmp_path, more='strata = "colour"')
+        prepared(tmp_path, more='strata = "colour"')
 
 
 def test_other_strata_are_scored_again_and_nothing_else(tmp_path: Path, path: Path) -> None:
     wanted = ("label_conditional_disparity",)
     with Store(path) as store:
-        compute(world(tmp_path, *wanted), store, engine=InProcess(1))
+        compute(prepared(tmp_path, *wanted), store, engine=InProcess(1))
         found = []
         for column in ("sex", "age_cat"):
-            there = compute(world(tmp_path, *wanted, more=f'strata = "{column}"'), store, engine=InProcess(1))
+            there = compute(
+                prepared(tmp_path, *wanted, more=f'strata = "{column}"'), store, engine=InProcess(1)
+            )
             assert there.computed == 0
             found.append(values(there)[0.0, "none", *wanted])
     assert None not in found
@@ -173,11 +175,11 @@ def test_other_strata_are_scored_again_and_nothing_else(tmp_path: Path, path: Pa
 
 def test_what_the_model_was_not_asked_is_asked_later(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        assert compute(world(tmp_path, "auc"), store, engine=InProcess(1)).computed == 4
-        later = compute(world(tmp_path, "auc", "alternation"), store, engine=InProcess(1))
+        assert compute(prepared(tmp_path, "auc"), store, engine=InProcess(1)).computed == 4
+        later = compute(prepared(tmp_path, "auc", "alternation"), store, engine=InProcess(1))
         assert later.computed == 4
         assert values(later)[0.0, "none", "alternation_gap"] is not None
-        assert compute(world(tmp_path, "alternation"), store, engine=InProcess(1)).computed == 0
+        assert compute(prepared(tmp_path, "alternation"), store, engine=InProcess(1)).computed == 0
 
 
 def test_a_metric_that_hides_what_it_needs_finds_it_neither_now_nor_later(
@@ -188,9 +190,9 @@ def test_a_metric_that_hides_what_it_needs_finds_it_neither_now_nor_later(
     )
     monkeypatch.setitem(metric_base._REGISTRY._items, "hidden", hidden)
     with Store(path) as store:
-        stored = values(compute(world(tmp_path, "hidden"), store, engine=InProcess(1)))
-    scene = (found := world(tmp_path, "hidden")).scenes["compas"]
-    now = Scorer(scene.test, ["hidden"]).score(Answers(scene.test.y)).results
+        stored = values(compute(prepared(tmp_path, "hidden"), store, engine=InProcess(1)))
+    data = (found := prepared(tmp_path, "hidden")).datasets["compas"]
+    now = Scorer(data.test, ["hidden"]).score(Answers(data.test.y)).results
     assert {value for (_, _, name), value in stored.items() if name == "hidden"} == {None}
     assert math.isnan(now.values["hidden"])
     assert found.experiment.metrics == ("hidden",)
@@ -201,9 +203,9 @@ def somewhere_else(everybody: Group) -> float:
 
 
 def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
-    plain = world(tmp_path, "paper", "fairlearn").experiment
+    plain = prepared(tmp_path, "paper", "fairlearn").experiment
     assert headline_metrics(plain) == ("discrimination", "accuracy", "overestimation", "underestimation")
-    assert headline_metrics(world(tmp_path, "auc_gap", "auc").experiment) == ("auc_gap",)
+    assert headline_metrics(prepared(tmp_path, "auc_gap", "auc").experiment) == ("auc_gap",)
     chosen = plain.model_copy(update={"headline": ("demographic_parity_ratio",)})
     assert headline_metrics(chosen) == ("demographic_parity_ratio",)
     # What is among the metrics already need not be added to them.
@@ -217,7 +219,7 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
 
 
 def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_path: Path, path: Path) -> None:
-    found = world(tmp_path, "paper", "rates", "demographic_parity_ratio")
+    found = prepared(tmp_path, "paper", "rates", "demographic_parity_ratio")
     with Store(path) as store:
         outcome = compute(found, store, engine=InProcess(1))
     write_run_folder(tmp_path / "out", found, outcome, figures=False)
@@ -242,7 +244,7 @@ def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_pat
 
 
 def test_a_compressed_copy_of_the_results_is_kept_current(tmp_path: Path, path: Path) -> None:
-    found = world(tmp_path, "paper")
+    found = prepared(tmp_path, "paper")
     with Store(path) as store:
         outcome = compute(found, store, engine=InProcess(1))
     out = tmp_path / "out"
@@ -298,7 +300,7 @@ def test_the_digest_covers_the_helpers_of_a_plugin_and_the_strata(tmp_path: Path
 
 
 def test_the_headline_keeps_its_order(tmp_path: Path) -> None:
-    experiment = world(tmp_path, "paper", "rates")
+    experiment = prepared(tmp_path, "paper", "rates")
     shown = describe_run(experiment).shown
     assert tuple(metric.name for metric in shown.metrics) == PAPER_METRICS
     assert shown.shown == shown

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import AXES, Array, Cells, Goal, require_known, row_means, to_cells
+from benchmark.statistics.cells import AXES, Array, Cells, Goal, require_known, row_means, to_cells
 
 PARETO_COLUMNS = (
     *(*AXES, "technique", "first", "second"),
@@ -21,10 +21,10 @@ def pareto_fronts(
 ) -> pd.DataFrame:
     """Find the techniques that no other one beats in one of two metrics without losing in the other.
 
-    Techniques are compared by their mean :func:`~benchmark.statistics.frames.distance` to each metric's
+    Techniques are compared by their mean :func:`~benchmark.statistics.cells.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value.
 
-    Columns :data:`PARETO_COLUMNS`, one row for each place of :data:`~benchmark.statistics.frames.AXES` and
+    Columns :data:`PARETO_COLUMNS`, one row for each place of :data:`~benchmark.statistics.cells.AXES` and
     technique.
     ``on_front`` says whether the technique is on the front of the means, and ``share_on_front`` in which
     share of its repetitions, each by itself, it is on the front of these; a technique without a value is on

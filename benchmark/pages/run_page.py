@@ -17,12 +17,12 @@ from markupsafe import Markup
 from benchmark.columns import MANIFEST_NAME
 from benchmark.errors import ReportError
 from benchmark.pages.html import render
-from benchmark.pages.numbers import as_script, page_numbers
+from benchmark.pages.payload import as_script, page_numbers
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RUN_AGAIN
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections import Surface, sections_of
-from benchmark.text.files import write_atomically
+from benchmark.text.writing import write_atomically
 
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""

@@ -47,7 +47,7 @@ class NotApplicableError(Exception):
 
 
 @dataclass(frozen=True)
-class Bench:
+class TechniqueUnderTest:
     """A technique under test, with what it is handed."""
 
     technique: Technique
@@ -90,7 +90,7 @@ class Bench:
         """What a second fit answers, and whether a global generator was used meanwhile."""
         _ = self.trial  # first, because libraries may use these generators when they are imported
         with _marked_global_state() as marked:
-            answers = Bench(self.technique, self.classifier, self.ranker, self.seed).answers()
+            answers = TechniqueUnderTest(self.technique, self.classifier, self.ranker, self.seed).answers()
             return answers, _global_state() != marked
 
     def answers(self, test: Table | None = None) -> Answers:
@@ -181,27 +181,27 @@ class Answers:
         return ", ".join(found)
 
 
-def demand_fixed(bench: Bench) -> None:
-    if bench.technique.randomised:
+def demand_fixed(tested: TechniqueUnderTest) -> None:
+    if tested.technique.randomised:
         raise NotApplicableError("it is randomised")
 
 
-def demand_repeatable(bench: Bench) -> None:
-    if bench.answers().differences(bench.answers()):
+def demand_repeatable(tested: TechniqueUnderTest) -> None:
+    if tested.answers().differences(tested.answers()):
         raise NotApplicableError("it gives the same rows another answer each time")
 
 
-def difference(bench: Bench, first: tuple[Table, Table], second: tuple[Table, Table]) -> float:
+def difference(tested: TechniqueUnderTest, first: tuple[Table, Table], second: tuple[Table, Table]) -> float:
     """Return which share of the result differs between two pairs of training and test rows.
 
     That is the share of prepared data, or of predictions where scores do not say that rounding decided.
     """
-    if isinstance(bench.technique, PreProcessing):
+    if isinstance(tested.technique, PreProcessing):
         data, other = (
-            _data(bench.technique.prepare(train, bench.tools()), test) for train, test in (first, second)
+            _data(tested.technique.prepare(train, tested.tools()), test) for train, test in (first, second)
         )
         return data.distance(other)
-    fits = [bench.fit(train) for train, _ in (first, second)]
+    fits = [tested.fit(train) for train, _ in (first, second)]
     differ = fits[0].predict(first[1]) != fits[1].predict(second[1])
     if differ.any() and fits[0].predict_score is not None:
         differ &= np.abs(fits[0].predict_score(first[1]) - 0.5) > _TOLERANCE
@@ -209,23 +209,25 @@ def difference(bench: Bench, first: tuple[Table, Table], second: tuple[Table, Ta
 
 
 def effect_of(
-    bench: Bench, change: Callable[[Table], Table], before: Callable[[Table], Table] = lambda table: table
+    tested: TechniqueUnderTest,
+    change: Callable[[Table], Table],
+    before: Callable[[Table], Table] = lambda table: table,
 ) -> float:
     """Return which share of the result a change of the tables changes, unless chance decides.
 
     Of post-processing it is the largest change of a group's share of favorable answers, if lots do not
     explain it.
     """
-    if isinstance(bench.technique, PostProcessing):
+    if isinstance(tested.technique, PostProcessing):
         rows = scored(before(example_table(400, seed=8)))
         changed = Scored(change(rows.table).hide_label(), rows.score)
         ways = (lambda adjust: adjust(rows), lambda adjust: adjust(changed))
-        pairs = adjusted(bench, bench.technique, *ways, held_out=before(example_table()), change=change)
+        pairs = adjusted(tested, tested.technique, *ways, held_out=before(example_table()), change=change)
         largest = share_difference(pairs, rows.table.codes[:, rows.table.schema.sensitive_index])
         return largest if largest > SHARE_TOLERANCE else 0.0
-    demand_fixed(bench)
+    demand_fixed(tested)
     train, test = map(before, train_and_test())
-    return difference(bench, (train, test), (change(train), change(test)))
+    return difference(tested, (train, test), (change(train), change(test)))
 
 
 Answered = Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
@@ -233,7 +235,7 @@ Answered = Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
 
 
 def adjusted(
-    bench: Bench,
+    tested: TechniqueUnderTest,
     technique: PostProcessing,
     first: Callable[[Adjustment], NDArray[np.bool_]],
     second: Callable[[Adjustment], NDArray[np.bool_]],
@@ -249,7 +251,7 @@ def adjusted(
     held_out = example_table() if held_out is None else held_out
     score = made_up_scores(held_out)
     for i in range(_SEEDS):
-        seeded = replace(bench, seed=bench.seed + i)
+        seeded = replace(tested, seed=tested.seed + i)
         adjust = technique._adjust(Scored(held_out, score), seeded.tools())
         other = adjust
         if change is not None:

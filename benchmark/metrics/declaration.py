@@ -1,6 +1,6 @@
 """Declaration and evaluation of metrics.
 
-A metric is a function of one or several :class:`~benchmark.metrics.groups.Group`. Which groups it is given is
+A metric is a function of one or several :class:`~benchmark.metrics.inputs.Group`. Which groups it is given is
 part of its declaration (:data:`Compares`), and so is what it needs: most metrics need nothing but counts,
 which one pass over the rows gives for all of them.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import BetabenchError, DataError, UnknownNameError, where
-from benchmark.metrics.groups import Conventions, Group, GroupCounts, Need, Predictions, UndefinedMetricError
+from benchmark.metrics.inputs import Conventions, Group, GroupCounts, Need, Predictions, UndefinedMetricError
 from benchmark.registry import Registry
 
 Direction = Literal["higher", "lower", "closer_to_ideal", "none"]
@@ -94,8 +94,8 @@ class Metric:
     ideal: float | None
     direction: Direction  # which of two values is better
     source: str  # publication and equation
-    needs: tuple[Need, ...]  # what it is computed from, of :data:`~benchmark.metrics.groups.Need`
-    # Value; raises :class:`~benchmark.metrics.groups.UndefinedMetricError` with the reason where there is
+    needs: tuple[Need, ...]  # what it is computed from, of :data:`~benchmark.metrics.inputs.Need`
+    # Value; raises :class:`~benchmark.metrics.inputs.UndefinedMetricError` with the reason where there is
     # none.
     compute: Callable[..., float]
     # Which groups it is given, of :data:`Compares`. ``compute`` takes one group, two (the group in question

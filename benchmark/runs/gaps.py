@@ -7,7 +7,7 @@ import pandas as pd
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.metrics import GAP
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.frames import (
+from benchmark.statistics.cells import (
     CELL_KEY,
     LEAST,
     Baseline,

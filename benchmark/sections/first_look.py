@@ -15,7 +15,7 @@ from benchmark.sections.goals import TWO_WINNERS, WORDS, by_goal, difference, un
 from benchmark.sections.hidden import hidden_blocks
 from benchmark.sections.restoration import people_of
 from benchmark.sections.section import Block, Section
-from benchmark.statistics.answer import Answer, by_level
+from benchmark.statistics.answer_record import Answer, by_level
 from benchmark.statistics.answers import DISCRIMINATION
 from benchmark.statistics.levels import level_changes
 from benchmark.text.words import number, share, with_interval

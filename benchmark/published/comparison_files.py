@@ -17,7 +17,7 @@ from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.experiment.plan import Experiment
-from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
+from benchmark.published.pairing import TOLERANCES, Comparison, build_comparison
 from benchmark.published.readings import KEY, read_readings
 from benchmark.published.text import (
     FAR,
@@ -30,8 +30,8 @@ from benchmark.published.text import (
     worst_blocks,
 )
 from benchmark.runs.finished import read_frame, read_run
-from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 PUBLISHED_COLUMNS = (*KEY, "value")
 """Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
@@ -131,7 +131,7 @@ def write_comparison(
     figures : bool, default True
         Whether to draw the heat map.
     formats : sequence of str, optional
-        Of the heat map: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+        Of the heat map: some of :data:`~benchmark.text.writing.FORMATS`; by default PNG alone.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def write_comparison(
     drawn: list[Path] = []
     if figures:
         # matplotlib is loaded only when something is drawn.
-        from benchmark.figures.files import write_figures
+        from benchmark.figures.drawing import write_figures
         from benchmark.published.figure import draw_differences
 
         drawing = [("differences", functools.partial(draw_differences, comparison))]

@@ -13,8 +13,8 @@ from benchmark.experiment.entries import PublishedDataset, PublishedEntry
 from benchmark.published.readings import Reading, add_readings
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
-from benchmark.runs.frames import MEAN_COLUMNS
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import MEAN_COLUMNS
 from benchmark.text.embedded import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
@@ -114,8 +114,8 @@ def compare(
 ) -> pd.DataFrame:
     """Put each published number beside the mean that repeats it.
 
-    ``published`` has the columns :data:`~benchmark.published.files.PUBLISHED_COLUMNS`, and may have one for
-    each reading (:func:`~benchmark.published.readings.add_readings`). The result has
+    ``published`` has the columns :data:`~benchmark.published.comparison_files.PUBLISHED_COLUMNS`, and
+    may have one for each reading (:func:`~benchmark.published.readings.add_readings`). The result has
     :data:`COMPARISON_COLUMNS`, two for each reading, and a row for each published number, in that order.
     ``difference`` is ours minus published. A number without counterpart has empty numbers and a ``reason``.
 

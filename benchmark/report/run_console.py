@@ -15,8 +15,8 @@ from rich.table import Table
 from benchmark.render.console import print_section
 from benchmark.runs.descriptions import MetricDescription
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.frames import STATUSES, Scenario
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import STATUSES, Scenario
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.sections.answers import constant_title, in_short, short
 from benchmark.sections.signs import mark

@@ -6,7 +6,7 @@ from benchmark.data import Column, Schema
 from benchmark.errors import NetworkError
 from benchmark.network.inference import group_rates, joint_distribution
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 from tests.network.conftest import random_network
 
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmark.runs.comparison import RunsComparison
-from benchmark.text.console import say
+from benchmark.text.terminal import say
 from benchmark.text.words import few
 
 _MOST_SHOWN = 5

@@ -21,7 +21,7 @@ from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ConstantAnswer, constant_on
-from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey, require_unique
+from benchmark.statistics.cells import SCENARIO, Baseline, ScenarioKey, require_unique
 from benchmark.text.words import file_name
 
 MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
@@ -48,7 +48,7 @@ class Scenario:
 
     @property
     def key(self) -> ScenarioKey:
-        """What the columns :data:`~benchmark.statistics.frames.SCENARIO` hold."""
+        """What the columns :data:`~benchmark.statistics.cells.SCENARIO` hold."""
         return self.dataset.name, self.bias, self.classifier, self.test
 
     @property

@@ -13,12 +13,12 @@ from benchmark.data.source import Sources
 from benchmark.data.table import Column, Schema, Table
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import World, build_world
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.figures.dataset_figures import dataset_figures
 from benchmark.figures.fidelity import draw_fidelity, mutual_information, shares
 from benchmark.figures.label_table import draw_label_table, label_table
-from benchmark.figures.world import world_figures
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
+from benchmark.network.sampling import sample
 from benchmark.runs.describe import describe_run
 from tests.figures.figure_checks import flaws, panels, texts_of
 
@@ -178,14 +178,16 @@ def test_no_text_of_the_fidelity_overlaps_or_is_cut() -> None:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedExperiment:
     folder = tmp_path_factory.mktemp("small")
     (folder / "small.toml").write_text(EXPERIMENT)
-    return build_world(load_for_run(folder / "small.toml"), Sources(offline=True))
+    return prepare_experiment(load_for_run(folder / "small.toml"), Sources(offline=True))
 
 
-def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each_bias(world: World) -> None:
-    figures = dict(world_figures(world, describe_run(world)))
+def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each_bias(
+    prepared: PreparedExperiment,
+) -> None:
+    figures = dict(dataset_figures(prepared, describe_run(prepared)))
     assert list(figures) == [
         "label/dutch_embedded__cpt",
         "fidelity/dutch_embedded__cpt",
@@ -197,10 +199,10 @@ def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each
         assert flaws(figure) == []
 
 
-def test_the_sample_is_the_one_that_techniques_met(world: World, tmp_path: Path) -> None:
+def test_the_sample_is_the_one_that_techniques_met(prepared: PreparedExperiment, tmp_path: Path) -> None:
     # What techniques meet is this very table: tests/experiment/test_evaluate.py
-    table = world.training_sample(Block("dutch", "cpt", 1.0, repetition=0))
-    expected = shares(table, world.scenes["dutch"].test.schema.names)
-    figure = dict(world_figures(world, describe_run(world)))["fidelity/dutch_embedded__cpt"]()
+    table = prepared.training_sample(Block("dutch", "cpt", 1.0, repetition=0))
+    expected = shares(table, prepared.datasets["dutch"].test.schema.names)
+    figure = dict(dataset_figures(prepared, describe_run(prepared)))["fidelity/dutch_embedded__cpt"]()
     drawn = np.asarray(panels(figure)[1].collections[0].get_offsets())[:, 1]
     np.testing.assert_allclose(sorted(drawn), sorted(expected.values()))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmark.figures import Drawing
 from benchmark.figures.style import render
-from benchmark.text.files import FORMATS_WRITTEN, write_atomically
+from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 
 def write_figures(
