@@ -331,13 +331,6 @@ class Manifest(BaseModel):
         """Return levels of bias as they stand in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
         return level_text(self.level_name, *levels)
 
-    @property
-    def level_entry(self) -> str:
-        """What a level of bias is, as in a list of signs."""
-        if self.level_name == "beta":
-            return "β: level of planted bias; 25 % bias is β = 0.25"
-        return "dose: label gap that the planted bias adds"
-
     def with_level_words(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame whose reasons call levels of bias by their name."""
         if self.level_name == "beta":
