@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.console import Console
@@ -20,7 +19,8 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import STATUSES, Scenario
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.sections.answers import constant_title, in_short, short
-from benchmark.sections.signs import below_constant_words
+from benchmark.sections.signs import below_constant_words, mark
+from benchmark.statistics.answer_record import Answer, answer_records
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.choices import Criteria
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
@@ -50,7 +50,8 @@ def print_report(
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
     for scenario in run.scenarios:
         _print_heading(console, scenario, pair, manifest)
-        useless = {(row.technique, row.beta): row for row in _useless(scenario.rows(answers))}
+        records = answer_records(scenario.rows(answers))
+        useless = {(row.technique, row.beta): row for row in records if mark(row)}
         entries = _entries(scenario.rows(run.summary), scenario, pair, set(useless), manifest)
         _print_means(console, entries, manifest.levels, manifest.level_name)
         if useless:
@@ -95,14 +96,7 @@ def _print_heading(
         console.print(f"Note: {escape(note)}", style="yellow", highlight=False)
 
 
-def _useless(answers: pd.DataFrame) -> Iterator[Any]:
-    """Yield the answers of degenerate classifiers, and of those below a constant answer or with one group."""
-    for row in answers.itertuples(index=False):
-        if row.n_degenerate > 0 or row.below_constant or row.one_group:
-            yield row
-
-
-def _useless_words(rows: Iterable[Any]) -> str:
+def _useless_words(rows: Iterable[Answer]) -> str:
     """Return the note on the mark: each reason that applies to some row."""
     reasons: dict[str, None] = {}
     for row in rows:

@@ -463,9 +463,12 @@ def _of_the_chosen(
     if CHEAP not in picked:
         cost = max(row.accuracy_change for row in chosen)
         least = next(row for row in chosen if row.accuracy_change == cost)
+        loss = beyond(-cost, margin)
         yield (
-            f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses the "
-            f"least, {beyond(-cost, margin)}."
+            f"It loses more than {margin:g} of accuracy, {loss}."
+            if one
+            else f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses the "
+            f"least, {loss}."
         )
     yield from tie_sentences(picked, chosen, titles, margin)
     kind = "recommended"

@@ -94,13 +94,13 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         f"baseline is still compared with, unless it gives more than {most} of all rows the same label in "
         "more than half of its repetitions.",
         BELOW_WORDS.capitalize(): "The best constant answer refuses everybody or accepts everybody, "
-        "whichever is right more often on the test rows. A technique below it on average is compared, and recommended "
-        "only within the slack of accuracy.",
+        "whichever is right more often on the test rows. A technique below it on average is compared, and "
+        "recommended only within the slack of accuracy.",
         "One answer for a group": f"On average more than {most} of one of the groups are refused, or "
         "accepted. The technique is compared, and never recommended.",
         "Inside the unprocessing frontier": "Thresholds by group, chosen on the training sample, dominate "
-        "the technique. They use the scores of the most accurate untreated classifier. On the same samples they "
-        "are more accurate at no more discrimination (95 % interval of the difference below 0). It does not "
+        "the technique. They use the scores of the most accurate untreated classifier. On the same samples "
+        "they are more accurate at no more discrimination (95 % interval of the difference below 0). It does not "
         "decide on recommendations.",
         "Goals": f"{'; '.join(words.title for words in WORDS.values())}. {CLEAN_MODEL} Acceptance is equal "
         "where discrimination is 0. Each answer, choice and rank is for one goal.",
