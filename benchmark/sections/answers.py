@@ -411,18 +411,8 @@ def in_short(
 ) -> Section:
     """Return the choices for each goal in each scenario, in 80 columns.
 
-    Parameters
-    ----------
-    scenarios : sequence of Scenario
-        In the order in which they are shown.
-    answers : DataFrame
-        From :func:`~benchmark.statistics.answers.answer_table`.
-    run : Manifest
-        The run of the answers.
-    criteria : Criteria
-        The criteria of the answers' verdicts.
-    moves : mapping of ScenarioKey to mapping of float to str
-        The effect of each dose on the baseline.
+    ``answers`` is an :func:`~benchmark.statistics.answers.answer_table` made with ``criteria``. ``moves`` has
+    the effects of doses on baselines.
     """
     blocks: list[Block] = []
     every_level: list[Sequence[Answer]] = []

@@ -467,8 +467,8 @@ def _of_the_chosen(
         yield (
             f"It loses more than {margin:g} of accuracy, {loss}."
             if one
-            else f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses the "
-            f"least, {loss}."
+            else f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses "
+            f"the least, {loss}."
         )
     yield from tie_sentences(picked, chosen, titles, margin)
     kind = "recommended"

@@ -100,8 +100,8 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         "accepted. The technique is compared, and never recommended.",
         "Inside the unprocessing frontier": "Thresholds by group, chosen on the training sample, dominate "
         "the technique. They use the scores of the most accurate untreated classifier. On the same samples "
-        "they are more accurate at no more discrimination (95 % interval of the difference below 0). It does not "
-        "decide on recommendations.",
+        "they are more accurate at no more discrimination (95 % interval of the difference below 0). It does "
+        "not decide on recommendations.",
         "Goals": f"{'; '.join(words.title for words in WORDS.values())}. {CLEAN_MODEL} Acceptance is equal "
         "where discrimination is 0. Each answer, choice and rank is for one goal.",
         "Recommended": f"{recommended} Dominated techniques are not recommended: {DOMINATED}. {NOT_TESTED}",

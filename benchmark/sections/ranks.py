@@ -40,8 +40,8 @@ def section(statistics: RunStatistics) -> Section:
             "ranks": f"average ranks over datasets, with and without {statistics.run.level_sign}; Friedman's "
             "test; groups of techniques that are not shown to differ",
             "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction; "
-            f"Bayesian signed-rank test with a region of practical equivalence ({N_POSTERIOR:,} samples, error "
-            "of probabilities up to 0.005)",
+            f"Bayesian signed-rank test with a region of practical equivalence ({N_POSTERIOR:,} samples, "
+            "error of probabilities up to 0.005)",
         },
         figures={"ranks": "Mean ranks"},
     )
