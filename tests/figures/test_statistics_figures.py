@@ -225,7 +225,7 @@ def test_costs_of_recovery_fill_their_panels_whatever_other_stages_cost(planted:
     assert all(high - low < 2 for low, high in (axes.get_ylim() for axes in labelled))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_many_techniques_those_nearest_to_full_recovery_are_shown(
     planted: RunStatistics, monkeypatch: pytest.MonkeyPatch
 ) -> None:

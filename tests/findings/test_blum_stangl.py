@@ -225,7 +225,7 @@ def test_the_findings_are_what_was_measured(table: Callable[[], Iterator[tuple[s
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:
     words = [
         "run",

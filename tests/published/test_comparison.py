@@ -595,7 +595,7 @@ def test_what_an_earlier_comparison_left_is_removed(run_dir: Path, comparison: C
     assert left == {"table1.md", "table2.md", "notes.md"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_run_gives_the_same_bytes_whatever_the_hash_seed(run_dir: Path) -> None:
     outputs = []
     for seed in ("1", "2"):

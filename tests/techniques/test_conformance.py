@@ -68,7 +68,7 @@ def test_what_is_expensive_conforms_as_it_is(name: str) -> None:
     conforms(get_technique(name))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", list_techniques())
 def test_every_registered_technique_conforms_with_the_classifier_of_the_command(name: str) -> None:
     c45 = make_classifier("c45")
