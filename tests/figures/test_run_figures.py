@@ -22,7 +22,6 @@ from tests.helpers.figure_checks import (
     cut_off,
     flaws,
     grey_levels,
-    nightly_but,
     overlapping,
     panels,
     texts_of,
@@ -40,6 +39,7 @@ from tests.helpers.made_up_runs import (
     many_techniques,
     sample_run,
 )
+from tests.helpers.marks import nightly_but
 
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:

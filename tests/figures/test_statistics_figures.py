@@ -25,8 +25,9 @@ from benchmark.figures.recovery import draw_recovery, recovery_panels
 from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from tests.helpers.figure_checks import flaws, grey_levels, nightly_but, numbers_in, panels, texts_of
+from tests.helpers.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
 from tests.helpers.made_up_statistics import METRICS, WARNING, statistics
+from tests.helpers.marks import nightly_but
 from tests.helpers.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
 SIZES = (1, 2, 9, 25, 39)

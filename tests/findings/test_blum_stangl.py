@@ -216,7 +216,7 @@ def table_of_samples() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "table", [table_of_recoveries, pytest.param(table_of_samples, marks=pytest.mark.slow)]
+    "table", [table_of_recoveries, pytest.param(table_of_samples, marks=pytest.mark.nightly)]
 )
 def test_the_findings_are_what_was_measured(table: Callable[[], Iterator[tuple[str, str]]]) -> None:
     text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").splitlines()

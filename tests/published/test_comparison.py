@@ -53,13 +53,13 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from tests.helpers.figure_checks import (
     colorbars,
     cut_off,
-    nightly_but,
     numbers_in,
     overlapping,
     panels,
     texts_of,
 )
 from tests.helpers.made_up_runs import made_up_dataset, manifest_of
+from tests.helpers.marks import nightly_but
 from tests.helpers.published import ENTRY, MEANS, PUBLISHED, manifest, write_run
 
 PAPER = load_experiment("paper")
