@@ -128,10 +128,12 @@ def fall_words(row: Answer) -> str:
     if not falls(row):
         return ""
     accepted, before = share(row.accepted_deprived), share(row.baseline_accepted_deprived)
-    name = baseline_name(row)
+    name, term = baseline_name(row), "leveling down: " * row.levels_down
     if accepted == before:
-        return f"accepts no more of the deprived group than {name} ({accepted}), and fewer of the favored"
-    return f"accepts {accepted} of the deprived group ({name}: {before})"
+        return (
+            f"{term}accepts no more of the deprived group than {name} ({accepted}), and fewer of the favored"
+        )
+    return f"{term}accepts {accepted} of the deprived group ({name}: {before})"
 
 
 def too_few_words(row: Answer) -> str:
@@ -326,8 +328,7 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
         f"{_LACKING[math.isnan(row.accepted)]} not recorded": verdict == "unknown",
         too_few_words(row): verdict == "too_few",
-        fall_words(row): row.is_chosen and falls(row),
-        "leveling down: fewer of the favored accepted, no more of the deprived": row.levels_down,
+        fall_words(row): row.is_chosen or row.levels_down,
         "not compared": verdict == "not_compared",
         one_group_words(row): row.one_group and not row.n_degenerate,
         INSIDE_WORDS: row.frontier == INSIDE,

@@ -197,7 +197,7 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
     }
     assert (HIDDEN_BIAS in verdicts[RESTORE]) != kept
     assert HIDDEN_BIAS not in verdicts[EQUALISE]
-    assert "Evens is recommended to equalise acceptance." in text
+    assert "Evens is recommended to equalize acceptance." in text
     for surface, show in SURFACES.items():
         shown = show(statistics)
         assert (
