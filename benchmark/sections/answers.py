@@ -572,9 +572,8 @@ def _short_reading(
     yield run.tests_note
     if any(row.is_chosen for row in rows):
         yield (
-            "A technique is recommended if it is shown to be nearer to the goal than the baseline by more "
-            f"than {criteria.margin:g}, is accurate enough, and accepts and refuses enough of each group. "
-            "The report has the whole rule. "
+            "A technique is recommended if it is shown to beat the baseline by more than "
+            f"{criteria.margin:g}, is accurate enough, and accepts and refuses enough of each group. The report has the whole rule. "
             f"Fewer than {criteria.least_splits} repetitions give candidates only."
         )
     yield dominated_note(rows)

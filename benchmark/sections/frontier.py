@@ -8,7 +8,7 @@ from benchmark.statistics.unprocessing import inside_shares
 
 READING = (
     "The table counts the techniques inside the unprocessing frontier. Thresholds by group dominate them: "
-    "they are more accurate at no more discrimination (95 % interval of the difference below 0). They use "
+    "they are more accurate at no more discrimination, by the 95 % interval of the difference. They use "
     "the scores of the most accurate untreated classifier and are chosen on the training sample. The "
     "intervals do not allow for the number of techniques."
 )
