@@ -344,7 +344,7 @@ def flaws(row: Answer) -> str:
     """Return the reasons against a baseline or chosen technique in a few words; nothing if there are none."""
     useless = [row.degenerate] if row.n_degenerate else [_below_words(row), one_group_words(row)]
     inside = INSIDE_WORDS if row.frontier == INSIDE else ""
-    return "; ".join(filter(None, [*useless, inside, fall_words(row)]))
+    return "; ".join(filter(None, [*useless, inside, fall_words(row) if row.is_chosen else ""]))
 
 
 def _below_words(row: Answer) -> str:

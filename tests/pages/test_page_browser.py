@@ -361,7 +361,7 @@ def test_a_baseline_that_was_not_compared_with_is_not_tested(visit: Visits, made
     assert "not tested" not in (page.locator("#about").text_content() or "")
     page.locator("#metrics").get_by_label("from_elsewhere").check()
     tested = {
-        (cells[2], cells[10] == "not tested") for cells in table(page) if len(cells) == 12 and cells[5] != "0"
+        (cells[2], cells[10] == "not tested") for cells in table(page) if len(cells) == 13 and cells[5] != "0"
     }
     assert tested == {("Discrimination", False), ("Accuracy", False), ("from_elsewhere", True)}
 
@@ -610,7 +610,7 @@ def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn(visit: Visi
     drawn(page, "tradeoff")
     assert page.evaluate("document.getElementById('tradeoff').layout.shapes.filter(s => s.name)") == []
     assert page.locator("#constant-told").text_content() == (
-        "The accuracy of refusing everybody, 0.998, lies far from all of these. "
+        "The accuracy of refusing everybody, 0.998, lies beyond the axis. "
     )
 
 
