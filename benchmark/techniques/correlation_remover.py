@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,9 +94,8 @@ class CorrelationRemover(PreProcessing):
 
         def redrawn(table: Table, lots: Array) -> Table:
             group, planned = table.groups, zip(plan, lots, strict=True)
-            made = [np.floor(code[group, table.codes[:, i]] + lot) for (i, code), lot in planned]
-            kept = table.codes[:, [schema.label_index, *sensitive]]
-            return Table(changed, np.column_stack([kept, *made]).astype(CODE_DTYPE))
+            codes = [np.floor(code[group, table.codes[:, i]] + lot) for (i, code), lot in planned]
+            return with_features(table, changed, codes)
 
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
         others = [i for i in schema.feature_indices if i not in sensitive]
@@ -152,15 +151,21 @@ def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
 
 
 def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
-    """Return a schema of another's label and sensitive feature and new ordered columns, in this order.
+    """Return a schema of the label, the sensitive feature and new ordered columns, in this order.
 
-    ``columns`` are the names, all different, and numbers of states of the new ones.
+    ``columns`` are the names, all different, and numbers of states of the new columns.
     """
-    kept = [schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices)]
-    # Longer than any of their names, so equal to none.
-    prefix = max((column.name for column in kept), key=len)
-    made = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
-    return replace(schema, columns=(*kept, *made))
+    roles = [schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices)]
+    # The longest name as prefix, so that no new name equals one of these.
+    prefix = max((column.name for column in roles), key=len)
+    new = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
+    return replace(schema, columns=(*roles, *new))
+
+
+def with_features(table: Table, schema: Schema, codes: Sequence[NDArray[Any]]) -> Table:
+    """Return rows in a schema of :func:`new_features`; ``codes`` have shape (n_rows,) or (n_rows, n)."""
+    roles = table.codes[:, [table.schema.label_index, *table.schema.sensitive_indices]]
+    return Table(schema, np.column_stack([roles, *codes]).astype(CODE_DTYPE))
 
 
 def _counts(table: Table, i: int) -> NDArray[np.int64]:

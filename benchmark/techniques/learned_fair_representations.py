@@ -8,12 +8,12 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, NotConvergedError
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.constrained_logistic import Design
-from benchmark.techniques.correlation_remover import new_features
+from benchmark.techniques.correlation_remover import new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.registry import register
 
@@ -102,9 +102,8 @@ class LearnedFairRepresentations(PreProcessing):
             return found.memberships(encoding.features(table))
 
         def transform(table: Table) -> Table:
-            codes = np.minimum(memberships(table) * self.bins, self.bins - 1).astype(CODE_DTYPE)
-            kept = table.codes[:, [schema.label_index, *schema.sensitive_indices]]
-            return Table(changed, np.column_stack([kept, codes]))
+            codes = np.minimum(memberships(table) * self.bins, self.bins - 1)
+            return with_features(table, changed, [codes])
 
         table = transform(train)
         if self.replace_labels:
