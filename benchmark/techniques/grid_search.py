@@ -16,13 +16,13 @@ class GridSearch(Reduction):
     r"""Best single classifier on a grid of trade-offs between error and the groups' difference.
 
     Idea: for each vector of multipliers :math:`\lambda` on a grid, the classifier is trained to minimize
-    error plus :math:`\lambda` times the constraints' violation, an ordinary fit on rows whose labels and
-    weights are changed. Taken is the one for which (1 - w) times the error rate plus w times the largest
-    distance of a group's rate from the rate of all is smallest on the training rows.
+    error plus :math:`\lambda` times the constraints' violation. This is an ordinary fit on rows with changed
+    labels and weights. The best classifier has the least sum, on the training rows, of (1 - w) times the
+    error rate and w times the largest distance of a group's rate from the rate of all.
 
-    Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised; a single classifier
-    may have to give up more accuracy than a lottery; two multipliers, as of ``equalized_odds``, leave few
-    values for each.
+    Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised. A single classifier
+    may lose more accuracy than a lottery. Two multipliers, as of ``equalized_odds``, leave few values for
+    each.
 
     Parameters
     ----------
@@ -32,8 +32,6 @@ class GridSearch(Reduction):
         Number of fits.
     grid_limit : float in [0.01, 100], default 2.0
         Largest sum of the multipliers' absolute values.
-    constraint, use_sensitive
-        See :class:`Reduction`.
     """
 
     name = "grid_search"

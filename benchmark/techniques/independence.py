@@ -22,16 +22,16 @@ CELL_NAMES = (
 
 
 def cell_counts(table: Table) -> NDArray[np.int64]:
-    """Count rows, shape (2, 2): index 0 is favored / deprived, index 1 unfavorable / favorable label."""
+    """Return the number of rows by group (deprived last) and label (favorable last), shape (2, 2)."""
     cells = table.deprived.view(np.uint8) * 2 + table.y.view(np.uint8)
     return np.bincount(cells, minlength=4).reshape(2, 2)
 
 
 def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return whole cell sizes under independence, all four marginal sums unchanged.
+    """Return whole cell sizes under independence, with the same sizes of groups and classes.
 
-    The exact size is P(s) P(y) n; rounding it to the nearest integer in one cell fixes the other three, so
-    what is left of the discrimination is at most half a row in each group.
+    The exact size is P(s) P(y) n. Rounding one cell to the nearest integer fixes the other three, so the
+    remaining discrimination is at most half a row in each group.
     """
     n, deprived, favorable = int(counts.sum()), int(counts[1].sum()), int(counts[:, 1].sum())
     both = (2 * deprived * favorable + n) // (2 * n)
@@ -39,21 +39,21 @@ def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def missing_members(table: Table) -> str | None:
-    """Say which cell is empty although independence demands members, or None: there is no row to copy."""
+    """Return the reason why rows cannot be resampled, an empty cell that has to grow, or None."""
     counts = cell_counts(table)
     wanted = independent_counts(counts)
     for (d, y), count in np.ndenumerate(counts):
         if count == 0 and wanted[d, y] > 0:
-            return f"no training row is ({CELL_NAMES[d][y]}), and a sampling cannot copy what is not there"
+            return f"no training row is ({CELL_NAMES[d][y]}), so there is no row to copy"
     return None
 
 
 def resample(table: Table, pick: Callable[[NDArray[np.intp], int, bool], NDArray[np.intp]]) -> Table:
-    """Bring every cell to its size under independence by copying and leaving out rows, whose order is kept.
+    """Return a table whose cells have their sizes under independence: rows copied or left out, in order.
 
-    ``pick(rows, size, grows)`` chooses ``size`` of the positions ``rows`` of a cell's rows: those to copy
-    once more if the cell grows, those to keep if it shrinks. A cell that must more than double is first
-    copied whole as often as fits.
+    ``pick(rows, size, grows)`` chooses ``size`` of the positions ``rows`` of a cell's rows: rows to copy once
+    more if the cell grows, rows to keep if it shrinks. A cell that must more than double is first copied
+    whole as often as fits.
     """
     counts = cell_counts(table)
     wanted = independent_counts(counts)

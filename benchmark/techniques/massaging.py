@@ -13,9 +13,9 @@ from benchmark.techniques.registry import register
 class Massaging(PreProcessing):
     """Exchange labels of the rows nearest to the decision boundary.
 
-    Idea: with b deprived rows (b+ of them favorable), w favored ones and n in all, promote the
-    M = (b w+ - w b+) / n deprived rows of unfavorable label that the ranker holds most promising, and demote
-    as many favored rows of favorable label that it holds least promising. Changes: 2 M labels; features,
+    Idea: there are b deprived rows (b+ of them favorable), w favored rows (w+ favorable) and n in all.
+    Promote the M = (b w+ - w b+) / n most promising deprived rows of unfavorable label, as the ranker sees
+    them, and demote the M least promising favored rows of favorable label. Changes: 2 M labels; features,
     group sizes and the number of favorable labels stay. Ties keep the order of rows. M is rounded to the
     nearest integer; if it is negative, because the favored group is worse off, the groups change places.
     Limits: as good as its ranker; the changed labels are wrong where the data were not.
@@ -23,7 +23,7 @@ class Massaging(PreProcessing):
     Parameters
     ----------
     ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        What ranks the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
+        Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     """
 
     name = "massaging"

@@ -16,15 +16,15 @@ class Reweighing(PreProcessing):
 
     Idea: a row of group s with label y gets the weight P(s) P(y) / P(s, y), the ratio of its cell's share
     under independence to its observed share. Changes: weights only; the weighted discrimination is 0 and
-    the weights sum to the number of rows. Limits: needs a classifier that honors weights; a cell without
-    rows cannot be weighted up, so that discrimination stays there.
+    the weights sum to the number of rows. Limits: needs a classifier that honors weights. With an empty cell
+    some discrimination stays, because no row there can gain weight.
 
     Parameters
     ----------
     rate : {"common", "favored"}, default "common"
-        Which share of favorable rows the deprived group is brought to: that of all rows, to which everybody
-        else is brought as well, or that of everybody else, where favorable rows of the deprived group alone
-        are weighted (the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC).
+        The rate of favorable rows that groups get: ``common`` gives all groups the rate of all rows.
+        ``favored`` gives the deprived group the favored group's rate, and changes only the weight of its
+        favorable rows (the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC).
     """
 
     name = "reweighing"
