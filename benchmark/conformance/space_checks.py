@@ -1,4 +1,4 @@
-"""Whether what tuning may try of a technique's parameters can be tried."""
+"""The check of a technique's search space."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmark.conformance._under_test import NonconformityError, NotApplicableE
 from benchmark.errors import DeclinedError, NotConvergedError
 from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
 
-_ROWS = 150  # enough for every shipped technique, and few, because each end is a fit
+_ROWS = 150  # enough for every shipped technique, and quick, because each end is a fit
 
 
 def valid_search_space(tested: TechniqueUnderTest) -> None:
@@ -22,17 +22,17 @@ def valid_search_space(tested: TechniqueUnderTest) -> None:
             "The search space is not valid", got="; ".join(flaws), remedy="correct its search_space"
         )
     train, test = example_table(_ROWS), example_table(20, seed=8)
-    for own in space_of(technique):
-        for end in own.ends:
-            value = round(end) if is_whole(kind, own.parameter) and isinstance(end, float) else end
-            made = kind(**{**technique.parameters, own.parameter: value})
+    for search in space_of(technique):
+        for end in search.ends:
+            value = round(end) if is_whole(kind, search.parameter) and isinstance(end, float) else end
+            changed = kind(**{**technique.parameters, search.parameter: value})
             try:
-                replace(tested, technique=made).predict(train, test)
+                replace(tested, technique=changed).predict(train, test)
             except (DeclinedError, NotConvergedError):
                 continue
             except Exception as problem:
                 raise NonconformityError(
-                    f"It does not train with {own.parameter} = {value!r}, an end of its search space",
+                    f"It does not train with {search.parameter} = {value!r}, an end of its search space",
                     got=f"{type(problem).__name__}: {problem}",
                     remedy="correct it, or narrow the search space",
                 ) from problem

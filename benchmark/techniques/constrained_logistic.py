@@ -135,8 +135,8 @@ class Design:
         return rows
 
 
-# Loops over the rows of a tree are much faster than sparse matrices, and add up in one order everywhere. Below
-# the level at which the next row forks off, a row's nodes end with it, so their sums are complete.
+# Loops over the rows of a tree are faster than sparse matrices, and add up in one order everywhere. Below the
+# level at which the next row forks off, a row's nodes end with it, so their sums are complete.
 
 
 def _sums_of(positions: NDArray[np.int32], fork: NDArray[np.intp], effects: Array) -> Array:
