@@ -51,9 +51,9 @@ from benchmark.conformance._under_test import (
     predictions_and_scores,
     share_difference,
 )
-from benchmark.conformance.space_checks import valid_search_space
 from benchmark.data.table import Table
-from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, where
+from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError, TechniqueError, where
+from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
 from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProcessing, Technique
 from benchmark.techniques.post_processing import PostProcessing, Scored
 
@@ -65,7 +65,7 @@ T = TypeVar("T")
 # answers to the example, and 2 % where the two groups swap their codes.
 _MOST_BY_CODES = 0.15
 _MOST_BY_ROLES = 0.05
-
+_ROWS_PER_FIT = 150  # of search spaces: enough for every shipped technique, and quick
 
 _WITHOUT_LABEL = (
     "train on train.features and predict from test.features, which have no label column; codes and "
@@ -526,6 +526,32 @@ def _learner_declared(tested: TechniqueUnderTest) -> None:
         )
 
 
+def _valid_search_space(tested: TechniqueUnderTest) -> None:
+    """Demand a search space within the declared ranges, and a fit, or a reason, at its ends."""
+    technique, kind = tested.technique, type(tested.technique)
+    if not search_space(kind):
+        raise NotApplicableError("it declares no search space")
+    if flaws := list(space_flaws(kind)):
+        raise NonconformityError(
+            "The search space is not valid", got="; ".join(flaws), remedy="correct its search_space"
+        )
+    train, test = example_table(_ROWS_PER_FIT), example_table(20, seed=8)
+    for search in space_of(technique):
+        for end in search.ends:
+            value = round(end) if is_whole(kind, search.parameter) and isinstance(end, float) else end
+            changed = kind(**{**technique.parameters, search.parameter: value})
+            try:
+                replace(tested, technique=changed).predict(train, test)
+            except (DeclinedError, NotConvergedError):
+                continue
+            except Exception as problem:
+                raise NonconformityError(
+                    f"It does not train with {search.parameter} = {value!r}, an end of its search space",
+                    got=f"{type(problem).__name__}: {problem}",
+                    remedy="correct it, or narrow the search space",
+                ) from problem
+
+
 CHECKS: dict[str, Callable[[TechniqueUnderTest], None]] = {
     "trains on the example": _trains,
     "deterministic under a seed": _deterministic,
@@ -554,6 +580,6 @@ CHECKS: dict[str, Callable[[TechniqueUnderTest], None]] = {
     "coding irrelevant": _coding_irrelevant,
     "groups declared": _groups_declared,
     "a group without positives": _group_without_positives,
-    "search space valid": valid_search_space,
+    "search space valid": _valid_search_space,
 }
 """All checks by name, in the order in which they run."""

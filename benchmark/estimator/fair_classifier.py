@@ -141,8 +141,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     -----
     A pickled model can hold training rows: some techniques keep them.
 
-    Techniques with random decisions, such as equalized odds, draw them by a row's position in the table.
-    Predict all rows in one table: the first row of every call has the same draw.
+    Techniques with random decisions, such as equalized odds, draw lots by a row's position in the table.
+    Predict all rows in one table: the first row of every call has the same lot.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         favorable = classes[-1] if self.favorable is None else self.favorable
         if len(classes) < 2 or favorable not in classes:
             raise RowsError(
-                "Nothing can be learned from these labels: a class is missing",
+                "Nothing can be learned from these labels: one class is missing",
                 expected="two classes" + ("" if self.favorable is None else f", {favorable!r} among them"),
                 got=", ".join(map(repr, classes.tolist())),
                 remedy="give labels of both classes, and one of them as 'favorable'",

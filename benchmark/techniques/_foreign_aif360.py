@@ -75,6 +75,12 @@ def dataset(
     return rows
 
 
+def _favorable(model: Any, rows: Any, seed: int = 0) -> NDArray[np.bool_]:
+    """Return a model's predictions for a dataset, shape (n_rows,)."""
+    with enclosed(seed):
+        return np.asarray(model.predict(rows).labels.ravel() == 1)
+
+
 def _reweighing(technique: Any, train: Table, tools: Tools) -> Prepared:
     weigh = library(f"{_PRE}Reweighing")
     with enclosed():
@@ -205,14 +211,13 @@ def _model(name: str, *, group_shown: bool, **fixed: Any) -> Callable[[Any, Tabl
         encoding, seed = encoded(train, technique.treatment), new_seed(tools)
         seeded = {"seed": seed} if "seed" in fixed else {}
         model = library(f"{_IN}{name}")(**{**fixed, **technique.options, **seeded})
+
+        def rows(table: Table, y: NDArray[np.bool_] | None = None) -> Any:
+            return dataset(table, encoding.features(table), y, group_shown=group_shown)
+
         with enclosed(seed):
-            model.fit(dataset(train, encoding.features(train), train.y, group_shown=group_shown))
-
-        def answer(table: Table) -> Any:
-            with enclosed(seed):
-                return model.predict(dataset(table, encoding.features(table), group_shown=group_shown))
-
-        return Predictor(lambda test: answer(test).labels.ravel() == 1)
+            model.fit(rows(train, train.y))
+        return Predictor(lambda test: _favorable(model, rows(test), seed))
 
     return run
 
@@ -256,13 +261,7 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
         reduction = library(f"{_IN}{name}")(estimator=estimator, **options)
         with enclosed(seed):
             reduction.fit(dataset(train, features_of(train, columns), train.y))
-
-        def predict(table: Table) -> NDArray[np.bool_]:
-            with enclosed(seed):
-                predicted = reduction.predict(dataset(table, features_of(table, columns)))
-            return np.asarray(predicted.labels.ravel() == 1)
-
-        return Predictor(predict)
+        return Predictor(lambda test: _favorable(reduction, dataset(test, features_of(test, columns)), seed))
 
     return run
 
@@ -283,12 +282,7 @@ def _post(name: str) -> Callable[[Any, Scored, Tools], Adjustment]:
         with enclosed(seed):
             labeled = dataset(held_out.table, np.empty((len(held_out.table), 0)), held_out.table.y)
             adjuster.fit(labeled, decided(held_out))
-
-        def adjust(test: Scored) -> NDArray[np.bool_]:
-            with enclosed(seed):
-                return np.asarray(adjuster.predict(decided(test)).labels.ravel() == 1)
-
-        return adjust
+        return lambda test: _favorable(adjuster, decided(test), seed)
 
     return run
 

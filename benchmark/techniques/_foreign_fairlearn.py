@@ -38,6 +38,12 @@ from benchmark.techniques.post_processing import Adjustment, Scored
 from benchmark.techniques.threshold_optimizer import first_column
 
 
+def _fit(model: Any, X: NDArray[Any], train: Table, seed: int) -> None:
+    """Fit a model of the library to features, shape (n_rows, n_features), labels and groups."""
+    with enclosed(seed):
+        model.fit(X, train.y.astype(int), sensitive_features=train.deprived.astype(int))
+
+
 def _correlation_remover(technique: Any, train: Table, tools: Tools) -> Prepared:
     encoding = encoded(train, technique.treatment)
     remover_class = library("fairlearn.preprocessing.CorrelationRemover")
@@ -55,9 +61,7 @@ def _prototypes(technique: Any, train: Table, tools: Tools) -> Prepared:
     encoding, seed = encoded(train, technique.treatment), new_seed(tools)
     learner_class = library("fairlearn.preprocessing.PrototypeRepresentationLearner")
     learner = learner_class(**technique.options, random_state=seed)
-    with enclosed(seed):
-        group = train.deprived.astype(int)
-        learner.fit(encoding.features(train), train.y.astype(int), sensitive_features=group)
+    _fit(learner, encoding.features(train), train, seed)
     return recoded(train, lambda table: learner.transform(encoding.features(table)), technique.states)
 
 
@@ -69,9 +73,7 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
         cardinalities = train.schema.cardinalities[columns]
         estimator = Codes(lambda: tools.classifier(cardinalities), technique.name)
         reduction = library(f"fairlearn.reductions.{name}")(estimator, constraints, **options)
-        with enclosed(seed):
-            group = train.deprived.astype(int)
-            reduction.fit(features_of(train, columns), train.y.astype(int), sensitive_features=group)
+        _fit(reduction, features_of(train, columns), train, seed)
 
         def predict(test: Table) -> NDArray[np.bool_]:
             with enclosed(seed):  # a lottery draws from NumPy's global generator by default
@@ -83,12 +85,10 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
 
 
 def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
-    seed, table = new_seed(tools), held_out.table
+    seed = new_seed(tools)
     fixed = {"estimator": first_column(), "prefit": True, "predict_method": "predict"}
     optimizer = library("fairlearn.postprocessing.ThresholdOptimizer")(**fixed, **technique.options)
-    with enclosed(seed):
-        group = table.deprived.astype(int)
-        optimizer.fit(held_out.score[:, None], table.y.astype(int), sensitive_features=group)
+    _fit(optimizer, held_out.score[:, None], held_out.table, seed)
 
     def adjust(test: Scored) -> NDArray[np.bool_]:
         group = test.table.deprived.astype(int)
@@ -116,10 +116,9 @@ def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
     )
     state = torch.random.get_rng_state()
     try:
-        with enclosed(seed), one_torch_thread(torch):
+        with one_torch_thread(torch):
             torch.manual_seed(seed)
-            group = train.deprived.astype(int)
-            classifier.fit(encoding.features(train), train.y.astype(int), sensitive_features=group)
+            _fit(classifier, encoding.features(train), train, seed)
     finally:
         torch.random.set_rng_state(state)
 

@@ -131,10 +131,10 @@ def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Arra
     best, _ = _best_at(loss, 0.0, free)
     least = loss.value(best)
     if least > bound:  # covariance 0 is out of reach: go from free toward its best
-        path: _Path = _Lowered(loss, free, best)
+        path = _lowered(loss, free, best)
         ends, high, power, base = (free, best), 1.0, 0.5, lowest
     else:  # it is within reach: pull its best toward free
-        path = _Pulled(loss, free, best)
+        path = _pulled(loss, free, best)
         ends, high, power, base = (nearest, path(1.0)), np.inf, -0.5, min(least, bound * (1 - 1e-12))
 
     def missed(theta: Array) -> float:
@@ -150,30 +150,23 @@ def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Arra
 _Path: TypeAlias = Callable[[float], Array]
 
 
-class _Lowered:
-    """A path of best coefficients, whose covariance at ``free`` is lowered by a share."""
-
-    def __init__(self, loss: LogisticLoss, free: Array, best: Array) -> None:
-        self.loss, self.free, self.best = loss, free, best
-        self.covariance = float(loss.design.covariance @ free)
-
-    def __call__(self, share: float) -> Array:
-        start = self.free + share * (self.best - self.free)
-        return _best_at(self.loss, (1 - share) * self.covariance, start)[0]
+def _lowered(loss: LogisticLoss, free: Array, best: Array) -> _Path:
+    """Return a path of best coefficients, whose covariance at ``free`` is lowered by a share."""
+    covariance = float(loss.design.covariance @ free)
+    return lambda share: _best_at(loss, (1 - share) * covariance, free + share * (best - free))[0]
 
 
-class _Pulled:
-    """A path of best coefficients of covariance 0, under a pull of given inverse toward ``free``."""
+def _pulled(loss: LogisticLoss, free: Array, best: Array) -> _Path:
+    """Return a path of best coefficients of covariance 0, under a pull of given inverse toward ``free``."""
+    normal, last = loss.design.covariance, best
 
-    def __init__(self, loss: LogisticLoss, free: Array, best: Array) -> None:
-        self.loss, self.free, self.last = loss, free, best
+    def path(inverse: float) -> Array:
+        nonlocal last  # the best start of the next search
+        objective = LogisticLoss(loss.design, loss.ridge, free, 1.0 / inverse)
+        last, _ = minimize(objective, last, normal=normal, problem="accuracy constraint")
+        return last
 
-    def __call__(self, inverse: float) -> Array:
-        objective = LogisticLoss(self.loss.design, self.loss.ridge, self.free, 1.0 / inverse)
-        normal = self.loss.design.covariance
-        # The last solution is the best start.
-        self.last, _ = minimize(objective, self.last, normal=normal, problem="accuracy constraint")
-        return self.last
+    return path
 
 
 def _on_bound(

@@ -260,4 +260,4 @@ def test_lightgbm_is_set_up_to_repeat_itself() -> None:
         "verbose": -1,
     }
     built = make_classifier("lightgbm", encoding="numbers").build(np.array([3, 0, 2]), 2**127)
-    assert built._more == {"categorical_feature": [0, 2]}
+    assert built._fit_arguments == {"categorical_feature": [0, 2]}
