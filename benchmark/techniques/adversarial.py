@@ -43,21 +43,6 @@ class Adversarial(Technique):
     after a number of epochs. The fairness of its result depends on all parameters. This adversary tells
     groups by their mean scores only, so the rates of favorable answers may still differ. Needs PyTorch, the
     extra ``adversarial``.
-
-    Parameters
-    ----------
-    constraint : {"demographic_parity", "equalized_odds", "none"}, default "demographic_parity"
-        Whether the adversary guesses from the score, from score and label, or not at all.
-    strength : float in [0, 1000], default 1.0
-        The adversary's weight alpha.
-    hidden : int in [0, 1024], default 0
-        Units of the predictor's hidden layer; 0 for a logistic regression.
-    epochs : int in [1, 1000], default 20
-        Number of passes over the training rows.
-    batch_size : int in [1, 65536], default 256
-        Rows of a step.
-    learning_rate : float in [1e-6, 1], default 0.01
-        Size of the predictor's first step; the adversary's is ten times as large.
     """
 
     name = "adversarial"
@@ -73,11 +58,14 @@ class Adversarial(Technique):
     packages = ("torch",)
     unconstrained: ClassVar = {"constraint": "none", "strength": 1.0}
 
+    # Whether the adversary guesses from the score, from score and label, or not at all.
     constraint: Literal["demographic_parity", "equalized_odds", "none"] = "demographic_parity"
-    strength: Annotated[float, Interval(0, 1000)] = 1.0
+    strength: Annotated[float, Interval(0, 1000)] = 1.0  # the adversary's weight alpha
+    # Units of the predictor's hidden layer; 0 for a logistic regression.
     hidden: Annotated[int, Interval(0, 1024)] = 0
-    epochs: Annotated[int, Interval(1, 1000)] = 20
-    batch_size: Annotated[int, Interval(1, 65_536)] = 256
+    epochs: Annotated[int, Interval(1, 1000)] = 20  # number of passes over the training rows
+    batch_size: Annotated[int, Interval(1, 65_536)] = 256  # rows of a step
+    # Size of the predictor's first step; the adversary's is ten times as large.
     learning_rate: Annotated[float, Interval(1e-6, 1)] = 0.01
 
     search_space = (Search("strength", 0.01, 100.0, log=True),)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
+from benchmark.techniques._checks import Array as Array
+from benchmark.techniques._checks import Interval as Interval
 from benchmark.techniques._checks import (
-    Array,
-    Interval,
     Once,
     Value,
     checked_value,
@@ -28,20 +28,6 @@ from benchmark.techniques._checks import (
     scorer_of,
     shortage_of,
 )
-
-__all__ = [
-    "Array",
-    "Convergence",
-    "Estimator",
-    "Features",
-    "Interval",
-    "PreProcessing",
-    "Predictor",
-    "Prepared",
-    "Stage",
-    "Technique",
-    "Tools",
-]
 
 Stage = Literal["pre", "in", "post"]
 
@@ -139,65 +125,38 @@ class Technique(ABC):
     A subclass becomes a frozen dataclass by itself. Its annotated fields are its keyword-only parameters. The
     annotation declares valid values: ``bool``, a ``Literal`` of the choices, or
     ``Annotated[float, Interval(0, 1)]`` (``int`` likewise). Every parameter has a default. A value outside
-    its declared range is a :class:`TechniqueError`.
-
-    Attributes
-    ----------
-    name : str
-        Name in the registry, in experiment files and in results.
-    stage : {"pre", "in", "post"}
-        Whether it changes the training data, the training, or the predictions.
-    reference : str
-        Citation of the publication.
-    summary : str
-        One line for lists.
-    version : str
-        Changed whenever the same input and seed would give another result.
-    randomised : bool, default False
-        Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
-    multi_group : bool, default False
-        Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
-    intersections : bool, default False
-        Whether it takes a deprived group that several columns define, all of ``schema.sensitive_features``;
-        if not, it declines the table. Several states of one column are no intersection.
-    needs_weights : bool, default False
-        Whether the classifier has to take sample weights.
-    needs_scores : bool, default False
-        Whether the classifier has to estimate probabilities.
-    needs_sensitive : bool, default True
-        Whether predictions may depend on the sensitive feature of the rows to predict.
-    produces_scores : bool, default True
-        Whether it estimates P(y+ | x), given a classifier that does.
-    needs_two_groups : str, default ""
-        Why it declines rows of one group, in small letters: "there are no groups to compare"; empty if it
-        takes them.
-    may_lose_to_constant : str, default ""
-        Why it may be no more accurate than the better constant answer even where one feature tells the label;
-        empty if it may not.
-    unconstrained : mapping of str to parameter value, optional
-        Parameters that switch mitigation off, for a technique that trains a learner of its own and never
-        calls ``Tools.classifier``. Parameters that make no difference then are among them, at their defaults.
-        With ``baseline = "own"`` the technique is compared with this learner, not with a classifier.
-    packages : tuple of str, default ()
-        Packages that it needs besides NumPy, SciPy, scikit-learn and numba. Their versions, or their absence,
-        are part of the identity of its results.
+    its declared range is a :class:`TechniqueError`. Comments above or behind fields document them.
     """
 
-    name: ClassVar[str]
-    stage: ClassVar[Stage]
-    reference: ClassVar[str]
-    summary: ClassVar[str]
-    version: ClassVar[str]
+    name: ClassVar[str]  # name in the registry, in experiment files and in results
+    stage: ClassVar[Stage]  # whether it changes the training data, the training, or the predictions
+    reference: ClassVar[str]  # citation of the publication
+    summary: ClassVar[str]  # one line for lists
+    version: ClassVar[str]  # changed whenever the same input and seed would give another result
+    # Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
     randomised: ClassVar[bool] = False
+    # Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
     multi_group: ClassVar[bool] = False
+    # Whether it takes a deprived group that several columns define, all of ``schema.sensitive_features``; if
+    # not, it declines the table. Several states of one column are no intersection.
     intersections: ClassVar[bool] = False
-    needs_weights: ClassVar[bool] = False
-    needs_scores: ClassVar[bool] = False
+    needs_weights: ClassVar[bool] = False  # whether the classifier has to take sample weights
+    needs_scores: ClassVar[bool] = False  # whether the classifier has to estimate probabilities
+    # Whether predictions may depend on the sensitive feature of the rows to predict.
     needs_sensitive: ClassVar[bool] = True
-    produces_scores: ClassVar[bool] = True
+    produces_scores: ClassVar[bool] = True  # whether it estimates P(y+ | x), given a classifier that does
+    # Why it declines rows of one group, in small letters: "there are no groups to compare"; empty if it takes
+    # them.
     needs_two_groups: ClassVar[str] = ""
+    # Why it may be no more accurate than the better constant answer even where one feature tells the label;
+    # empty if it may not.
     may_lose_to_constant: ClassVar[str] = ""
+    # Parameters that switch mitigation off, for a technique that trains a learner of its own and never calls
+    # ``Tools.classifier``. Parameters that make no difference then are among them, at their defaults. With
+    # ``baseline = "own"`` the technique is compared with this learner, not with a classifier.
     unconstrained: ClassVar[Mapping[str, Value] | None] = None
+    # Packages that it needs besides NumPy, SciPy, scikit-learn and numba. Their versions, or their absence,
+    # are part of the identity of its results.
     packages: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

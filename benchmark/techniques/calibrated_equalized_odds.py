@@ -28,12 +28,6 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
     costs of decisions. Scores of trees and of naive Bayes are seldom calibrated. If even the constant score
     costs less than the other group's scores, the whole group gets it. If it costs no more than the group's
     scores, nobody gets it.
-
-    Parameters
-    ----------
-    cost : {"fnr", "fpr", "weighted"}, default "weighted"
-        The cost to make equal: the generalized false negative rate, the generalized false positive rate, or
-        :math:`\mu_g\,\mathrm{fnr}_g + (1 - \mu_g)\,\mathrm{fpr}_g`.
     """
 
     name = "calibrated_equalized_odds"
@@ -42,6 +36,8 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
     version = "1"
     intersections = True
 
+    # The cost to make equal: the generalized false negative rate, the generalized false positive rate, or
+    # :math:`\mu_g\,\mathrm{fnr}_g + (1 - \mu_g)\,\mathrm{fpr}_g`.
     cost: Cost = "weighted"
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:

@@ -354,29 +354,18 @@ def moved_to(theta: Array, normal: Array, level: float) -> Array:
 
 
 class ConstrainedLogistic(Technique):
-    """A logistic regression with constrained training; subclasses define the constraint.
-
-    Parameters
-    ----------
-    use_sensitive : bool, default True
-        Whether the sensitive feature is among the features.
-    treatment : {"categorical", "schema", "ordinal"}, default "categorical"
-        Columns that enter as one number, the position of the state: none, the schema's ordered columns, or
-        all.
-    positive : {"favorable", "unfavorable"}, default "favorable"
-        The label that the method calls positive.
-    ridge : float in [1e-9, 1], default 1e-6
-        Weight of half the squared norm of all coefficients beside the mean loss per row. The default is just
-        enough for one finite optimum. Without it, a state that occurs with one label only would have an
-        infinite coefficient, and a column's indicators, which sum to the intercept, no unique ones.
-    """
+    """A logistic regression with constrained training; subclasses define the constraint."""
 
     stage = "in"
     needs_two_groups = "nothing is left to constrain"
 
-    use_sensitive: bool = True
+    use_sensitive: bool = True  # whether the sensitive feature is among the features
+    # Columns that enter as one number, the position of the state: none, the schema's ordered columns, or all.
     treatment: Treatment = "categorical"
-    positive: Literal["favorable", "unfavorable"] = "favorable"
+    positive: Literal["favorable", "unfavorable"] = "favorable"  # the label that the method calls positive
+    # Weight of half the squared norm of all coefficients beside the mean loss per row. The default is just
+    # enough for one finite optimum: the indicators of a column sum to the intercept, and a state that occurs
+    # with one label only would have an infinite coefficient.
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:

@@ -39,18 +39,6 @@ class CorrelationRemover(PreProcessing):
     accuracy. Rows to predict that differ only in the group share their random numbers. So equal rows get
     equal answers, whatever other rows come with them. Columns with few combinations of states have few random
     numbers, whose effects may not cancel out.
-
-    Parameters
-    ----------
-    alpha : float in [0, 1], default 1.0
-        Share of the prediction that is subtracted.
-    discretisation : {"random_rounding", "equal_frequency"}, default "random_rounding"
-        ``random_rounding`` rounds a value to the least or the largest value, with the value as expectation.
-        Two states that correlate with no group are independent of it, so no single column tells the group.
-        For a row to predict, the random numbers depend only on its other features and the seed.
-        ``equal_frequency`` cuts values into pieces of about equal frequency.
-    bins : int in [2, 100], default 10
-        Largest number of pieces of equal frequency.
     """
 
     name = "correlation_remover"
@@ -64,9 +52,13 @@ class CorrelationRemover(PreProcessing):
     randomised = True
     multi_group = True
 
-    alpha: Annotated[float, Interval(0, 1)] = 1.0
+    alpha: Annotated[float, Interval(0, 1)] = 1.0  # share of the prediction that is subtracted
+    # ``random_rounding`` rounds a value to the least or the largest value, with the value as expectation. Two
+    # states that correlate with no group are independent of it, so no single column tells the group. For a
+    # row to predict, the random numbers depend only on its other features and the seed. ``equal_frequency``
+    # cuts values into pieces of about equal frequency.
     discretisation: Literal["random_rounding", "equal_frequency"] = "random_rounding"
-    bins: Annotated[int, Interval(2, 100)] = 10
+    bins: Annotated[int, Interval(2, 100)] = 10  # largest number of pieces of equal frequency
 
     search_space = (Search("alpha", 0.0, 1.0),)
 

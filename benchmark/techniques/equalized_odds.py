@@ -27,12 +27,6 @@ class EqualizedOdds(ErrorRatePostProcessing):
 
     Changes: predictions. Limits: the group with the better decisions is worsened at random to the level of
     the other. Where few rows are favorable, the most accurate solution may give all rows the same answer.
-
-    Parameters
-    ----------
-    objective : {"accuracy", "balanced_accuracy"}, default "accuracy"
-        The best solution has the smallest share of errors, or the largest difference of true and false
-        positive rate.
     """
 
     name = "equalized_odds"
@@ -44,6 +38,8 @@ class EqualizedOdds(ErrorRatePostProcessing):
     version = "1"
     intersections = True
 
+    # The best solution has the smallest share of errors, or the largest difference of true and false positive
+    # rate.
     objective: Objective = "accuracy"
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:

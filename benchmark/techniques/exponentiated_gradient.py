@@ -30,24 +30,18 @@ _LABELS = {"equalized_odds": [0, 1], "true_positive_rate_parity": [1], "false_po
 
 
 class Reduction(Technique):
-    """A reduction of fair classification to fits of the classifier on relabeled and weighted rows.
-
-    Parameters
-    ----------
-    constraint : str, default "demographic_parity"
-        The rates of positive predictions that the groups shall share: ``demographic_parity`` among all rows,
-        ``true_positive_rate_parity`` among rows of favorable label, ``false_positive_rate_parity`` among rows
-        of unfavorable label, ``equalized_odds`` both of the latter.
-    use_sensitive : bool, default False
-        Whether the classifier sees the sensitive feature; the constraint always does, in training.
-    """
+    """A reduction of fair classification to fits of the classifier on relabeled and weighted rows."""
 
     stage = "in"
     needs_weights = True
     produces_scores = False
     packages = ("fairlearn",)
 
+    # The rates of positive predictions that the groups shall share: ``demographic_parity`` among all rows,
+    # ``true_positive_rate_parity`` among rows of favorable label, ``false_positive_rate_parity`` among rows
+    # of unfavorable label, ``equalized_odds`` both of the latter.
     constraint: Constraint = "demographic_parity"
+    # Whether the classifier sees the sensitive feature; the constraint always does, in training.
     use_sensitive: bool = False
 
     def skip(self, train: Table) -> str | None:
@@ -143,13 +137,6 @@ class ExponentiatedGradient(Reduction):
     tolerance is half the standard error of the first classifier's error rate; if it makes no error, as if it
     made one. Limits: the bound holds on training rows, on average over the lottery, and as far as the
     classifier minimizes weighted error. The difference of two groups' rates may be twice the bound.
-
-    Parameters
-    ----------
-    bound : float in [0.001, 1], default 0.01
-        Largest distance of a group's rate from the rate of all; its inverse bounds the multipliers' sum.
-    max_iterations : int >= 1, default 50
-        Rounds of the game.
     """
 
     name = "exponentiated_gradient"
@@ -163,8 +150,9 @@ class ExponentiatedGradient(Reduction):
     randomised = True
     produces_scores = True
 
+    # Largest distance of a group's rate from the rate of all; its inverse bounds the multipliers' sum.
     bound: Annotated[float, Interval(0.001, 1)] = 0.01
-    max_iterations: Annotated[int, Interval(1)] = 50
+    max_iterations: Annotated[int, Interval(1)] = 50  # rounds of the game
 
     search_space = (Search("bound", 0.001, 0.2, log=True),)
 

@@ -42,20 +42,6 @@ class GerryFair(Technique):
     accepts has an error rate lower by more. Convergence is reported in rounds and that gap.
     Changes: training only. Limits: a small subgroup's rate may differ much, because its size counts. A small
     C may leave more than ``gamma``, and a large C takes many rounds.
-
-    Parameters
-    ----------
-    fairness_def : {"FP", "FN", "SP"}, default "FP"
-        The rate: false positives, false negatives, or (statistical parity) favorable predictions.
-    gamma : float in [0.0001, 1], default 0.01
-        Largest disparity that the auditor accepts.
-    C : float in [0.01, 100], default 10.0
-        Largest weight of the auditor's complaint.
-    max_iterations : int >= 1, default 3000
-        Rounds of the game.
-    subgroups : {"deprived", "states"}, default "deprived"
-        Groups to distinguish: the deprived and everyone else; or all states of the sensitive feature, if it
-        alone says who is deprived.
     """
 
     name = "gerry_fair"
@@ -77,10 +63,13 @@ class GerryFair(Technique):
         **{"max_iterations": 3000, "subgroups": "deprived"},
     }
 
+    # The rate: false positives, false negatives, or (statistical parity) favorable predictions.
     fairness_def: Literal["FP", "FN", "SP"] = "FP"
-    gamma: Annotated[float, Interval(1e-4, 1)] = 0.01
-    C: Annotated[float, Interval(0.01, 100)] = 10.0
-    max_iterations: Annotated[int, Interval(1)] = 3000
+    gamma: Annotated[float, Interval(1e-4, 1)] = 0.01  # largest disparity that the auditor accepts
+    C: Annotated[float, Interval(0.01, 100)] = 10.0  # largest weight of the auditor's complaint
+    max_iterations: Annotated[int, Interval(1)] = 3000  # rounds of the game
+    # Groups to distinguish: the deprived and everyone else; or all states of the sensitive feature, if it
+    # alone says who is deprived.
     subgroups: Literal["deprived", "states"] = "deprived"
 
     search_space = (Search("gamma", 1e-3, 0.3, log=True),)

@@ -23,15 +23,6 @@ class GridSearch(Reduction):
     Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised. A single classifier
     may lose more accuracy than a lottery. Two multipliers, as of ``equalized_odds``, leave few values for
     each.
-
-    Parameters
-    ----------
-    constraint_weight : float in [0, 1], default 0.5
-        The weight w.
-    grid_size : int >= 5, default 41
-        Number of fits.
-    grid_limit : float in [0.01, 100], default 2.0
-        Largest sum of the multipliers' absolute values.
     """
 
     name = "grid_search"
@@ -43,8 +34,9 @@ class GridSearch(Reduction):
     version = "1"
     intersections = True
 
-    constraint_weight: Annotated[float, Interval(0, 1)] = 0.5
-    grid_size: Annotated[int, Interval(5)] = 41
+    constraint_weight: Annotated[float, Interval(0, 1)] = 0.5  # the weight w
+    grid_size: Annotated[int, Interval(5)] = 41  # number of fits
+    # Largest sum of the multipliers' absolute values.
     grid_limit: Annotated[float, Interval(0.01, 100)] = 2.0
 
     search_space = (

@@ -48,23 +48,6 @@ class LearnedFairRepresentations(PreProcessing):
     differences of memberships, not of ranks. Limits: memberships are equal in the mean only, so a classifier
     of the given labels may find the group in their other moments. Predicted labels may be of one class only;
     then nothing can be trained. The loss is not convex, so the result depends on chance.
-
-    Parameters
-    ----------
-    prototypes : int in [2, 100], default 5
-        Number of prototypes.
-    A_x, A_y, A_z : float >= 0, defaults 0.01, 1.0, 50.0
-        Weights of reconstruction, prediction and fairness.
-    bins : int in [2, 1000], default 20
-        Number of states of each membership.
-    replace_labels : bool, default True
-        Whether predicted labels, favorable where :math:`\hat y > 1/2`, replace the training labels. Then the
-        classifier imitates the paper's own predictor, as with AIF360. Otherwise it learns the given labels.
-    treatment : {"categorical", "schema", "ordinal"}, default "categorical"
-        Columns that enter as one number, the position of the state, scaled to variance 1: none, the schema's
-        ordered columns, or all. The others enter as indicators of their states.
-    max_iterations : int in [1, 100000], default 5000
-        Steps after which the search fails.
     """
 
     name = "lfr"
@@ -76,14 +59,18 @@ class LearnedFairRepresentations(PreProcessing):
     randomised = True
     needs_sensitive = False
 
-    prototypes: Annotated[int, Interval(2, 100)] = 5
-    A_x: Annotated[float, Interval(0)] = 0.01
-    A_y: Annotated[float, Interval(0)] = 1.0
-    A_z: Annotated[float, Interval(0)] = 50.0
-    bins: Annotated[int, Interval(2, 1000)] = 20
+    prototypes: Annotated[int, Interval(2, 100)] = 5  # number of prototypes
+    A_x: Annotated[float, Interval(0)] = 0.01  # weight of reconstruction
+    A_y: Annotated[float, Interval(0)] = 1.0  # weight of prediction
+    A_z: Annotated[float, Interval(0)] = 50.0  # weight of fairness
+    bins: Annotated[int, Interval(2, 1000)] = 20  # number of states of each membership
+    # Whether predicted labels, favorable where :math:`\hat y > 1/2`, replace the training labels. Then the
+    # classifier imitates the paper's own predictor, as with AIF360. Otherwise it learns the given labels.
     replace_labels: bool = True
+    # Columns that enter as one number, the position of the state, scaled to variance 1: none, the schema's
+    # ordered columns, or all. The others enter as indicators of their states.
     treatment: Treatment = "categorical"
-    max_iterations: Annotated[int, Interval(1, 100_000)] = 5000
+    max_iterations: Annotated[int, Interval(1, 100_000)] = 5000  # steps after which the search fails
 
     search_space = (
         Search("prototypes", 3, 15),

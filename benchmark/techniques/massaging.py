@@ -19,11 +19,6 @@ class Massaging(PreProcessing):
     group sizes and the number of favorable labels stay. Ties keep the order of rows. M is rounded to the
     nearest integer; if it is negative, because the favored group is worse off, the groups change places.
     Limits: as good as its ranker; the changed labels are wrong where the data were not.
-
-    Parameters
-    ----------
-    ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     """
 
     name = "massaging"
@@ -32,6 +27,7 @@ class Massaging(PreProcessing):
     version = "1"
     intersections = True
 
+    # Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     ranker: Ranker = "naive_bayes"
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:

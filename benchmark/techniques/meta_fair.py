@@ -41,13 +41,6 @@ class MetaFair(Technique):
     favorable predictions has no false discovery rate, and counts with the rate of its most promising rows.
     Rules that favor the least promising rows, to bound this rate from below, are left out. Where no other
     rules meet the bounds, the fit fails.
-
-    Parameters
-    ----------
-    constraint : {"statistical_rate", "false_discovery_rate"}, default "statistical_rate"
-        The rate q.
-    tau : float in [0, 1], default 0.8
-        Least ratio of the smaller to the larger rate.
     """
 
     name = "meta_fair"
@@ -64,8 +57,8 @@ class MetaFair(Technique):
     needs_scores = True
     produces_scores = False
 
-    constraint: Constraint = "statistical_rate"
-    tau: Annotated[float, Interval(0, 1)] = 0.8
+    constraint: Constraint = "statistical_rate"  # the rate q
+    tau: Annotated[float, Interval(0, 1)] = 0.8  # least ratio of the smaller to the larger rate
 
     search_space = (Search("tau", 0.3, 1.0),)
 

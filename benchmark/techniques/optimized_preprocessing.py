@@ -43,17 +43,6 @@ class OptimizedPreprocessing(PreProcessing):
     mutual information with the label take part; the others may tell what changed. Total variation is blind to
     the group, so swapping labels between groups costs only distortion. Declines a table with too many
     combinations, or with bounds that contradict each other.
-
-    Parameters
-    ----------
-    n_features : int in [1, 4], default 2
-        Number of columns that take part; the sensitive feature never does.
-    epsilon : float in [0, 1], default 0.05
-        Largest relative deviation of a group's rate of either label from the overall rate.
-    mean_distortion : float >= 0, default 0.5
-        Largest expected distortion of any row.
-    max_distortion : float >= 1, default 2.0
-        Largest distortion of any row.
     """
 
     name = "optimized_preprocessing"
@@ -67,10 +56,12 @@ class OptimizedPreprocessing(PreProcessing):
     intersections = True
     randomised = True
 
+    # Number of columns that take part; the sensitive feature never does.
     n_features: Annotated[int, Interval(1, 4)] = 2
+    # Largest relative deviation of a group's rate of either label from the overall rate.
     epsilon: Annotated[float, Interval(0, 1)] = 0.05
-    mean_distortion: Annotated[float, Interval(0)] = 0.5
-    max_distortion: Annotated[float, Interval(1)] = 2.0
+    mean_distortion: Annotated[float, Interval(0)] = 0.5  # largest expected distortion of any row
+    max_distortion: Annotated[float, Interval(1)] = 2.0  # largest distortion of any row
 
     search_space = (Search("epsilon", 0.01, 0.5, log=True),)
 

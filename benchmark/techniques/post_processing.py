@@ -31,11 +31,6 @@ class PostProcessing(Technique):
 
     The classifier trains on part of the training rows, sensitive feature included. The technique learns its
     adjustment from the classifier's scores of the other rows, which are as honest as scores of new rows.
-
-    Parameters
-    ----------
-    holdout : float in [0.05, 0.95], default 0.3
-        Share of the training rows that is held out, drawn at random.
     """
 
     stage = "post"
@@ -44,6 +39,7 @@ class PostProcessing(Technique):
     needs_scores = True
     produces_scores = False
 
+    # Share of the training rows that is held out, drawn at random.
     holdout: Annotated[float, Interval(0.05, 0.95)] = 0.3
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:

@@ -19,11 +19,6 @@ class PreferentialSampling(PreProcessing):
     the most promising unfavorable rows. A cell that must more than double is first copied whole as often as
     fits. Changes: how often each row is there; the sizes of groups and classes stay. Ties keep the order of
     rows. Limits: as good as its ranker; declines a table with an empty cell, which leaves no row to copy.
-
-    Parameters
-    ----------
-    ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     """
 
     name = "preferential_sampling"
@@ -32,6 +27,7 @@ class PreferentialSampling(PreProcessing):
     version = "1"
     intersections = True
 
+    # Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     ranker: Ranker = "naive_bayes"
 
     def skip(self, train: Table) -> str | None:

@@ -33,12 +33,6 @@ class PrejudiceFreeRepresentations(PreProcessing):
     by this auditor and this stopping rule is the benchmark's reading of it. Information on the group below
     the bound stays. Useful information goes with the columns. Fails where no column may stay. The auditor
     misses combinations of columns. On few rows it overrates its accuracy and removes more.
-
-    Parameters
-    ----------
-    max_auc : float in [0.5, 1], default 0.6
-        Largest tolerated area under the auditor's ROC curve: the probability that it ranks a random deprived
-        row above a random favored row, 1/2 if it only guesses.
     """
 
     name = "pfr"
@@ -51,6 +45,8 @@ class PrejudiceFreeRepresentations(PreProcessing):
     needs_two_groups = "there is no group to tell"
     needs_sensitive = False
 
+    # Largest tolerated area under the auditor's ROC curve: the probability that it ranks a random deprived
+    # row above a random favored row, 1/2 if it only guesses.
     max_auc: Annotated[float, Interval(0.5, 1.0)] = 0.6
 
     search_space = (Search("max_auc", 0.55, 1.0),)

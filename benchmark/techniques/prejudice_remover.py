@@ -32,17 +32,6 @@ class PrejudiceRemover(Technique):
     probability may still differ in how often it exceeds one half. The index is not convex; the result is the
     local optimum that descent reaches from the optimum without the index. Convergence is reported in Newton
     steps and half the squared Newton decrement.
-
-    Parameters
-    ----------
-    eta : float in [0, 1000], default 1.0
-        Weight of the prejudice index beside the mean logistic loss.
-    treatment : {"categorical", "schema", "ordinal"}, default "categorical"
-        Columns that enter as one number, the position of the state: none, the schema's ordered columns, or
-        all. The sensitive feature is in neither group's model.
-    ridge : float in [1e-9, 1], default 1e-6
-        Weight of half the squared norm of all coefficients, the intercepts included, beside the mean loss per
-        row.
     """
 
     name = "prejudice_remover"
@@ -57,8 +46,13 @@ class PrejudiceRemover(Technique):
     intersections = True
     unconstrained: ClassVar = {"eta": 0.0}
 
+    # Weight of the prejudice index beside the mean logistic loss.
     eta: Annotated[float, Interval(0, 1000)] = 1.0
+    # Columns that enter as one number, the position of the state: none, the schema's ordered columns, or all.
+    # The sensitive feature is in neither group's model.
     treatment: Treatment = "categorical"
+    # Weight of half the squared norm of all coefficients, the intercepts included, beside the mean loss per
+    # row.
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
 
     search_space = (Search("eta", 0.01, 100.0, log=True),)

@@ -34,13 +34,6 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
 
     Changes: predictions. Limits: a lottery decides rows near a threshold. The rule is best only if the scores
     are good estimates of P(y+ | x). A group without held-out rows has the threshold 0.
-
-    Parameters
-    ----------
-    epsilon : float in [0, 1], default 0.0
-        Largest difference between two groups' rates of favorable answers.
-    gamma : float in [0.001, 2], default 0.1
-        Width, in f, of the range in which chance decides.
     """
 
     name = "randomized_threshold_optimizer"
@@ -53,8 +46,9 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
     intersections = True
     multi_group = True
 
+    # Largest difference between two groups' rates of favorable answers.
     epsilon: Annotated[float, Interval(0, 1)] = 0.0
-    gamma: Annotated[float, Interval(0.001, 2)] = 0.1
+    gamma: Annotated[float, Interval(0.001, 2)] = 0.1  # width, in f, of the range in which chance decides
 
     search_space = (
         Search("epsilon", 0.0, 0.3),

@@ -25,13 +25,6 @@ class RejectOption(GroupPostProcessing):
 
     Changes: predictions. Limits: members of the two groups with equal scores get different answers. The
     paper's threshold is 1/2; a chosen threshold lets the rate of favorable answers move.
-
-    Parameters
-    ----------
-    bound : float in [0, 1], default 0.05
-        Largest statistical parity difference, in absolute value.
-    thresholds, margins : int in [1, 10000], default 100 and 50
-        Size of the grid.
     """
 
     name = "reject_option"
@@ -47,9 +40,10 @@ class RejectOption(GroupPostProcessing):
         "none"
     )
 
+    # Largest statistical parity difference, in absolute value.
     bound: Annotated[float, Interval(0, 1)] = 0.05
-    thresholds: Annotated[int, Interval(1, 10_000)] = 100
-    margins: Annotated[int, Interval(1, 10_000)] = 50
+    thresholds: Annotated[int, Interval(1, 10_000)] = 100  # number of thresholds on the grid
+    margins: Annotated[int, Interval(1, 10_000)] = 50  # number of margins on the grid
 
     search_space = (Search("bound", 0.0, 0.3),)
 

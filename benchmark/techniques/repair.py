@@ -33,30 +33,6 @@ class Repair(PreProcessing):
     Changes: features, and on request the label and the sensitive feature itself; never the number of rows.
     Limits: each column is repaired by itself, so combinations of columns may still tell the group. A strong
     repair erases useful information together with discrimination.
-
-    Parameters
-    ----------
-    level : float in [0, 1], default 1.0
-        Share of the way to move; 0 changes nothing, at 1 the groups' distributions agree to within rounding
-        (``variant="feldman"``).
-    repair_label : bool, default False
-        Whether the label is repaired like an unordered column. The published experiments did so; it turns
-        the method into one that changes labels.
-    repair_sensitive : bool, default False
-        Whether the sensitive feature is repaired too.
-    treatment : {"schema", "categorical", "ordinal"}, default "schema"
-        Columns that count as ordered: the schema's ordered columns, none, or all but the label.
-    variant : {"feldman", "blackbox_auditing"}, default "feldman"
-        Reading of the definitions. ``"blackbox_auditing"`` behaves like the program of that name, with which
-        the published experiments were made. Quantiles run over the sorted distinct states of each group, not
-        over its rows. So an ordered column whose every state occurs in every group stays as it is. The median
-        of two groups is the lower value. The shares of an unordered column are lowered to
-        :math:`(1 - level)\,p_g + level\,m` with m not scaled, and the rows above are redrawn in proportion
-        to it. Such rows of the sensitive feature are redrawn in proportion to 1 for its most frequent state
-        and to :math:`(1 - level)\,p_g` for the others.
-    repair_test : bool, default False
-        Whether test rows move as the training rows of their group and state did. By default they stay: the
-        benchmark scores every technique on the original rows.
     """
 
     name = "repair"
@@ -70,11 +46,25 @@ class Repair(PreProcessing):
     intersections = True
     randomised = True
 
+    # Share of the way to move; 0 changes nothing, at 1 the groups' distributions agree to within rounding
+    # (``variant="feldman"``).
     level: Annotated[float, Interval(0, 1)] = 1.0
+    # Whether the label is repaired like an unordered column. The published experiments did so; it turns the
+    # method into one that changes labels.
     repair_label: bool = False
-    repair_sensitive: bool = False
+    repair_sensitive: bool = False  # whether the sensitive feature is repaired too
+    # Columns that count as ordered: the schema's ordered columns, none, or all but the label.
     treatment: Literal["schema", "categorical", "ordinal"] = "schema"
+    # Reading of the definitions. ``"blackbox_auditing"`` behaves like the program of that name, with which
+    # the published experiments were made. Quantiles run over the sorted distinct states of each group, not
+    # over its rows. So an ordered column whose every state occurs in every group stays as it is. The median
+    # of two groups is the lower value. The shares of an unordered column are lowered to
+    # :math:`(1 - level)\,p_g + level\,m` with m not scaled, and the rows above are redrawn in proportion to
+    # it. Such rows of the sensitive feature are redrawn in proportion to 1 for its most frequent state and to
+    # :math:`(1 - level)\,p_g` for the others.
     variant: Literal["feldman", "blackbox_auditing"] = "feldman"
+    # Whether test rows move as the training rows of their group and state did. By default they stay: the
+    # benchmark scores every technique on the original rows.
     repair_test: bool = False
 
     search_space = (Search("level", 0.0, 1.0),)

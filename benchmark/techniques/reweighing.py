@@ -18,13 +18,6 @@ class Reweighing(PreProcessing):
     under independence to its observed share. Changes: weights only; the weighted discrimination is 0 and
     the weights sum to the number of rows. Limits: needs a classifier that honors weights. With an empty cell
     some discrimination stays, because no row there can gain weight.
-
-    Parameters
-    ----------
-    rate : {"common", "favored"}, default "common"
-        The rate of favorable rows that groups get: ``common`` gives all groups the rate of all rows.
-        ``favored`` gives the deprived group the favored group's rate, and changes only the weight of its
-        favorable rows (the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC).
     """
 
     name = "reweighing"
@@ -34,6 +27,9 @@ class Reweighing(PreProcessing):
     intersections = True
     needs_weights = True
 
+    # The rate of favorable rows that groups get: ``common`` gives all groups the rate of all rows.
+    # ``favored`` gives the deprived group the favored group's rate, and changes only the weight of its
+    # favorable rows (the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC).
     rate: Literal["common", "favored"] = "common"
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:

@@ -27,11 +27,6 @@ class Smote(PreProcessing):
 
     Changes: adds rows; the others stay. Limits: ignores groups, and so may increase discrimination as well as
     reduce it; a baseline for ``fair_smote``.
-
-    Parameters
-    ----------
-    neighbours : int in [1, 100], default 5
-        Number of neighbors that vote besides the row itself; all, if there are fewer.
     """
 
     name = "smote"
@@ -43,7 +38,8 @@ class Smote(PreProcessing):
     version = "1"
     randomised = True
 
-    neighbours: Annotated[int, Interval(1, 100)] = 5  # named in experiment files and in every seed
+    # Number of neighbors that vote besides the row itself; all, if there are fewer.
+    neighbours: Annotated[int, Interval(1, 100)] = 5
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         favorable = int(np.count_nonzero(train.y))
@@ -73,15 +69,6 @@ class FairSmote(PreProcessing):
     row is a copy, because a row's nearest neighbors equal it. After situation testing the cells are no longer
     of equal size, and where the group decides much, few rows may be left. Declines a table with an empty
     cell.
-
-    Parameters
-    ----------
-    crossover : float in [0, 1], default 0.8
-        Probability that a column mutates.
-    mutation : float in [0, 1], default 0.8
-        Share of the neighbors' difference that is added to an ordered column.
-    situation_testing : bool, default True
-        Whether biased rows are left out.
     """
 
     name = "fair_smote"
@@ -93,9 +80,10 @@ class FairSmote(PreProcessing):
     version = "1"
     randomised = True
 
-    crossover: Annotated[float, Interval(0, 1)] = 0.8
+    crossover: Annotated[float, Interval(0, 1)] = 0.8  # probability that a column mutates
+    # Share of the neighbors' difference that is added to an ordered column.
     mutation: Annotated[float, Interval(0, 1)] = 0.8
-    situation_testing: bool = True
+    situation_testing: bool = True  # whether biased rows are left out
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with an empty cell: no row there can have children."""

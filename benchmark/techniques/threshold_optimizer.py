@@ -25,15 +25,6 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
 
     Changes: predictions. Limits: members of the two groups with equal scores get different answers, and two
     members of one group may, at random.
-
-    Parameters
-    ----------
-    constraint : {"demographic_parity", "equalized_odds", "true_positive_rate_parity", \
-"false_positive_rate_parity"}, default "demographic_parity"
-        The rate to make equal: the rate of favorable answers, both error rates, the true positive rate (equal
-        opportunity), or the false positive rate.
-    objective : {"accuracy", "balanced_accuracy"}, default "accuracy"
-        The quantity to maximize; under a single constrained rate, the groups' mean, weighted by size.
     """
 
     name = "threshold_optimizer"
@@ -46,9 +37,12 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
     intersections = True
     packages = ("fairlearn",)
 
+    # The rate to make equal: the rate of favorable answers, both error rates, the true positive rate (equal
+    # opportunity), or the false positive rate.
     constraint: Literal[
         "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
     ] = "demographic_parity"
+    # The quantity to maximize; under a single constrained rate, the groups' mean, weighted by size.
     objective: Objective = "accuracy"
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:

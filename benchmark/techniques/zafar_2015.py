@@ -59,19 +59,8 @@ class Zafar2015(ConstrainedLogistic):
     score misses its bound.
 
     Changes: training only. Limits: a covariance of 0 does not make the rates of positive predictions equal;
-    it fails where the groups' distances are distributed in different shapes.
-
-    Parameters
-    ----------
-    constraint : {"fairness", "accuracy", "misclassification", "none"}, default "fairness"
-        The problem, see above.
-    threshold : float >= 0, default 0.0
-        Bound of the covariance, for ``fairness``.
-    gamma : float >= 0, default 0.5
-        Share by which the loss may exceed its minimum, for ``accuracy`` and ``misclassification``. For the
-        latter the published experiments used 1000.
-    use_sensitive, treatment, positive
-        See :class:`ConstrainedLogistic`. Only ``misclassification`` depends on which label is positive.
+    it fails where the groups' distances are distributed in different shapes. Only ``misclassification``
+    depends on which label is positive.
     """
 
     name = "zafar_2015"
@@ -85,8 +74,11 @@ class Zafar2015(ConstrainedLogistic):
 
     unconstrained: ClassVar = {"constraint": "none", "threshold": 0.0, "gamma": 0.5, "positive": "favorable"}
 
+    # The problem, see above.
     constraint: Literal["fairness", "accuracy", "misclassification", "none"] = "fairness"
-    threshold: Annotated[float, Interval(0)] = 0.0
+    threshold: Annotated[float, Interval(0)] = 0.0  # bound of the covariance, for ``fairness``
+    # Share by which the loss may exceed its minimum, for ``accuracy`` and ``misclassification``. For the
+    # latter the published experiments used 1000.
     gamma: Annotated[float, Interval(0)] = 0.5
 
     search_space = (

@@ -45,7 +45,8 @@ class Zafar2017(ConstrainedLogistic):
     Changes: training only. Limits: a local method. With a bound of 0 it moves little once the constraint is
     met, because every tangent touches the constraint at the current point. The covariance weighs
     misclassified rows by their distance, so equal covariances need not be equal rates. Where a group has no
-    row of the constrained class, a bound of 0 allows the other group no mistake at all.
+    row of the constrained class, a bound of 0 allows the other group no mistake at all. The other label as
+    positive class exchanges the two rates.
 
     The corners of min(0, ·) are rounded over a width of 0.05, which makes every problem smooth and changes
     each term by at most 0.00625. The fit has converged when the loss changes by at most 1e-6 in a step and no
@@ -53,21 +54,6 @@ class Zafar2017(ConstrainedLogistic):
     (``stopping_rule="small_change"``), in the second step at the earliest: when loss and penalized cost, the
     loss plus tau times the violations, both change by at most 0.001. The residual is then the larger change,
     and bounds may be missed by any amount.
-
-    Parameters
-    ----------
-    constraint : {"fpr", "fnr", "fpr_fnr", "none"}, default "fpr_fnr"
-        Constrained rates: false positive, false negative, both, or none.
-    threshold : float >= 0, default 0.0
-        Bound of the absolute covariance.
-    tau : float > 0, default 5.0
-        First weight of the violations.
-    mu : float >= 1, default 1.2
-        Growth factor of tau.
-    stopping_rule : {"feasible", "small_change"}, default "feasible"
-        Whether the procedure ends when the bounds are met, or like the authors' program.
-    use_sensitive, treatment, positive, ridge
-        See :class:`ConstrainedLogistic`. Calling the other label positive exchanges the two rates.
     """
 
     name = "zafar_2017"
@@ -85,10 +71,12 @@ class Zafar2017(ConstrainedLogistic):
         **{"stopping_rule": "feasible", "positive": "favorable"},
     }
 
+    # Constrained rates: false positive, false negative, both, or none.
     constraint: Literal["fpr", "fnr", "fpr_fnr", "none"] = "fpr_fnr"
-    threshold: Annotated[float, Interval(0)] = 0.0
-    tau: Annotated[float, Interval(1e-3, 1e5)] = 5.0
-    mu: Annotated[float, Interval(1, 10)] = 1.2
+    threshold: Annotated[float, Interval(0)] = 0.0  # bound of the absolute covariance
+    tau: Annotated[float, Interval(1e-3, 1e5)] = 5.0  # first weight of the violations
+    mu: Annotated[float, Interval(1, 10)] = 1.2  # growth factor of tau
+    # Whether the procedure ends when the bounds are met, or like the authors' program.
     stopping_rule: Literal["feasible", "small_change"] = "feasible"
 
     search_space = (Search("threshold", 1e-4, 0.3, log=True),)

@@ -19,11 +19,6 @@ class MyTechnique(Technique):
     Idea: why it should work, with the formula. Here least squares on labels 1 and 0, with a penalty of
     ``strength`` times the squared covariance c of group and score: :math:`|X\theta - y|^2 / n + strength\,
     (c^\top\theta)^2`. Changes: the training only. Limits: where it fails, and when it declines a table.
-
-    Parameters
-    ----------
-    strength : float >= 0, default 1.0
-        Its effect, and the meaning of its ends. Here 0 is plain least squares.
     """
 
     name = "my_technique"
@@ -34,6 +29,7 @@ class MyTechnique(Technique):
     needs_sensitive = False  # for further declarations see benchmark.techniques.Technique
     unconstrained: ClassVar = {"strength": 0.0}  # only for a learner of its own: switches mitigation off
 
+    # Its effect, and the meaning of its ends. Here 0 is plain least squares.
     strength: Annotated[float, Interval(0)] = 1.0
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:

@@ -16,11 +16,6 @@ class MyTechnique(GroupPostProcessing):
     Idea: why it should work, with the formula. Here the deprived group's threshold moves from 1/2, by the
     share ``strength``, to the threshold at which both groups have equal rates of positive predictions.
     Changes: the predictions only. Limits: where it fails, and when it declines a table.
-
-    Parameters
-    ----------
-    strength : float in [0, 1], default 1.0
-        Its effect, and the meaning of its ends. Here 0 changes nothing.
     """
 
     name = "my_technique"
@@ -28,6 +23,7 @@ class MyTechnique(GroupPostProcessing):
     summary = "Describe its effect in one line for lists"
     version = "1"  # change it whenever the same input and seed would give another result
 
+    # Its effect, and the meaning of its ends. Here 0 changes nothing.
     strength: Annotated[float, Interval(0, 1)] = 1.0
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:

@@ -17,11 +17,6 @@ class MyTechnique(PreProcessing):
     Idea: why it should work, with the formula. Here a row of the deprived group with the favorable label
     weighs :math:`1 + strength`, and every other row 1. Changes: the changed and the unchanged parts of the
     training data. Limits: where it fails, and when it declines a table.
-
-    Parameters
-    ----------
-    strength : float in [0, 1], default 1.0
-        Its effect, and the meaning of its ends. Here 0 changes nothing.
     """
 
     name = "my_technique"
@@ -31,7 +26,8 @@ class MyTechnique(PreProcessing):
     # For further declarations, such as randomised = True, see benchmark.techniques.Technique.
     needs_weights = True
 
-    # The annotation declares valid values: bool, Literal["a", "b"], Annotated[int, Interval(1, 9)], as here.
+    # Its effect, and the meaning of its ends. Here 0 changes nothing. The annotation declares valid values:
+    # bool, Literal["a", "b"], or Annotated[int, Interval(1, 9)].
     strength: Annotated[float, Interval(0, 1)] = 1.0
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
