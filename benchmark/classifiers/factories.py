@@ -21,8 +21,8 @@ from benchmark.errors import ClassifierError, unknown_parameter
 from benchmark.registry import Registry
 
 Encoding: TypeAlias = Literal["one_hot", "ordinal", "numbers"]
-"""Encoding of codes for classes that take numbers: a column for each state, the code as one number, or the
-numbers behind bins, where there are any."""
+"""Encoding of codes for classes that take numbers: a column for each state; the code as a number, for trees,
+which cut ordered states where it is best; or the numbers behind bins, where there are any."""
 
 _Features: TypeAlias = NDArray[np.int16] | NDArray[np.float64]
 
@@ -193,25 +193,11 @@ class ClassifierFactory:
 def make_classifier(
     name: str, parameters: dict[str, Any] | None = None, encoding: Encoding = "one_hot"
 ) -> ClassifierFactory:
-    """Return a factory for a classifier.
+    """Return a factory for a classifier, by its short name or the dotted path of a scikit-learn class.
 
-    Parameters
-    ----------
-    name : str
-        A short name, or the dotted path of a scikit-learn compatible class.
-    parameters : dict, optional
-        Parameters of the class.
-    encoding : {"one_hot", "ordinal", "numbers"}, default "one_hot"
-        Encoding for a class of numbers: a column for each state; the code as a number, for trees, which cut
-        ordered states where it is best; or the numbers of :class:`NumbersClassifier`.
-
-    Raises
-    ------
-    UnknownNameError
-        If a name without dots is unknown.
-    ClassifierError
-        If the path names no classifier, the class lacks a parameter, or the class reads codes as categories
-        and ``encoding`` is given.
+    Raises :class:`UnknownNameError` if a name without dots is unknown. Raises :class:`ClassifierError` if the
+    path names no classifier, the class lacks a parameter, or the class reads codes as categories and an
+    ``encoding`` is given.
     """
     by_path = {entry.path: entry for entry in list_classifiers().values()}
     if "." in name:

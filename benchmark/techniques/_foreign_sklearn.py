@@ -27,17 +27,11 @@ class Transformer(ForeignPre):
 
     Its ``fit`` gets the features of training rows as numbers (see ``treatment``) and their labels. If it has
     a parameter ``sensitive_features``, it also gets whether each row is of the deprived group. Its
-    ``transform`` makes the features of all rows, which become states (see ``states``).
+    ``transform`` makes the features of all rows.
 
-    Parameters
-    ----------
-    treatment : {"categorical", "schema", "ordinal"}, default "schema"
-        Columns that enter as one number, the position of the state, scaled to variance 1: none, the schema's
-        ordered columns, or all. The others enter as indicators of their states.
-    use_sensitive : bool, default True
-        Whether it gets the sensitive feature.
-    states : int in [2, 1000], default 20
-        Number of pieces of about equal frequency, for a column with more different numbers.
+    Three parameters are the adapter's. ``treatment`` is as of other techniques, by default ``"schema"``.
+    ``use_sensitive`` says whether ``fit`` gets the sensitive feature. ``states`` is the number of pieces of
+    about equal frequency into which a feature with more different numbers is cut.
     """
 
     transformer: ClassVar[type[Any]]

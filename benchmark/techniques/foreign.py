@@ -19,14 +19,9 @@ _EXAMPLES = {"aif360": "Reweighing", "fairlearn": "GridSearch", "sklearn": "skle
 def foreign_technique(name: str) -> type[Foreign]:
     """Return the technique of another library by a name such as ``"aif360:Reweighing"``.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such library, or it has no such technique.
-    DeclinedError
-        If the technique cannot be run here; the error says why.
-    TechniqueError
-        If the path behind ``sklearn:`` names no transformer.
+    Raises :class:`UnknownNameError` for an unknown library or technique, :class:`DeclinedError` for a
+    technique that cannot run here, and :class:`TechniqueError` if a path after ``sklearn:`` names no
+    transformer.
     """
     library, _, rest = name.partition(":")
     if not rest and library in _EXAMPLES:

@@ -65,22 +65,11 @@ def register(technique: T) -> T:
 
 
 def get_technique(name: str, **parameters: Value) -> Technique:
-    """Return a configured technique.
+    """Return a technique with given parameters; others take their defaults.
 
-    Parameters
-    ----------
-    name : str
-        Registered name, or another library's technique, such as ``"aif360:Reweighing"``.
-    **parameters
-        The technique's parameters; others take their defaults.
-
-    Raises
-    ------
-    UnknownNameError
-        If no technique has the name.
-    TechniqueError
-        If a parameter is unknown to the technique or outside its valid range, or another library's technique
-        cannot be run.
+    ``name`` is a registered name, or another library's technique, such as ``"aif360:Reweighing"``. Raises
+    :class:`UnknownNameError` if no technique has the name, and :class:`TechniqueError` if a parameter is
+    unknown or outside its valid range, or another library's technique cannot be run.
     """
     technique = _foreign(name) if ":" in name else _REGISTRY.get(name)
     accepted = sorted(field.name for field in fields(technique) if field.init)  # type: ignore[arg-type]
