@@ -303,8 +303,8 @@ def _upper_limit(cases: float, errors: float, z: float) -> float:
 def _estimated_errors(counts: NDArray[np.float64], limit: Limit) -> float:
     """Return the pessimistic number of errors of a leaf (Quinlan 1993, section 4.2).
 
-    This is the upper confidence limit of a binomial proportion: exact for no error, the normal approximation
-    with continuity correction for one error and more, and linear between the two.
+    This is the upper confidence limit of a binomial proportion. It is exact for no error, the normal
+    approximation with continuity correction for one error and more, and linear between the two.
     """
     cases: float = counts.sum()
     if cases < _TOLERANCE:

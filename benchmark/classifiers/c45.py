@@ -121,8 +121,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     about 1. Rows of weight 0 are ignored.
 
     ``X`` must be complete in training. In prediction a code that is negative or not below the feature's
-    cardinality is unknown; a missing or new category of a data frame becomes -1. The row then stops at the
-    node that splits on this feature, and gets that node's class frequencies.
+    cardinality is unknown. So is a missing or new category of a data frame, which becomes -1. The row then
+    stops at the node that splits on this feature, and gets that node's class frequencies.
 
     References
     ----------
@@ -176,7 +176,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``X``, shape (n_rows, n_features), has codes from 0; columns of a data frame are categoricals or
         codes. ``y`` has class labels, shape (n_rows,). ``sample_weight``, shape (n_rows,), has finite weights
         of at least 0, in cases; 1 by default. Raises :class:`C45InputError` if a parameter is out of range, a
-        code is negative, fractional or too high, a weight is negative, or all weights are zero. Raises
+        code negative, fractional or too high, a weight negative, or all weights zero. Raises
         :class:`ValueError` if the shapes do not fit each other, or a value is missing or not a number.
         """
         self._check_parameters()
@@ -242,7 +242,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def export_text(self) -> str:
         """Return the tree as text, one line per branch.
 
-        A leaf shows the predicted class and, in parentheses, the weight of its training rows and, after a
+        A leaf shows the predicted class. In parentheses are the weight of its training rows and, after a
         slash, the weight of rows of other classes.
         """
         check_is_fitted(self)

@@ -27,9 +27,9 @@ from benchmark.techniques.post_processing import Adjustment, PostProcessing, Sco
 # Sums in another order differ by rounding, which may change weights by this share, and decisions of scores
 # this near to 1/2.
 _TOLERANCE = 1e-6
-# Mean shares of favorable answers that differ by more do not differ by chance: with this number of seeds it
-# is three standard errors even in the smallest compared cell, 41 rows, if coins decided all its answers.
-# Answers that are the same row by row under the first seeds need no more of them.
+# Mean shares of favorable answers that differ by more do not differ by chance. With this number of seeds it
+# is three standard errors even in the smallest compared cell, 41 rows, if coins decided its answers. Answers
+# that are the same row by row under the first seeds need no more of them.
 _SEEDS, _SEEDS_IF_ALIKE = 50, 3
 SHARE_TOLERANCE = 0.05
 

@@ -5,8 +5,8 @@ run on a small made-up table, so they are quick and need neither data nor networ
 
 Post-processing draws its held-out rows at random, so no two of its fits can be compared row by row. Its
 adjustment is checked instead, on made-up scores, by the mean shares of favorable answers over several seeds.
-Two checks find a technique that learns from the label column. Its answers change with the filler that hides
-that column in the rows to predict; or they are no better than a constant, if it uses other columns there.
+Two checks find a technique that learns from the label column. Its answers change with the filler of that
+column in the rows to predict. Or they are no better than a constant, if it uses other columns there.
 """
 
 import functools
@@ -61,8 +61,8 @@ Status = Literal["passed", "warning", "failed", "not applicable"]
 T = TypeVar("T")
 
 # Learners that take codes for numbers, or drop one state as reference and regularize the others, depend on
-# the codes of features. Twelve such learners (trees, neighbors, linear models) changed at most 5 % of their
-# answers to the example, and 2 % where the two groups swap their codes.
+# the codes of features. Twelve such learners changed at most 5 % of their answers to the example, and 2 %
+# where the two groups swap their codes.
 _MOST_BY_CODES = 0.15
 _MOST_BY_ROLES = 0.05
 _ROWS_PER_FIT = 150  # of search spaces: enough for every shipped technique, and quick

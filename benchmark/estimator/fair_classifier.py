@@ -97,9 +97,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     first. Every column is a feature: leave out identifiers, and columns that are known only after the
     outcome.
 
-    In rows to predict, a value that no training row has gets the state of rare values, and a missing value
-    the state of missing values. Without such a state it gets the column's most frequent state. A new or
-    missing group is an error.
+    In rows to predict, a new value gets the state of rare values, and a missing value the state of missing
+    values. Without such a state it gets the column's most frequent state. A new or missing group is an error.
 
     Parameters
     ----------

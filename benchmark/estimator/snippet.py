@@ -78,8 +78,8 @@ def snippet(
 def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
     """Return the lines for a dataset with a card, which is loaded by ``name``.
 
-    The lines read a single CSV file, if the card names its path and its values follow from the states; or
-    else they load the card. ``settings`` are further arguments of :func:`snippet`. The result is empty if the
+    The lines read a single CSV file if the card names its path, and its values follow from the states. Else
+    they load the card. ``settings`` are further arguments of :func:`snippet`. The result is empty if the
     deprived group is an intersection of several columns, which the estimator does not take.
     """
     if len(dict(card.schema().deprived_states)) > 1:

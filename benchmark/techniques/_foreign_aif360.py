@@ -91,8 +91,8 @@ def _reweighing(technique: Any, train: Table, tools: Tools) -> Prepared:
 def _disparate_impact(technique: Any, train: Table, tools: Tools) -> Prepared:
     """Repair each state as the library repairs it in training rows.
 
-    The repaired value depends on the state and the group alone. The library repairs training rows only: in a
-    repair of rows to predict, the answer for a row would depend on the rows that come with it.
+    The repaired value depends on the state and the group alone. The library repairs training rows only: a
+    repair of rows to predict would make a row's answer depend on other rows.
     """
     encoding = encoded(train, technique.treatment)
     remover = library(f"{_PRE}DisparateImpactRemover")

@@ -66,8 +66,8 @@ class Design:
 
     encoding: Encoding
     codes: Codes  # visible codes of each distinct row, shape (n_columns, n_distinct)
-    # Share of the training rows by distinct row, group (0 favored, 1 deprived) and class (0 negative,
-    # 1 positive), shape (n_distinct, 2, 2); the sum is 1.
+    # Share of the training rows by distinct row, group (1 deprived) and class (1 positive), shape
+    # (n_distinct, 2, 2); the sum is 1.
     weight: Array
     levels: tuple[int, ...]  # columns in the order by which rows are sorted
     # Earlier unconstrained fits, by their ridge.
@@ -364,8 +364,8 @@ class ConstrainedLogistic(Technique):
     treatment: Treatment = "categorical"
     positive: Literal["favorable", "unfavorable"] = "favorable"  # the label that the method calls positive
     # Weight of half the squared norm of all coefficients beside the mean loss per row. The default is just
-    # enough for one finite optimum: the indicators of a column sum to the intercept, and a state that occurs
-    # with one label only would have an infinite coefficient.
+    # enough for one finite optimum. The indicators of a column sum to the intercept, and without a ridge a
+    # state with a single label would have an infinite coefficient.
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:

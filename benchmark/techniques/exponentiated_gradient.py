@@ -37,9 +37,9 @@ class Reduction(Technique):
     produces_scores = False
     packages = ("fairlearn",)
 
-    # The rates of positive predictions that the groups shall share: ``demographic_parity`` among all rows,
+    # The groups shall have equal rates of positive predictions: ``demographic_parity`` among all rows,
     # ``true_positive_rate_parity`` among rows of favorable label, ``false_positive_rate_parity`` among rows
-    # of unfavorable label, ``equalized_odds`` both of the latter.
+    # of unfavorable label. ``equalized_odds`` is both of the latter.
     constraint: Constraint = "demographic_parity"
     # Whether the classifier sees the sensitive feature; the constraint always does, in training.
     use_sensitive: bool = False

@@ -19,9 +19,8 @@ _EXAMPLES = {"aif360": "Reweighing", "fairlearn": "GridSearch", "sklearn": "skle
 def foreign_technique(name: str) -> type[Foreign]:
     """Return the technique of another library by a name such as ``"aif360:Reweighing"``.
 
-    Raises :class:`UnknownNameError` for an unknown library or technique, :class:`DeclinedError` for a
-    technique that cannot run here, and :class:`TechniqueError` if a path after ``sklearn:`` names no
-    transformer.
+    Raises :class:`UnknownNameError` for an unknown library or technique, and :class:`DeclinedError` for a
+    technique that cannot run here. A path after ``sklearn:`` to no transformer is a :class:`TechniqueError`.
     """
     library, _, rest = name.partition(":")
     if not rest and library in _EXAMPLES:

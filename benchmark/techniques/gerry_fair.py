@@ -37,8 +37,8 @@ class GerryFair(Technique):
     The subgroups are all unions of the distinguished groups. The worst of them is the union of all groups
     whose rate is above the rate of all, so the auditor needs no oracle.
 
-    The game ends when the auditor accepts the lottery and no move met so far gains either player more than
-    0.005 in the Lagrangian, errors plus complaints. No other lottery of the same classifiers that the auditor
+    The game ends when the auditor accepts the lottery, and no earlier move gains either player more than
+    0.005 of the Lagrangian, errors plus complaints. No other lottery of the same classifiers that the auditor
     accepts has an error rate lower by more. Convergence is reported in rounds and that gap.
     Changes: training only. Limits: a small subgroup's rate may differ much, because its size counts. A small
     C may leave more than ``gamma``, and a large C takes many rounds.
@@ -168,11 +168,8 @@ class Game:
             gap = float(upper - (totals[best] - self.gamma * complaint))
             if gap <= _GAP and disparity <= self.gamma + _TIE:
                 chosen = np.flatnonzero(played)
-                return (
-                    [answers[i] for i in chosen],
-                    played[chosen] / taken,
-                    Convergence(taken, max(gap, 0.0), _GAP),
-                )
+                drawn = [answers[i] for i in chosen]
+                return drawn, played[chosen] / taken, Convergence(taken, max(gap, 0.0), _GAP)
             played[best] += 1
             if best < taken:
                 predicted = self.favorable(answers[best])

@@ -1,7 +1,7 @@
 """Cells of group and label, and their sizes if the two were independent.
 
-Massaging, reweighing and both samplings (Kamiran and Calders 2012) pursue one goal by different means: a
-training table in which the label does not depend on the group.
+Massaging, reweighing and both samplings (Kamiran and Calders 2012) make training tables in which the label
+does not depend on the group.
 """
 
 from collections.abc import Callable
@@ -38,22 +38,26 @@ def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([[n - deprived - favorable + both, favorable - both], [deprived - both, both]])
 
 
+def empty_cell(counts: NDArray[np.int64], lack: str, needed: NDArray[np.bool_] | bool = True) -> str | None:
+    """Return the name of the first empty cell that is needed, with the lack that it means; or None."""
+    names = (
+        f"no training row is ({CELL_NAMES[d][y]}), {lack}" for d, y in np.argwhere((counts == 0) & needed)
+    )
+    return next(names, None)
+
+
 def missing_members(table: Table) -> str | None:
     """Return the reason why rows cannot be resampled, an empty cell that has to grow, or None."""
     counts = cell_counts(table)
-    wanted = independent_counts(counts)
-    for (d, y), count in np.ndenumerate(counts):
-        if count == 0 and wanted[d, y] > 0:
-            return f"no training row is ({CELL_NAMES[d][y]}), so there is no row to copy"
-    return None
+    return empty_cell(counts, "so there is no row to copy", independent_counts(counts) > 0)
 
 
 def resample(table: Table, pick: Callable[[NDArray[np.intp], int, bool], NDArray[np.intp]]) -> Table:
     """Return a table whose cells have their sizes under independence: rows copied or left out, in order.
 
-    ``pick(rows, size, grows)`` chooses ``size`` of the positions ``rows`` of a cell's rows: rows to copy once
-    more if the cell grows, rows to keep if it shrinks. A cell that must more than double is first copied
-    whole as often as fits.
+    ``pick(rows, size, grows)`` chooses ``size`` of a cell's positions ``rows``. They are copied once more if
+    the cell grows, and stay if it shrinks. A cell that must more than double is first copied whole as often
+    as fits.
     """
     counts = cell_counts(table)
     wanted = independent_counts(counts)

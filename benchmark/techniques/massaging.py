@@ -13,12 +13,12 @@ from benchmark.techniques.registry import register
 class Massaging(PreProcessing):
     """Exchange labels of the rows nearest to the decision boundary.
 
-    Idea: there are b deprived rows (b+ of them favorable), w favored rows (w+ favorable) and n in all.
-    Promote the M = (b w+ - w b+) / n most promising deprived rows of unfavorable label, as the ranker sees
-    them, and demote the M least promising favored rows of favorable label. Changes: 2 M labels; features,
-    group sizes and the number of favorable labels stay. Ties keep the order of rows. M is rounded to the
-    nearest integer; if it is negative, because the favored group is worse off, the groups change places.
-    Limits: as good as its ranker; the changed labels are wrong where the data were not.
+    Idea: there are b deprived rows (b+ of them favorable), w favored rows (w+ favorable) and n in all. A
+    ranker orders them. Promote the M = (b w+ - w b+) / n most promising deprived rows of unfavorable label.
+    Demote the M least promising favored rows of favorable label. Changes: 2 M labels; features, group sizes
+    and the number of favorable labels stay. Ties keep the order of rows. M is rounded to the nearest integer;
+    if it is negative, because the favored group is worse off, the groups change places. Limits: as good as
+    its ranker; the changed labels are wrong where the data were not.
     """
 
     name = "massaging"

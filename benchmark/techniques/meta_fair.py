@@ -27,7 +27,7 @@ class MetaFair(Technique):
     Idea: a ratio of at least tau of two groups' rates q means that both lie in an interval [a, a / tau]. For
     a given a the bounds are linear in the classifier. By Lagrangian duality the best classifier predicts the
     favorable outcome where :math:`P(y^+ \mid x)` passes a threshold of the row's group. A search over a finds
-    the best of these. q is the rate of favorable predictions (``statistical_rate``, the ratio of disparate
+    the best of these. The rate q is the rate of favorable predictions (``statistical_rate``, as in disparate
     impact) or the share of unfavorable labels among them (``false_discovery_rate``).
 
     This is the plug-in form for two groups that are known at prediction. The classifier, trained on all

@@ -28,10 +28,9 @@ class OptimizedPreprocessing(PreProcessing):
 
     - discrimination: :math:`|P(\hat y \mid s) / P(y{=}\hat y) - 1| \le` ``epsilon`` for both groups and
       labels;
-    - distortion: the expected distance of :math:`(\hat x, \hat y)` from (x, y) is at most
-      ``mean_distortion`` for each s, x and y, and the distance is never more than ``max_distortion``. The
-      distance is the steps between states of ordered columns, plus 1 for each other changed column and for a
-      changed label.
+    - distortion: the distance of :math:`(\hat x, \hat y)` from (x, y) never exceeds ``max_distortion``, and
+      its expectation for each s, x and y is at most ``mean_distortion``. The distance is the steps between
+      states of ordered columns, plus 1 for each other changed column and for a changed label.
 
     With this distance of distributions the problem is a linear program. Of equally good mappings, the
     mapping of least mean distortion is taken. Rows to predict are redrawn by :math:`p(\hat x \mid s, x)`,

@@ -12,6 +12,7 @@ from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques._checks import scorer_of
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools
+from benchmark.techniques.independence import cell_counts, empty_cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +91,4 @@ class ErrorRatePostProcessing(PostProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table in which a group lacks a label: one of its error rates is undefined."""
-        for group, members in (("favored", ~train.deprived), ("deprived", train.deprived)):
-            for label, rows in (("favorable", train.y), ("unfavorable", ~train.y)):
-                if not (members & rows).any():
-                    return f"no row of the {group} group has the {label} label: an error rate is undefined"
-        return None
+        return empty_cell(cell_counts(train), "so an error rate is undefined")

@@ -14,9 +14,9 @@ from benchmark.techniques.registry import register
 class PreferentialSampling(PreProcessing):
     """Copy and leave out the rows nearest to the decision boundary.
 
-    Idea: as in uniform sampling, each cell of group s and label y gets P(s) P(y) n rows, but the rows nearest
-    to the boundary are copied or left out. By the ranker, these are the least promising favorable rows and
-    the most promising unfavorable rows. A cell that must more than double is first copied whole as often as
+    Idea: as in uniform sampling, each cell of group s and label y gets P(s) P(y) n rows. The rows nearest to
+    the boundary are copied or left out: the least promising favorable rows and the most promising unfavorable
+    rows, by a ranker. A cell that must more than double is first copied whole as often as
     fits. Changes: how often each row is there; the sizes of groups and classes stay. Ties keep the order of
     rows. Limits: as good as its ranker; declines a table with an empty cell, which leaves no row to copy.
     """

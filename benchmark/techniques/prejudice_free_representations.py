@@ -24,8 +24,8 @@ class PrejudiceFreeRepresentations(PreProcessing):
     Idea: hiding the sensitive feature is not enough while other columns reveal the group. An auditor, a
     logistic regression on indicators of all states, predicts deprived or favored from the remaining columns.
     While the area under its ROC curve on the training rows exceeds ``max_auc``, its most important column is
-    removed. A column's importance is the mean absolute deviation of its contribution to the log odds from the
-    mean (the mean absolute Shapley value, columns taken as independent). If other columns stand in for a
+    removed. A column's importance is its contribution's mean absolute deviation from the mean, in log odds
+    (the mean absolute Shapley value, columns taken as independent). If other columns stand in for a
     removed column, the next auditor finds them.
 
     Changes: hides columns from the classifier, the sensitive feature among them; no row is altered. Limits:
@@ -45,8 +45,8 @@ class PrejudiceFreeRepresentations(PreProcessing):
     needs_two_groups = "there is no group to tell"
     needs_sensitive = False
 
-    # Largest tolerated area under the auditor's ROC curve: the probability that it ranks a random deprived
-    # row above a random favored row, 1/2 if it only guesses.
+    # Largest tolerated area under the auditor's ROC curve. It is the probability that the auditor ranks a
+    # random deprived row above a random favored row, 1/2 if it only guesses.
     max_auc: Annotated[float, Interval(0.5, 1.0)] = 0.6
 
     search_space = (Search("max_auc", 0.55, 1.0),)

@@ -151,9 +151,8 @@ class RegularizedLoss:
 
     def _rates(self, scores: list[Array]) -> Array:
         """Return each group's mean probability of either class, shape (2, 2)."""
-        favorable = [w.sum(axis=0) @ sigmoid(s) for w, s in zip(self._weights, scores, strict=True)]
-        unfavorable = [w.sum(axis=0) @ sigmoid(-s) for w, s in zip(self._weights, scores, strict=True)]
-        return np.column_stack([unfavorable, favorable])
+        pairs = zip([w.sum(axis=0) for w in self._weights], scores, strict=True)
+        return np.array([[weight @ sigmoid(-s), weight @ sigmoid(s)] for weight, s in pairs])
 
     def _log_ratios(self, rates: Array) -> Array:
         """Return the logarithm of each group's rates over the rates of all, shape (2, 2)."""

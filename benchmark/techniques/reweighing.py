@@ -14,8 +14,8 @@ from benchmark.techniques.registry import register
 class Reweighing(PreProcessing):
     """Weight rows so that the label does not depend on the group.
 
-    Idea: a row of group s with label y gets the weight P(s) P(y) / P(s, y), the ratio of its cell's share
-    under independence to its observed share. Changes: weights only; the weighted discrimination is 0 and
+    Idea: a row of group s with label y gets the weight P(s) P(y) / P(s, y). This is its cell's share under
+    independence over its observed share. Changes: weights only; the weighted discrimination is 0 and
     the weights sum to the number of rows. Limits: needs a classifier that honors weights. With an empty cell
     some discrimination stays, because no row there can gain weight.
     """
@@ -28,8 +28,8 @@ class Reweighing(PreProcessing):
     needs_weights = True
 
     # The rate of favorable rows that groups get: ``common`` gives all groups the rate of all rows.
-    # ``favored`` gives the deprived group the favored group's rate, and changes only the weight of its
-    # favorable rows (the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC).
+    # ``favored`` gives the deprived group the favored group's rate, by the weight of its favorable rows
+    # alone. This is the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC.
     rate: Literal["common", "favored"] = "common"
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:

@@ -9,7 +9,7 @@ from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.independence import CELL_NAMES, cell_counts
+from benchmark.techniques.independence import cell_counts, empty_cell
 from benchmark.techniques.registry import register
 
 Codes: TypeAlias = NDArray[np.int16]
@@ -56,10 +56,10 @@ class FairSmote(PreProcessing):
     r"""Make up rows until both labels of both groups are equally frequent, and leave out biased ones.
 
     Idea: every cell of group and label grows to the size of the largest cell. A synthetic row descends from a
-    row p of the cell and its two nearest neighbors a and b there, by the value difference metric of
-    ``smote``. Each column mutates with probability ``crossover``; the others are p's. An unordered column
-    takes the state of p, a or b, each with probability 1/3. An ordered column takes
-    :math:`p + \mathrm{mutation}\,(a - b)`, rounded to a state and never beyond the first or last state.
+    row p of the cell and its nearest neighbors a and b there, by the distance of ``smote``. Each column
+    mutates with probability ``crossover``; the others are p's. An unordered column takes the state of p, a or
+    b, each with probability 1/3. An ordered column takes :math:`p + \mathrm{mutation}\,(a - b)`, rounded to a
+    state and never beyond the first or last state.
 
     Situation testing then leaves out rows whose predicted label changes with the group: deprived to the most
     frequent favored state, favored to deprived. A logistic regression on the balanced rows predicts the
@@ -87,10 +87,7 @@ class FairSmote(PreProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with an empty cell: no row there can have children."""
-        for (d, y), count in np.ndenumerate(cell_counts(train)):
-            if count == 0:
-                return f"no training row is ({CELL_NAMES[d][y]}), and a synthetic row needs a parent"
-        return None
+        return empty_cell(cell_counts(train), "and a synthetic row needs a parent")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         counts = cell_counts(train)

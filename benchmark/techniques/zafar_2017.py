@@ -30,10 +30,11 @@ _ROUNDS = 100  # of models for a problem, and of steps for a model; 1 to 10 suff
 class Zafar2017(ConstrainedLogistic):
     r"""Logistic regression whose misclassifications do not covary with the group.
 
-    Idea: the covariance of the group and a row's distance of misclassification is a proxy for the difference
-    of the groups' false positive or false negative rates. Let :math:`g_i = \min(0, y_i \theta^\top x_i)` for
-    the rows of the negative class (``fpr``) or of the positive class (``fnr``), and 0 for all others. With
-    :math:`N_0, N_1` rows of the deprived and the favored group, the covariance is
+    Idea: the covariance of the group and a row's distance of misclassification is a proxy. It stands for the
+    difference of the groups' false positive or false negative rates. Let
+    :math:`g_i = \min(0, y_i \theta^\top x_i)` for the rows of the negative class (``fpr``) or of the positive
+    class (``fnr``), and 0 for all others. With :math:`N_0, N_1` rows of the deprived and the favored group,
+    the covariance is
 
     .. math:: \frac1N \Big( \frac{N_0}{N} \sum_{favored} g_i - \frac{N_1}{N} \sum_{deprived} g_i \Big),
 
@@ -51,9 +52,9 @@ class Zafar2017(ConstrainedLogistic):
     The corners of min(0, ·) are rounded over a width of 0.05, which makes every problem smooth and changes
     each term by at most 0.00625. The fit has converged when the loss changes by at most 1e-6 in a step and no
     bound is missed by more than 0.001. The residual is the largest miss. The authors' program ends earlier
-    (``stopping_rule="small_change"``), in the second step at the earliest: when loss and penalized cost, the
-    loss plus tau times the violations, both change by at most 0.001. The residual is then the larger change,
-    and bounds may be missed by any amount.
+    (``stopping_rule="small_change"``), but not in the first step: when loss and penalized cost both change by
+    at most 0.001. The penalized cost is the loss plus tau times the violations. The residual is then the
+    larger change, and bounds may be missed by any amount.
     """
 
     name = "zafar_2017"

@@ -14,8 +14,8 @@ class MyTechnique(GroupPostProcessing):
     r"""Describe in one line the change of the predictions.
 
     Idea: why it should work, with the formula. Here the deprived group's threshold moves from 1/2, by the
-    share ``strength``, to the threshold at which both groups have equal rates of positive predictions.
-    Changes: the predictions only. Limits: where it fails, and when it declines a table.
+    share ``strength``, to the threshold of equal rates of positive predictions. Changes: the predictions
+    only. Limits: where it fails, and when it declines a table.
     """
 
     name = "my_technique"
