@@ -10,8 +10,8 @@ from benchmark.bias.registry import register
 class LabelBias(BiasKind):
     """Turn labels of a group, favorable and unfavorable ones each with a probability of its own.
 
-    All features stay as they were, those that depend on the outcome included, which is what sets this
-    apart from ``cpt``: there the world is another one, here the label alone is wrong.
+    All features stay as they were, including features that depend on the outcome. Here the label alone is
+    wrong; with ``cpt`` those features follow the changed outcome.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class LabelBias(BiasKind):
     group: Group = DEPRIVED
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return the two rates for the group's rows."""
+        """Return both rates for the group's rows."""
         members = self.group.members(rows.table)
         turned = by_label(members, favorable=self.rate.at(beta), unfavorable=self.rate_unfavorable.at(beta))
         return Chances(turned=turned)

@@ -13,7 +13,7 @@ class LabelNoise(BiasKind):
     Parameters
     ----------
     rate : Rate, default "0.5 * beta"
-        Probability that a label is turned; at one half labels say nothing any more.
+        Probability that a label is turned; at one half labels carry no information.
     group : Group, default "all"
         Whose labels are turned.
     """

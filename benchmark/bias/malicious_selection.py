@@ -1,4 +1,4 @@
-"""Malicious selection: what speaks for one group and against the other is missing."""
+"""Malicious selection: records in favor of one group and against all others are missing."""
 
 from benchmark.bias.base import BiasKind, Chances, Rows, by_label
 from benchmark.bias.group import DEPRIVED, Group

@@ -1,4 +1,4 @@
-"""Random selection: records of a group that are missing, whatever they say."""
+"""Random selection: records of a group that are missing, whatever their label."""
 
 from benchmark.bias.base import BiasKind, Chances, Rows, by_label
 from benchmark.bias.group import DEPRIVED, Group

@@ -35,7 +35,7 @@ def register(kind: K) -> K:
 
 
 def make_step(name: str, parameters: Mapping[str, Any] | None = None) -> BiasKind:
-    """Return a kind of bias by name, with parameters; those left out take their defaults.
+    """Return a kind of bias by name, with parameters; all others take their defaults.
 
     Raises
     ------

@@ -13,9 +13,9 @@ from benchmark.data.table import Schema
 class ScoreBias(BiasKind):
     """Lower the number behind the label for a group, blur it for everybody, and cut it anew.
 
-    No technique sees the number. Rows near the threshold are the first whose label changes, which is what
-    sets this apart from ``label``. It comes first among steps that turn labels, and once: afterwards every
-    label is as this step's number says, whatever earlier ones have made of it.
+    No technique sees the number. Unlike with ``label``, rows near the threshold are the first whose label
+    changes. It comes once, before other steps that turn labels: it sets every label anew by its own number,
+    whatever earlier steps did.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ScoreBias(BiasKind):
             raise no_score(self.name)
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return whether, or how probably, the changed number lies on the other side of the threshold."""
+        """Return the probability that the changed number lies on the other side of the threshold."""
         from scipy.special import ndtr
 
         score = rows.score
@@ -56,5 +56,5 @@ class ScoreBias(BiasKind):
         return Chances(turned=np.column_stack([favorable, 1 - favorable]))
 
     def looks_at(self, schema: Schema) -> None:
-        """Return None: it is the number that counts."""
+        """Return None: the chances depend on the number, not on columns."""
         return

@@ -10,8 +10,8 @@ from benchmark.bias.registry import register
 class SelectionBias(BiasKind):
     """Leave out each favorable row of a group with probability beta.
 
-    From a network, as many rows are drawn anew as were left out, so that samples keep their size. Every row
-    that is left is true; what is wrong is who is among them.
+    A network replaces the rows that are left out by new draws, so that samples keep their size. Every
+    remaining row is true; only the selection of rows is wrong.
 
     Parameters
     ----------

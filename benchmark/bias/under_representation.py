@@ -17,7 +17,7 @@ class UnderRepresentation(BiasKind):
     keep_unfavorable : Rate, default 1
         Probability that an unfavorable row is kept.
     group : Group, default "deprived"
-        Whose rows are kept so.
+        The group whose rows may be left out.
     """
 
     name = "under_representation"
@@ -32,7 +32,7 @@ class UnderRepresentation(BiasKind):
     group: Group = DEPRIVED
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return what is not kept of the group's rows."""
+        """Return the probability that a row of the group is not kept, by its label."""
         left_out = by_label(
             self.group.members(rows.table),
             favorable=1 - self.keep_favorable.at(beta),
