@@ -138,17 +138,10 @@ def parent_configurations(
 
 
 def fit_network(table: Table, parents: tuple[tuple[int, ...], ...], *, pseudo_count: float = 0.0) -> Network:
-    """Estimate the probability tables of a given graph.
+    """Return a network of a given graph with probabilities estimated from a table.
 
-    Parameters
-    ----------
-    table : Table
-        Data.
-    parents : tuple of tuple of int
-        The graph.
-    pseudo_count : float, default 0
-        Added to each cell's count; 0 is maximum likelihood. A configuration without any count gets the
-        uniform distribution.
+    ``pseudo_count`` is added to each cell's count; 0 is maximum likelihood. A configuration without any
+    count gets the uniform distribution.
 
     Raises
     ------
