@@ -35,7 +35,7 @@ class SensitiveNoise(BiasKind):
     group: Group = ALL
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
-        """Raise an error if several columns define the deprived group: it is unclear which one is noisy."""
+        """Raise an error if several columns define the deprived group: it is unclear which is noisy."""
         super().check(schema, has_score=has_score)
         if len(schema.sensitive_features) > 1:
             raise BiasError(
