@@ -34,7 +34,7 @@ from benchmark.text.spreadsheet import csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 PUBLISHED_COLUMNS = (*KEY, "value")
-"""Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
+"""Columns of a file of published numbers; ``experiments/published/README.md`` explains them."""
 
 _SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
 _MOST_SHOWN = 5
@@ -42,7 +42,7 @@ _IN_FOLDER = ("table*.md", "differences.*")
 
 
 def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
-    """Return the numbers that an experiment names; raises as :func:`read_published` does."""
+    """Return the published numbers of an experiment; errors as of :func:`read_published`."""
     return read_published(_path_of(entry))
 
 
@@ -51,19 +51,15 @@ def _path_of(entry: PublishedEntry) -> Path:
 
 
 def read_published(path: Path) -> pd.DataFrame:
-    """Read and check a CSV file of published numbers, with the columns :data:`PUBLISHED_COLUMNS`.
+    """Return the content of a CSV file of published numbers, with the columns :data:`PUBLISHED_COLUMNS`.
 
-    ``table`` is an integer, ``beta`` and ``value`` are floats.
-
-    Raises
-    ------
-    ReportError
-        If the file is missing, empty or malformed, a number is not finite, or a place is filled twice.
+    ``table`` is an integer, ``beta`` and ``value`` are floats. A ReportError means that the file is missing,
+    empty or malformed, or that a number is not finite or occurs twice.
     """
     published = read_frame(path, PUBLISHED_COLUMNS, "get it back, or correct 'file' under [published]")
     if published.empty or not np.isfinite(published[["beta", "value"]].to_numpy()).all():
         raise ReportError(
-            f"{path} has no number, or one that is not finite",
+            f"{path} has no number, or a number that is not finite",
             expected="a finite number in every row",
             remedy="correct these rows, or get the file back",
         )
@@ -81,16 +77,16 @@ def read_published(path: Path) -> pd.DataFrame:
 def compare_folder(
     folder: Path, *, experiment: Experiment | None = None, allow_embedded: bool = False
 ) -> Comparison:
-    """Compare the run in a folder with the published numbers that its experiment names.
+    """Return the comparison of the run in a folder with the published numbers that its experiment names.
 
     Parameters
     ----------
     folder : Path
-        What ``betabench run`` wrote to.
+        Output folder of ``betabench run``.
     experiment : Experiment, optional
-        Take the ``[published]`` section of this one in place of the run's own.
+        Experiment whose ``[published]`` section is used in place of the run's.
     allow_embedded : bool, default False
-        Compare numbers that were not measured on real data, too.
+        Whether to compare numbers that were not measured on real data, too.
 
     Raises
     ------
@@ -99,11 +95,11 @@ def compare_folder(
         the run, or ours are not of real data.
     """
     run = read_run(folder)
-    named = experiment or run.manifest.experiment
-    entry: PublishedEntry | None = named.published
+    source = experiment or run.manifest.experiment
+    entry: PublishedEntry | None = source.published
     if entry is None:
         raise ReportError(
-            f"The experiment {named.name!r} names no published numbers",
+            f"The experiment {source.name!r} names no published numbers",
             expected="a [published] section, as in experiments/paper.toml",
             got=f"a run in {folder} without one" if experiment is None else "a file without one",
             remedy="name an experiment that has one with --experiment",
@@ -116,27 +112,14 @@ def compare_folder(
 def write_comparison(
     folder: Path, comparison: Comparison, *, figures: bool = True, formats: Sequence[str] = FORMATS_WRITTEN
 ) -> list[Path]:
-    """Write a comparison: the same comparison gives the same bytes, and each file appears whole.
+    """Write the files of a comparison, and return them in order of writing.
 
-    Tables and figures of an earlier comparison that are not part of this one are removed.
-
-    Parameters
-    ----------
-    folder : Path
-        Gets ``comparison.csv``, ``comparison_summary.csv``, ``comparison_ranks.csv``, ``comparison.md``,
-        ``comparison_variants.csv`` where the experiment names variants, and ``comparison/`` with a Markdown
-        table for each published table and the heat map of differences.
-    comparison : Comparison
-        From :func:`compare_folder`.
-    figures : bool, default True
-        Whether to draw the heat map.
-    formats : sequence of str, optional
-        Of the heat map: some of :data:`~benchmark.text.writing.FORMATS`; by default PNG alone.
-
-    Returns
-    -------
-    list of Path
-        Every file written, in order of writing.
+    Equal comparisons give equal bytes, and each file appears whole. The files are ``comparison.csv``,
+    ``comparison_summary.csv``, ``comparison_ranks.csv``, ``comparison.md``, ``comparison_variants.csv`` if
+    the experiment names variants, and ``comparison/`` with a Markdown table for each published table and a
+    heat map of differences, if ``figures``. ``formats`` of the heat map are some of
+    :data:`~benchmark.text.writing.FORMATS`, by default PNG alone. Tables and figures of an earlier comparison
+    are removed.
     """
     tables = {
         f"comparison/table{number}.md": table_markdown(comparison, number)
@@ -172,10 +155,7 @@ def write_comparison(
 def print_comparison(
     console: Console, comparison: Comparison, *, output_dir: Path, written: Sequence[Path]
 ) -> None:
-    """Print how far ours are from the published numbers, where most, and where the files are.
-
-    It fits 80 columns.
-    """
+    """Print the differences from the published numbers, the largest ones, and the files, in 80 columns."""
 
     def say(text: str, **more: Any) -> None:
         console.print(text, highlight=False, **more)
