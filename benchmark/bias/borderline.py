@@ -20,13 +20,6 @@ class BorderlineBias(BiasKind):
     A label is turned with the probability rate × nearness; :func:`nearness_to_boundary` defines nearness,
     from 0 to 1. It is computed once for all rows before anything is planted, so that rows keep it in
     every training sample and in the biased test. It needs real rows.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability at the boundary that a favorable label becomes unfavorable.
-    group : Group, default "deprived"
-        Whose labels are turned.
     """
 
     name = "borderline"
@@ -41,8 +34,8 @@ class BorderlineBias(BiasKind):
     version = "1"
     needs_boundary = True
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability at the boundary that a favorable label becomes unfavorable
+    group: Group = DEPRIVED  # whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the rate times the nearness for the group's favorable labels."""

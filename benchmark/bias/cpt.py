@@ -22,11 +22,6 @@ class CptBias(BiasKind):
     The outcome's descendants are drawn from the changed outcome: the world changes, not only its records.
     See :func:`benchmark.bias.edits.apply_bias`. On real rows, each label that an edit acts on is turned with
     probability beta, and the features stay as they are.
-
-    Parameters
-    ----------
-    edits : tuple of BiasEdit
-        The probabilities to scale; at least one.
     """
 
     name = "cpt"
@@ -35,7 +30,7 @@ class CptBias(BiasKind):
     version = "1"
     edits_network = True
 
-    edits: tuple[BiasEdit, ...] = ()
+    edits: tuple[BiasEdit, ...] = ()  # the probabilities to scale; at least one
 
     @classmethod
     def example(cls, schema: Schema) -> Self:

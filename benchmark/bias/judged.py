@@ -14,15 +14,6 @@ class JudgedBias(BiasKind):
     A label that differs from the judged label is turned with probability β: at β = 1 every label is the
     judged one. The amount of bias is not chosen; :meth:`benchmark.data.judged.Judged.dose` measures it. It
     needs real rows of a dataset whose card names both labels.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that a label is turned if it differs from the judged label.
-    at_random : bool, default False
-        Whether chance decides whose labels are wrong: each row's label is turned with probability β times
-        the share of rows of the same group and true label that people misjudged. The label gap changes as
-        much as with the judged labels.
     """
 
     name = "judged"
@@ -34,7 +25,10 @@ class JudgedBias(BiasKind):
     version = "1"
     needs_judged = True
 
-    rate: Rate = Rate("beta")
+    rate: Rate = Rate("beta")  # probability that a label is turned if it differs from the judged label
+    # Whether chance decides whose labels are wrong: each row's label is turned with probability β times the
+    # share of rows of the same group and true label that people misjudged. The label gap changes as much as
+    # with the judged labels.
     at_random: bool = False
 
     def chances(self, rows: Rows, beta: float) -> Chances:

@@ -12,15 +12,6 @@ class LabelBias(BiasKind):
 
     All features stay as they were, including features that depend on the outcome. Here the label alone is
     wrong; with ``cpt`` those features follow the changed outcome.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that a favorable label becomes unfavorable.
-    rate_unfavorable : Rate, default 0
-        Probability that an unfavorable label becomes favorable.
-    group : Group, default "deprived"
-        Whose labels are turned.
     """
 
     name = "label"
@@ -28,9 +19,9 @@ class LabelBias(BiasKind):
     reference = f"{AKPINAR}; Blum and Stangl (2020), Recovering from biased data, FORC: labeling bias"
     version = "1"
 
-    rate: Rate = Rate("beta")
-    rate_unfavorable: Rate = Rate(0)
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that a favorable label becomes unfavorable
+    rate_unfavorable: Rate = Rate(0)  # probability that an unfavorable label becomes favorable
+    group: Group = DEPRIVED  # whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return both rates for the group's rows."""

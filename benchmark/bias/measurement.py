@@ -11,30 +11,19 @@ from benchmark.data.table import Schema, Table
 
 @register
 class MeasurementBias(BiasKind):
-    """Shift a feature of a group by some states, or redraw it.
-
-    Parameters
-    ----------
-    column : str
-        The feature; it has to be given.
-    shift : int, default 0
-        Number of states of an ordered column; a shift stops at the last state. With 0 the state is redrawn,
-        each state with the same probability.
-    rate : Rate, default "beta"
-        Probability that a row is measured wrongly.
-    group : Group, default "deprived"
-        The group that is measured wrongly.
-    """
+    """Shift a feature of a group by some states, or redraw it."""
 
     name = "measurement"
     summary = "a feature of the deprived group shifted by some states, or redrawn, with probability β"
     reference = f"{AKPINAR}: measurement bias"
     version = "1"
 
-    column: str = ""
+    column: str = ""  # the feature; it must be given
+    # Number of states of an ordered column; a shift stops at the last state. With 0 the state is redrawn,
+    # each state with the same probability.
     shift: int = 0
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that a row is measured wrongly
+    group: Group = DEPRIVED  # the group that is measured wrongly
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is a feature, with an order if it is to be shifted."""

@@ -17,19 +17,6 @@ class MissingValues(BiasKind):
 
     By default values are missing completely at random. With a ``group`` of certain states in other columns
     they are missing at random, given these. With ``states`` of the feature itself: not at random.
-
-    Parameters
-    ----------
-    column : str
-        The feature; it has to be given.
-    rate : Rate, default "beta"
-        Probability that its value is missing.
-    group : Group, default "all"
-        The people whose value may be missing.
-    states : tuple of str, default ()
-        The states that may be missing; all if none is named.
-    state : str, default "missing"
-        The state that stands for a missing value. A column that lacks it gets it, and loses its order.
     """
 
     name = "missing"
@@ -40,10 +27,11 @@ class MissingValues(BiasKind):
     )
     version = "1"
 
-    column: str = ""
-    rate: Rate = Rate("beta")
-    group: Group = ALL
-    states: tuple[str, ...] = ()
+    column: str = ""  # the feature; it must be given
+    rate: Rate = Rate("beta")  # probability that its value is missing
+    group: Group = ALL  # the people whose value may be missing
+    states: tuple[str, ...] = ()  # the states that may be missing; all if none is named
+    # The state that stands for a missing value. A column that lacks it gets it, and loses its order.
     state: str = "missing"
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:

@@ -13,20 +13,14 @@ from benchmark.errors import BiasError
 
 @register
 class OmittedVariables(BiasKind):
-    """Hide features, in training and in test rows, at every level above 0.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        The features to hide: at least one, and not all.
-    """
+    """Hide features, in training and in test rows, at every level above 0."""
 
     name = "omitted"
     summary = "features hidden from training and test rows, at every β above 0"
     reference = f"{AKPINAR}: omitted variable bias"
     version = "1"
 
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # the features to hide: at least one, and not all
 
     @classmethod
     def example(cls, schema: Schema) -> Self:

@@ -20,15 +20,6 @@ class ProxyBias(BiasKind):
     It is the toss of a coin, except that each row of the group shows its own label instead with probability
     beta. Labels and all other features stay as they were. Test rows get the feature as well, so that a model
     may use it: it then serves the one group better.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that the feature tells the label of a row.
-    group : Group, default "deprived"
-        The group whose label it tells.
-    column : str, default "proxy"
-        Name of the feature.
     """
 
     name = "proxy"
@@ -37,9 +28,9 @@ class ProxyBias(BiasKind):
     version = "1"
     widens = True
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
-    column: str = "proxy"
+    rate: Rate = Rate("beta")  # probability that the feature tells the label of a row
+    group: Group = DEPRIVED  # the group whose label it tells
+    column: str = "proxy"  # name of the feature
 
     @classmethod
     def example(cls, schema: Schema) -> Self:

@@ -16,15 +16,6 @@ class ScoreBias(BiasKind):
     No technique sees the number. Unlike with ``label``, rows near the threshold are the first whose label
     changes. It comes once, before other steps that turn labels: it sets every label anew by its own number,
     whatever earlier steps did.
-
-    Parameters
-    ----------
-    shift : Level, default "beta"
-        By how much the number is lowered, in halves of its range.
-    noise : Level, default 0
-        Standard deviation of normal noise, of all rows, in halves of the range.
-    group : Group, default "deprived"
-        Whose number is lowered.
     """
 
     name = "score"
@@ -34,9 +25,9 @@ class ScoreBias(BiasKind):
     reference = "Legast, Calders and Fouss (2025), Controlled bias, EWAF: label bias"
     version = "1"
 
-    shift: Level = Level("beta")
-    noise: Level = Level(0)
-    group: Group = DEPRIVED
+    shift: Level = Level("beta")  # decrease of the number, in halves of its range
+    noise: Level = Level(0)  # standard deviation of normal noise, of all rows, in halves of the range
+    group: Group = DEPRIVED  # whose number is lowered
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless there is a number behind the label."""

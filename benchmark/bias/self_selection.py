@@ -18,19 +18,6 @@ class SelfSelection(BiasKind):
 
     A row is left out with the probability rate × wᵖ. The weight w goes from 0 at one end of the number's
     range to 1 at the other.
-
-    Parameters
-    ----------
-    column : str, default ""
-        An ordered column, whose states count as 0, 1, 2 ...; if empty, the number behind the label counts.
-    missing : {"low", "high"}, default "low"
-        The end of the range that is left out.
-    power : float > 0, default 2
-        The exponent p.
-    rate : Rate, default "beta"
-        Probability at the end of the range.
-    group : Group, default "deprived"
-        Whose rows are left out.
     """
 
     name = "self_selection"
@@ -40,11 +27,12 @@ class SelfSelection(BiasKind):
     reference = "Legast, Calders and Fouss (2025), Controlled bias, EWAF: removal weighted by the score"
     version = "1"
 
+    # An ordered column, whose states count as 0, 1, 2 ...; if empty, the number behind the label counts.
     column: str = ""
-    missing: Literal["low", "high"] = "low"
-    power: Annotated[float, Field(gt=0, le=100)] = 2.0
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    missing: Literal["low", "high"] = "low"  # the end of the range that is left out: "low" or "high"
+    power: Annotated[float, Field(gt=0, le=100)] = 2.0  # the exponent p, above 0
+    rate: Rate = Rate("beta")  # probability at the end of the range
+    group: Group = DEPRIVED  # whose rows are left out
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is an ordered one, or there is a score."""

@@ -15,13 +15,6 @@ class SensitiveNoise(BiasKind):
     """Record another group, each of the others with the same probability, in training and in test rows.
 
     Techniques see the wrong group; metrics use the true groups.
-
-    Parameters
-    ----------
-    rate : Rate, default "0.5 * beta"
-        Probability that the recorded group is wrong.
-    group : Group, default "all"
-        The people whose group may be recorded wrongly.
     """
 
     name = "sensitive_noise"
@@ -31,8 +24,8 @@ class SensitiveNoise(BiasKind):
     )
     version = "1"
 
-    rate: Rate = Rate("0.5 * beta")
-    group: Group = ALL
+    rate: Rate = Rate("0.5 * beta")  # probability that the recorded group is wrong
+    group: Group = ALL  # the people whose group may be recorded wrongly
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error if several columns define the deprived group: it is unclear which is noisy."""

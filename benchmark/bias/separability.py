@@ -15,15 +15,6 @@ class Separability(BiasKind):
 
     Labels, groups and the distribution of the features within the group stay as they are; the association
     between features and labels fades. Test rows are treated alike.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that a row has the features of another one.
-    group : Group, default "deprived"
-        The group that becomes harder to predict.
-    columns : tuple of str, default ()
-        The features that are exchanged, together; all but the sensitive one if none is named.
     """
 
     name = "separability"
@@ -33,8 +24,9 @@ class Separability(BiasKind):
     reference = "Jesus et al. (2022), Turning the tables: Bank account fraud, NeurIPS: separability, inverted"
     version = "1"
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that a row has the features of another one
+    group: Group = DEPRIVED  # the group that becomes harder to predict
+    # The features that are exchanged, together; all but the sensitive one if none is named.
     columns: tuple[str, ...] = ()
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:

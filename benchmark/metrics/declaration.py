@@ -297,7 +297,7 @@ def rest(counts: GroupCounts, one: Group, name: str = "") -> Group:
     """Return all other groups than one, which may have several codes, as one group."""
     others = [other for other in range(len(counts.names)) if other not in one.codes]
     name = name or f"the groups other than {counts.names[one.codes[0]]!r}"
-    return Group.of(counts, others, name, one.source, one.conventions)
+    return Group.of(counts, others, name, one.source, one.conventions, one.smallest)
 
 
 def values_or_reasons(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import Self
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from benchmark.metrics.declaration import (
     rest,
     values_or_reasons,
 )
-from benchmark.metrics.inputs import Group, GroupCounts, UndefinedMetricError
+from benchmark.metrics.inputs import Group, GroupCounts
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy_rate")
 """Rates by group in every run that has several attributes."""
@@ -54,8 +52,8 @@ def measure_by_group(
     """
     pairs = []
     for code in np.flatnonzero(counts.rows.any(axis=(1, 2))).tolist():
-        group = Group.of(counts, [code], f"the group {counts.names[code]!r}")
-        pairs.append((_Counted.over(group, smallest), _Counted.over(rest(counts, group), smallest)))
+        group = Group.of(counts, [code], f"the group {counts.names[code]!r}", smallest=smallest)
+        pairs.append((group, rest(counts, group)))
     for item in map(get_metric, metrics):
         n_arguments = 1 if item.compare == "each_group" else 2
         large = [(item, pair[:n_arguments]) for pair in pairs if pair[0].n_rows >= smallest]
@@ -70,23 +68,6 @@ def measure_by_group(
         defined = [m for m in measured if not math.isnan(m.value)]
         if len(defined) > 1:
             yield from _between(item, defined)
-
-
-@dataclass(frozen=True, eq=False)
-class _Counted(Group):
-    """A group whose shares of few people are undefined: a single person would change them too much."""
-
-    smallest: int = 1
-
-    @classmethod
-    def over(cls, group: Group, smallest: int) -> Self:
-        return cls(**{field.name: getattr(group, field.name) for field in fields(group)}, smallest=smallest)
-
-    def share(self, part: float, whole: float, who: str = "") -> float:
-        if 0 < whole < self.smallest:
-            several = who.replace("that is", "that are")  # other reasons are about one row
-            raise UndefinedMetricError(f"fewer than {self.smallest} rows{several and ' ' + several}")
-        return super().share(part, whole, who)
 
 
 def _between(item: Metric, defined: Sequence[Measurement]) -> Iterator[Measurement]:

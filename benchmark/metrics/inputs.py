@@ -195,6 +195,7 @@ class Group:
     conventions: Conventions = "betabench"  # values where a denominator is zero
     # shape (2, 2, 2, 2): the group's :attr:`GroupCounts.decisions`.
     decisions: NDArray[np.int64] | None = None
+    smallest: int = 0  # shares of fewer people are undefined: a single person would change them too much
 
     @classmethod
     def of(
@@ -204,13 +205,14 @@ class Group:
         name: str,
         source: Predictions | None = None,
         conventions: Conventions = "betabench",
+        smallest: int = 0,
     ) -> Self:
         """Return some groups of counts as one."""
         weight = counts.weight[list(codes)].sum(axis=0)
         (tn, fp), (fn, tp) = weight.tolist()
         n_rows = int(counts.rows[list(codes)].sum())
         decisions = None if counts.decisions is None else counts.decisions[list(codes)].sum(axis=0)
-        return cls(name, tp, fp, fn, tn, n_rows, tuple(codes), source, conventions, decisions)
+        return cls(name, tp, fp, fn, tn, n_rows, tuple(codes), source, conventions, decisions, smallest)
 
     @property
     def size(self) -> float:
@@ -249,6 +251,9 @@ class Group:
 
         ``who`` says in the reason whom ``whole`` counts: ``"with a favorable label"``.
         """
+        if 0 < whole < self.smallest:
+            several = who.replace("that is", "that are")  # other reasons are about one row
+            raise UndefinedMetricError(f"fewer than {self.smallest} rows{several and ' ' + several}")
         if whole:
             return part / whole
         if self.conventions == "clarify":
