@@ -109,20 +109,9 @@ def select(
     row, :math:`\hat y = 1` if :math:`s \ge s_k` (Saleiro et al. 2018, section 3.2). Rows that tie with the
     k-th row are all selected, in any order of the rows.
 
-    Parameters
-    ----------
-    score : ndarray of float, shape (n_rows,)
-        Finite scores, higher for rows to be selected first.
-    threshold, k, percent : float, int, float, optional
-        One of them: the lowest score to select, the number of rows, or the share of rows in percent, rounded
-        down to whole rows.
-
-    Raises
-    ------
-    DataError
-        If the scores are not finite numbers, one per row.
-    ExperimentError
-        If not exactly one rule is given, or it selects an impossible number of rows.
+    The rule is the lowest score to select, the number ``k`` of rows, or their share in percent, rounded down
+    to whole rows. A DataError means that the scores are not finite numbers of shape (n_rows,). An
+    ExperimentError means that not exactly one rule is given, or that it selects an impossible number of rows.
     """
     score = np.asarray(score)
     if score.ndim != 1 or score.dtype.kind not in "iuf" or not np.isfinite(score).all():
@@ -275,29 +264,16 @@ def disparities(
 ) -> pd.DataFrame:
     """Return the comparison of each group's rates with a reference group's rates.
 
-    Parameters
-    ----------
-    predictions, attribute : Predictions, str
-        Labels, predictions and groups, and the name of the attribute.
-    reference : str, default "majority"
-        ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is smallest,
-        chosen anew for each rate, or the name of a group. Of equal groups, the first in sorted order counts.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        Values where a denominator is zero.
-    alpha : float, default 0.05
-        Probability of calling any difference of the attribute significant where there is none.
-    small : int, default 30
-        Rates of fewer rows are flagged.
+    The reference is ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is
+    smallest, chosen anew for each rate, or the name of a group. Of equal groups, the first in sorted order
+    counts. ``alpha`` is the probability of calling any difference of the attribute significant where there is
+    none.
 
-    Returns
-    -------
-    DataFrame
-        A row for each group that has rows, and rate. Columns ``attribute``, ``group``, ``metric``, ``value``,
-        ``reference``, ``reference_value``, ``disparity`` (value / reference value), ``reason`` (why the
-        disparity is NaN), ``n`` and ``n_reference`` (rows of both groups), ``small`` (whether either rate is
-        a share of fewer than ``small`` rows, such as the predicted positives for the precision),
-        ``p_value``, ``p_adjusted`` and ``significant`` (whether the adjusted p-value is at most ``alpha``;
-        False where nothing is tested).
+    A row for each group that has rows, and rate. Columns ``attribute``, ``group``, ``metric``, ``value``,
+    ``reference``, ``reference_value``, ``disparity`` (value / reference value), ``reason`` (why the disparity
+    is NaN), ``n`` and ``n_reference`` (rows of both groups), ``small`` (whether either rate is a share of
+    fewer than ``small`` rows, such as the predicted positives for the precision), ``p_value``, ``p_adjusted``
+    and ``significant`` (whether the adjusted p-value is at most ``alpha``; False where nothing is tested).
 
     Raises
     ------
@@ -419,23 +395,14 @@ def parity(
     A group has parity in a rate if :math:`\tau \le d \le 1 / \tau`, both ends included. A disparity that
     misses an end by less than one part in 1e9, as by rounding, counts as equal to it.
 
-    Parameters
-    ----------
-    disparities : DataFrame
-        From :func:`disparities`, of one attribute or of several; some metrics may be left out.
-    tau : float in (0, 1], default 0.8
-        Smallest ratio that is fair; 0.8 is the four-fifths rule. Other values raise an ExperimentError.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        Rules for a pair of verdicts. With ``"aequitas"``, an undefined verdict counts as failed beside a
-        defined one, and the pair is undefined if both are. Otherwise an undefined verdict makes the pair
-        undefined, unless the other verdict fails.
+    The disparities, from :func:`disparities`, may be of several attributes, and of some metrics alone.
+    ``tau``, in (0, 1], is the smallest fair ratio; 0.8 is the four-fifths rule, and an ExperimentError means
+    that it is out of range. With the conventions ``"aequitas"``, an undefined verdict of a pair counts as
+    failed beside a defined one. Otherwise it makes the pair undefined, unless the other verdict fails.
 
-    Returns
-    -------
-    DataFrame
-        A row for each attribute, group and parity of :data:`PARITIES` whose metrics are there. Columns
-        ``attribute``, ``group``, ``parity``, ``verdict`` (True, False or missing) and ``reason`` (why it is
-        missing).
+    A row for each attribute, group and parity of :data:`PARITIES` whose metrics are there. Columns
+    ``attribute``, ``group``, ``parity``, ``verdict`` (True, False or missing) and ``reason`` (why it is
+    missing).
     """
     if not 0 < tau <= 1:
         raise ExperimentError(

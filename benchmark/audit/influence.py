@@ -46,27 +46,15 @@ def audit_features(
     To obscure a feature, :class:`benchmark.techniques.repair.Repair` repairs all columns with the feature's
     states as groups, and the feature itself. The labels and groups that score predictions do not change.
 
-    Parameters
-    ----------
-    train, test : Table
-        Rows to train on, and rows with their labels to measure on, of one schema.
-    classifier : callable(cardinalities) -> Estimator
-        Builds the classifier for features of the given numbers of states, shape (n_features,).
-    levels : sequence of float in [0, 1], default (0, 0.25, 0.5, 0.75, 1)
-        How far each feature is obscured: 0 not at all, 1 until no column reveals it.
-    technique : Technique, optional
-        Trains the model; no mitigation if left out.
-    seed : int, default 0
-        Seed of the rows that move and of the technique. Each feature has its own random numbers, the same
-        for all levels.
+    The technique, by default ``none``, trains the model on ``train`` with the classifier that ``classifier``
+    builds for features of given numbers of states, shape (n_features,). Levels are numbers from 0, not
+    obscured, to 1, no column reveals the feature. The seed decides which rows move, and is the technique's.
+    Each feature has its own random numbers, the same for all levels.
 
-    Returns
-    -------
-    DataFrame
-        A row for each feature, in the schema's order, and level. Columns ``feature``, ``level``,
-        ``accuracy``, ``discrimination``; ``accuracy_change``, ``discrimination_change``, the differences to
-        the predictions on the unchanged rows; ``accuracy_change_error``, ``discrimination_change_error``,
-        half the widths of their 95 % intervals over test rows, see Notes.
+    A row for each feature, in the schema's order, and level. Columns ``feature``, ``level``, ``accuracy``,
+    ``discrimination``; ``accuracy_change``, ``discrimination_change``, the differences to the predictions on
+    the unchanged rows; ``accuracy_change_error``, ``discrimination_change_error``, half the widths of their
+    95 % intervals over test rows, see Notes.
 
     Raises
     ------

@@ -64,20 +64,12 @@ def audit_predictions(
 ) -> AuditResult:
     """Return the audit of a table of predictions, as by Saleiro et al. (2018), with all metrics that apply.
 
-    Parameters
-    ----------
-    frame, columns : DataFrame, Columns
-        One row per person, and the roles of its columns.
-    reference : str or mapping of str to str, optional
-        Group that others are compared with: ``"majority"`` (default) for the largest, ``"minimum"`` for the
-        group in which a rate is smallest, chosen anew for each rate, or a group by attribute. Other
-        attributes have the largest. The cross of attributes has the cross of their groups, if it has rows.
-    tau : float in (0, 1], default 0.8
-        Smallest ratio that is fair; 0.8 is the four-fifths rule.
-    metrics : iterable of str, optional
-        Names of metrics and families; by default all that can be computed from the given columns.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        Values where a denominator is zero.
+    The table has one row per person. The reference is the group that others are compared with:
+    ``"majority"`` (default) for the largest, ``"minimum"`` for the group in which a rate is smallest, chosen
+    anew for each rate, or a group by attribute. Other attributes then have the largest, and the cross of
+    attributes has the cross of their groups, if it has rows. ``tau``, in (0, 1], is the smallest fair ratio;
+    0.8 is the four-fifths rule. Metrics are names of metrics and families; by default all that can be
+    computed from the given columns.
 
     Raises
     ------

@@ -74,12 +74,8 @@ def check_edits(schema: Schema, edits: Sequence[BiasEdit]) -> None:
 def active_edits(network: Network, edits: Sequence[BiasEdit]) -> tuple[BiasEdit, ...]:
     """Return the edits that act on this network.
 
-    Raises
-    ------
-    UnknownNameError
-        If an attribute or group does not exist.
-    BiasError
-        If an attribute is not a parent of the label, and the edit does not say to ignore that.
+    An UnknownNameError means that an attribute or group does not exist, a BiasError that an attribute is not
+    a parent of the label, unless the edit ignores that.
     """
     schema = network.schema
     check_edits(schema, edits)
@@ -105,12 +101,8 @@ def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Netw
     An edit acts on each row of the label's table whose attribute equals the edit's group. It multiplies the
     edit's probability by (1 - beta), and the other label gets the rest. Several edits of one row act in the
     declared order. The label's descendants keep their tables, so that they are drawn from the changed label.
-    The given network is not changed, and with ``beta=0`` it is returned as it is.
-
-    Raises
-    ------
-    BiasError, UnknownNameError
-        See :func:`check_beta` and :func:`active_edits`.
+    The given network is not changed, and with ``beta=0`` it is returned as it is. Errors are those of
+    :func:`check_beta` and :func:`active_edits`.
 
     References
     ----------

@@ -15,18 +15,11 @@ _NAMES = ("deprived", "favored", "all")
 
 
 class Group:
-    """The deprived group, the favored one, all people, or those with certain states in some columns.
+    """The deprived group, the favored group, all people, or people with certain states in some columns.
 
-    Parameters
-    ----------
-    who : {"deprived", "favored", "all"} or mapping
-        A mapping names one state, or a list of states, for each column; people of an intersection have one
-        of them in every column: ``{"sex": "Female", "race": ["Black", "Other"]}``.
-
-    Raises
-    ------
-    ValueError
-        If ``who`` is none of these.
+    ``who`` is "deprived", "favored", "all", or a mapping of each column to one state or a list of states.
+    People of an intersection have one of them in every column: ``{"sex": "Female", "race": ["Black",
+    "Other"]}``. Anything else is a ValueError.
     """
 
     def __init__(self, who: str | Mapping[str, str | list[str]] | Group) -> None:

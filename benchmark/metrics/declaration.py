@@ -210,10 +210,7 @@ def list_families() -> dict[str, tuple[str, ...]]:
 def metric_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of metrics, each once, with each family replaced by its metrics.
 
-    Raises
-    ------
-    UnknownNameError
-        If neither a metric nor a family has a name.
+    An UnknownNameError means that neither a metric nor a family has a name.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     metrics = list_metrics()
@@ -236,23 +233,10 @@ def measure(
 ) -> list[Measurement]:
     """Return the values of metrics for all groups, in the order of the metrics, then of the groups.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        Labels, predictions and groups.
-    metrics : iterable of str, optional
-        Names of metrics and families; if left out, all metrics that do not need a run.
-    reference : str or callable(Metric) -> str or None, optional
-        Name of the group that others are compared with, or a function that returns it for a metric.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        Values where a denominator is zero.
-
-    Raises
-    ------
-    UnknownNameError
-        If a metric or the reference group is unknown.
-    MetricError
-        If a metric fails.
+    ``metrics`` are names of metrics and families; by default all metrics that do not need a run. The
+    reference is the name of the group that others are compared with, or a function that returns it for a
+    metric. An UnknownNameError means that a metric or the reference is unknown, a MetricError that a metric
+    fails.
     """
     names = predictions.names
     everybody, alone = _groups(predictions.counts, predictions, conventions)
@@ -414,27 +398,10 @@ def evaluate(
 ) -> MetricResults:
     """Return a value or a reason for each metric of predictions for a favored and a deprived group.
 
-    Parameters
-    ----------
-    y_true, y_pred : ndarray of bool, shape (n_rows,)
-        Whether the label, and the prediction, is favorable.
-    deprived : ndarray of bool, shape (n_rows,)
-        Whether a row belongs to the deprived group.
-    metrics : iterable of str, default ("paper",)
-        Names of metrics and families, in the order of the results.
-    y_score : ndarray of float, shape (n_rows,), optional
-        Scores, higher for those held more likely to have the favorable label.
-    sample_weight : ndarray of float, shape (n_rows,), optional
-        Weight of each row.
-
-    Raises
-    ------
-    DataError
-        If the arrays do not fit each other.
-    UnknownNameError
-        If a metric is unknown.
-    MetricError
-        If a metric fails.
+    All arrays have shape (n_rows,): ``y_true`` and ``y_pred`` are True for favorable, ``deprived`` for
+    members of the deprived group. Scores are higher for rows more likely to have the favorable label.
+    ``metrics`` are names of metrics and families, in the order of the results. A DataError means that the
+    arrays do not fit each other, an UnknownNameError that a metric is unknown, a MetricError that one fails.
     """
     if deprived.dtype != np.bool_ or deprived.shape != (len(y_true),):
         raise DataError(

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.declaration import Metric, MetricResults, OneValueEach, metric
+from benchmark.metrics.declaration import Metric, MetricResults, OneValueEach, metric, name_of
 from benchmark.metrics.inputs import Group, GroupCounts, UndefinedMetricError
 
 People: TypeAlias = NDArray[Any]
@@ -107,7 +107,7 @@ def agreement(everybody: Group) -> float:
 
 def _shares(title: str, formula: str) -> Iterator[Metric]:
     """Declare a share of everybody, of the deprived group and of the favored group."""
-    name = title.lower().replace(" ", "_")
+    name = name_of(title)
     count, whom = SHARES[name]
 
     def share(group: Group) -> float:

@@ -75,12 +75,8 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
     """Return the network of a BIF file, written by :func:`write_bif` or another program of BIF 0.3.
 
     The schema gives meaning to the file's variables and states. Variables may come in any order, and so may
-    the states of a variable and the parents of a table.
-
-    Raises
-    ------
-    NetworkError
-        If the file is not BIF, or its variables, states or tables do not fit the schema.
+    the states of a variable and the parents of a table. A NetworkError means that the file is not BIF, or
+    that its variables, states or tables do not fit the schema.
     """
     source = Path(path)
     try:

@@ -12,14 +12,8 @@ from benchmark.network.model import Network
 def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.float64]:
     """Return the joint distribution of some columns, an axis for each name, by variable elimination.
 
-    Columns that are not ancestors of these columns are never touched.
-
-    Raises
-    ------
-    UnknownNameError
-        If a name is not a column.
-    NetworkError
-        If more than 52 columns take part, the most that einsum can label.
+    Columns that are not ancestors of these columns are never touched. An UnknownNameError means that a name
+    is not a column, a NetworkError that more than 52 columns take part, the most that einsum can label.
     """
     schema = network.schema
     columns = [schema.index(name) for name in names]

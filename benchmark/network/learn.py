@@ -41,14 +41,8 @@ def learn_network(
 ) -> Network:
     """Return a network with a learned graph and probabilities, equal for equal tables and settings.
 
-    The graph must have the required and none of the forbidden edges (parent, child), named by column.
-
-    Raises
-    ------
-    UnknownNameError
-        If an edge names no column.
-    NetworkError
-        If the edges contradict each other or the settings.
+    The graph has all required and no forbidden edges (parent, child), named by column. An UnknownNameError
+    means that an edge names no column, a NetworkError that edges contradict each other or the settings.
     """
     schema = table.schema
     structure = learn_structure(

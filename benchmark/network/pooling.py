@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.network.model import Network, parent_configurations
+from benchmark.network.model import Network, state_counts
 
 Counts = NDArray[np.float64]
 
@@ -40,10 +40,9 @@ def fit_pooled(
     cardinalities = table.schema.cardinalities
     cpts = []
     for i, column_parents in enumerate(parents):
-        sizes, r = [int(cardinalities[p]) for p in column_parents], int(cardinalities[i])
-        cell = parent_configurations(table.codes, column_parents, cardinalities) * r + table.codes[:, i]
-        counts = np.bincount(cell, minlength=math.prod(sizes) * r).reshape(-1, r).astype(np.float64)
-        base = pooled_counts(counts.sum(axis=0), np.ones(r), min_count)
+        counts = state_counts(table, i, column_parents).astype(np.float64)
+        base = pooled_counts(counts.sum(axis=0), np.ones(counts.shape[1]), min_count)
+        sizes = [int(cardinalities[p]) for p in column_parents]
         groups = row_groups(counts.sum(axis=1), sizes, min_count)
         rows = np.empty_like(counts)
         for group in np.unique(groups):

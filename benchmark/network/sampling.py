@@ -33,12 +33,8 @@ def sample(network: Network, n_rows: int, rng: np.random.Generator) -> Table:
     """Return ``n_rows`` independent rows drawn from a network, at least 1.
 
     Columns are drawn parents first, each from one uniform number per row. So the result depends only on the
-    network, the number of rows and the generator's state, which is advanced.
-
-    Raises
-    ------
-    NetworkError
-        If ``n_rows`` is not a positive integer.
+    network, the number of rows and the generator's state, which is advanced. A NetworkError means that
+    ``n_rows`` is not a positive integer.
     """
     if not isinstance(n_rows, int | np.integer) or n_rows < 1:
         raise NetworkError("Cannot draw that many rows", expected="a positive integer", got=repr(n_rows))

@@ -41,12 +41,8 @@ _MOST_SHOWN = 5
 _IN_FOLDER = ("table*.md", "differences.*")
 
 
-def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
-    """Return the published numbers of an experiment; errors as of :func:`read_published`."""
-    return read_published(_path_of(entry))
-
-
-def _path_of(entry: PublishedEntry) -> Path:
+def published_path(entry: PublishedEntry) -> Path:
+    """Return the path of an experiment's file of published numbers."""
     return declaration_dir("experiments") / entry.file
 
 
@@ -79,20 +75,9 @@ def compare_folder(
 ) -> Comparison:
     """Return the comparison of the run in a folder with the published numbers that its experiment names.
 
-    Parameters
-    ----------
-    folder : Path
-        Output folder of ``betabench run``.
-    experiment : Experiment, optional
-        Experiment whose ``[published]`` section is used in place of the run's.
-    allow_embedded : bool, default False
-        Whether to compare numbers that were not measured on real data, too.
-
-    Raises
-    ------
-    ReportError
-        If the folder holds no run, no published numbers are named or can be read, none has a counterpart in
-        the run, or ours are not of real data.
+    The ``[published]`` section of ``experiment``, if given, replaces the run's. Numbers that were not
+    measured on real data are compared only with ``allow_embedded``. A ReportError means that the folder holds
+    no run, that no published numbers are named or can be read, or that none has a counterpart in the run.
     """
     run = read_run(folder)
     source = experiment or run.manifest.experiment
@@ -104,8 +89,8 @@ def compare_folder(
             got=f"a run in {folder} without one" if experiment is None else "a file without one",
             remedy="name an experiment that has one with --experiment",
         )
-    readings = read_readings(_path_of(entry))
-    numbers = published_numbers(entry)
+    path = published_path(entry)
+    numbers, readings = read_published(path), read_readings(path)
     return build_comparison(run, entry, numbers, readings=readings, allow_embedded=allow_embedded)
 
 

@@ -114,13 +114,9 @@ def compare(
     may have one for each reading (:func:`~benchmark.published.readings.add_readings`). The result has
     :data:`COMPARISON_COLUMNS`, two columns for each reading, and a row for each published number, in that
     order. ``difference`` is ours minus published. Without counterpart, our numbers are empty and there is a
-    ``reason``.
-
-    Raises
-    ------
-    ReportError
-        If no published number has a counterpart, if the mapping names something that was not published or
-        is ambiguous, or if our numbers are not of real data, unless ``allow_embedded``.
+    ``reason``. A ReportError means that no published number has a counterpart, that the mapping is ambiguous
+    or names something that was not published, or that our numbers are not of real data, unless
+    ``allow_embedded``.
     """
     _require_published_names(entry, published)
     finder = _Finder(run, entry)

@@ -90,26 +90,15 @@ def alternation_test(
     retrain  :math:`\varphi(D)` :math:`\varphi(D)`
     ======== ============= =========================
 
-    Parameters
-    ----------
-    features, target : DataFrame of shape (n, m), array-like of float of shape (n,)
-        Input of the model, including the attributes, and its target.
-    model : Regressor
-        Untrained; a deep copy is trained each time.
-    attributes, variants : sequence of str
-        Columns of categories whose values are exchanged, each pair of them, and the rows that are alternated.
-    n_folds, seed : int, default 10, default 0
-        Number of folds, whose sizes differ by at most 1, and the seed that assigns rows to folds.
+    The model takes ``features``, shape (n, m), which include the attributes, and predicts the ``target``,
+    shape (n,). It is untrained; a deep copy is trained each time. Attributes are columns of categories; each
+    pair of their values is exchanged. The sizes of folds differ by at most 1; the seed assigns rows to folds.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`ALTERNATION_COLUMNS`. A row for each attribute, pair of values (``first`` before
-        ``second`` in sorted order), variant, fold (from 0) and ``group``, one of the pair. A group is the
-        ``n`` held-out rows that have this value before the exchange. ``mean`` is the mean of their
-        predictions, ``mean_alternated`` the mean after it. The divergences are ``kl`` = D(before || after),
-        as in the paper, and ``kl_reverse`` = D(after || before); see :func:`gaussian_kl`. A mean of no row
-        and a divergence of fewer than two rows are NaN with a ``reason``, which else is empty.
+    The result has the columns :data:`ALTERNATION_COLUMNS`, and a row for each attribute, pair of values
+    (``first`` before ``second`` in sorted order), variant, fold (from 0) and ``group``, one of the pair. A
+    group is the ``n`` held-out rows with this value before the exchange. ``kl`` is D(before || after), as in
+    the paper, and ``kl_reverse`` is D(after || before); see :func:`gaussian_kl`. A mean of no row and a
+    divergence of fewer than two rows are NaN with a ``reason``. ``results/README.md`` explains all columns.
 
     Raises
     ------
