@@ -59,7 +59,7 @@ def audit_features(
     Raises
     ------
     ExperimentError
-        If there is no level, or one lies outside of [0, 1].
+        If there is no level, or a level outside of [0, 1].
     DataError
         If the test rows are of one group or of one class.
     TechniqueError

@@ -52,7 +52,7 @@ class Planted:
 
     def draw_rows(self, n_rows: int, rng: np.random.Generator) -> Rows:
         """Return a biased sample of ``n_rows`` rows, with the same rows before steps acted on them."""
-        # As many rows are drawn anew as were left out.
+        # New draws replace the rows that were left out.
         parts: list[Rows] = []
         missing = n_rows
         while missing or not parts:

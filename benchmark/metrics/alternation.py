@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import DataError
 from benchmark.metrics.declaration import Equivalent, metric
-from benchmark.metrics.inputs import Group, Predictions, UndefinedMetricError
+from benchmark.metrics.inputs import Group, UndefinedMetricError
 
 _TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
 
@@ -50,13 +50,6 @@ def _moments(sample: ArrayLike, which: str, weights: NDArray[np.float64] | None)
     return float(mean), float(np.average((values - mean) ** 2, weights=weights))
 
 
-def _scores(rows: Predictions) -> NDArray[np.float64]:
-    if rows.y_score is not None:
-        return rows.y_score
-    assert rows.y_pred is not None
-    return rows.y_pred.astype(np.float64)
-
-
 _of_exchange = functools.partial(metric, needs=("y_pred", "alternated"), ideal=0.0, family="alternation")
 
 
@@ -76,8 +69,10 @@ def alternation_divergence(group: Group) -> float:
         rows = rows.take(rows.sample_weight > 0)  # rows of weight 0 do not count
     if len(rows) < 2:
         raise UndefinedMetricError(f"there are fewer than two rows of {group.name}")
+    before = rows.y_pred if rows.y_score is None else rows.y_score
+    assert before is not None
     assert rows.alternated is not None
-    return gaussian_kl(_scores(rows), rows.alternated, rows.sample_weight)
+    return gaussian_kl(before, rows.alternated, rows.sample_weight)
 
 
 @_of_exchange(

@@ -98,7 +98,7 @@ class Predictions:
     names: tuple[str, ...]  # names of the groups; a group may be empty
     y_true: NDArray[np.bool_] | None = None  # shape (n_rows,): whether the label is favorable
     y_pred: NDArray[np.bool_] | None = None  # shape (n_rows,): whether the prediction is favorable
-    # shape (n_rows,): score of each row, higher for those held more likely to have the favorable label.
+    # shape (n_rows,): scores, higher for rows more likely to have the favorable label.
     y_score: NDArray[np.float64] | None = None
     strata: NDArray[np.integer] | None = None  # shape (n_rows,): codes of a column to stratify by
     # shape (n_rows, n_features): numeric features, for metrics that look for similar rows.

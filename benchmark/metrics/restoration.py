@@ -1,4 +1,4 @@
-"""Metrics of restoration: a technique's decisions beside those of the model without planted bias.
+"""Metrics of restoration: a technique's decisions beside decisions without planted bias.
 
 The *clean model* is the technique's baseline, an untreated learner, trained without planted bias on the same
 rows. The *biased baseline* is the same learner at the level of bias in question. All decide about the same

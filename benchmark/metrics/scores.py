@@ -38,7 +38,7 @@ def _columns(group: Group) -> tuple[Floats, Floats, Floats]:
 
 
 def _probabilities(group: Group) -> tuple[Floats, Floats, Floats]:
-    """Return the same of a group whose scores are in [0, 1], like those of all other groups."""
+    """Return labels, scores and weights of a group's rows, if the scores of all groups are in [0, 1]."""
     label, score, weight = _columns(group)
     everybody = group.source.y_score if group.source is not None else None
     if everybody is None:

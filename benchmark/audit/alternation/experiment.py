@@ -155,7 +155,7 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
         files = read_sources(card, sources)
     except DataNotFoundError as error:
         raise DataNotFoundError(
-            f"{error.what}, and its embedded network cannot stand in: it has states of "
+            f"{error.what}, and its embedded network cannot replace them: it has states of "
             f"{experiment.target!r}, not numbers",
             expected=error.expected,
             got=error.got,
