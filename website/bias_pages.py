@@ -16,7 +16,7 @@ from benchmark.text.markdown import code, plain, table
 from benchmark.text.words import number
 from website.docstrings import comment_of_field, in_markdown
 
-__all__ = ["bias_pages"]
+__all__ = ["bias_pages", "parameter_rows"]
 
 _SHOWN = ("adult", "compas", "dutch")
 _BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -41,7 +41,7 @@ def _page(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[str]:
     yield f"# {kind.name}"
     yield in_markdown(inspect.getdoc(kind) or "")
     yield f"With its defaults: {plain(kind.summary)}. Version {plain(kind.version)}."
-    if rows := list(_parameters(kind)):
+    if rows := list(parameter_rows(kind)):
         yield "## Parameters"
         yield table(("name", "default", "meaning"), rows)
     yield "## What it makes of the shipped networks"
@@ -55,7 +55,7 @@ def _page(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[str]:
     yield "[All kinds of bias](README.md)"
 
 
-def _parameters(kind: type[BiasKind]) -> Iterator[tuple[str, ...]]:
+def parameter_rows(kind: type[BiasKind]) -> Iterator[tuple[str, ...]]:
     """Yield name, default and meaning of each parameter; the meaning is the field's comment."""
     source = inspect.getsource(kind)
     for field in ast.parse(source).body[0].body:  # type: ignore[attr-defined]

@@ -26,9 +26,9 @@ class JudgedBias(BiasKind):
     needs_judged = True
 
     rate: Rate = Rate("beta")  # probability that a label is turned if it differs from the judged label
-    # Whether chance decides whose labels are wrong: each row's label is turned with probability β times the
-    # share of rows of the same group and true label that people misjudged. The label gap changes as much as
-    # with the judged labels.
+    # Whether chance decides whose labels are wrong. A row's label is then turned with probability β times the
+    # share of misjudged rows in its group and true label. The label gap changes as much as with the judged
+    # labels.
     at_random: bool = False
 
     def chances(self, rows: Rows, beta: float) -> Chances:
