@@ -95,7 +95,7 @@ def test_words_of_the_findings_hold() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:
     words = [
         "run",

@@ -18,15 +18,16 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.published.comparison_files import (
     compare_folder,
     print_comparison,
-    published_numbers,
+    published_path,
+    read_published,
     write_comparison,
 )
 from benchmark.published.figure import draw_differences
 from benchmark.published.pairing import AGREEMENT_COLUMNS, COMPARISON_COLUMNS, Comparison
 from benchmark.published.readings import KEY, Change, add_readings, read_readings
 from benchmark.published.text import summary_markdown, table_markdown
-from tests.figures.figure_checks import cut_off, numbers_in, overlapping, panels
-from tests.published.test_comparison import PUBLISHED, manifest, write_run
+from tests.helpers.figure_checks import cut_off, numbers_in, overlapping, panels
+from tests.helpers.published import PUBLISHED, manifest, write_run
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "published" / "cardoso2019.csv"
 
@@ -92,7 +93,7 @@ def test_without_a_file_there_is_no_reading(tmp_path: Path) -> None:
 def test_the_papers_readings_change_what_they_say_and_nothing_else() -> None:
     entry = load_experiment("paper").published
     assert entry is not None
-    frame = add_readings(published_numbers(entry), read_readings(SHIPPED)).set_index(list(KEY))
+    frame = add_readings(read_published(published_path(entry)), read_readings(SHIPPED)).set_index(list(KEY))
     value = {name: frame[name] for name in ("value", "value_as_read", "value_with_hypotheses")}
 
     def changed(one: str, other: str) -> set[tuple[object, ...]]:

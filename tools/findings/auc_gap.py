@@ -69,7 +69,8 @@ def findings() -> str:
     answer = (
         "**Under equalized odds the AUC gap nearly closes on COMPAS and the Dutch census, and under no "
         f"constraint on Adult.** It falls to {less(gap['compas', 'eg_odds'])} and "
-        f"{less(gap['dutch', 'eg_odds'])}; both intervals lie above 0. A control without constraint loses AUC, too."
+        f"{less(gap['dutch', 'eg_odds'])}; both intervals lie above 0. A control without constraint loses "
+        "AUC, too."
     )
     lines = [
         "**How to read it.** Means over ten repetitions of 10,000 training rows, tested on real data, ± "
