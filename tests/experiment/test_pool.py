@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -146,6 +147,7 @@ OTHERS: set[psutil.Process] = set()
 
 @pytest.fixture(scope="module", autouse=True)
 def _others() -> None:
+    resource_tracker.ensure_running()
     OTHERS.update(psutil.Process().children(recursive=True))
 
 
