@@ -1,9 +1,7 @@
 """The command line: one module for each command.
 
-Modules that compute are imported inside the commands, so that ``--help`` answers at once.
+Commands import modules that compute only when they run, so that ``--help`` answers at once.
 """
-
-from __future__ import annotations
 
 import argparse
 import atexit
@@ -30,15 +28,15 @@ COMMANDS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, by default with the arguments of the process, and return the exit code.
+    """Return the exit code of a command line, by default of the arguments of this process.
 
-    It is 0 when all went well, 1 when cells of a run or checks failed, 2 when the input was at fault, and 130
-    when interrupted.
+    It is 0 after success, 1 if cells of a run or checks failed, 2 if the input was at fault, and 130 if
+    interrupted.
     """
     leave_if_imported_by_a_worker()
-    atexit.register(gc.freeze)  # nothing is left to collect: the system takes it all
+    atexit.register(gc.freeze)  # the end of the process frees all memory faster than the collector
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows another
+        if isinstance(stream, io.TextIOWrapper):  # "?" for characters that the terminal lacks
             stream.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     try:
@@ -47,13 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"betabench: {error}", file=sys.stderr)
         return EXIT_USAGE
     except BrokenPipeError:
-        # The reader of a pipe has left ("betabench list ... | head"); nothing is left to say to it.
+        # The reader of a pipe has ended ("betabench list ... | head"), so the rest is not written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except (OSError, MemoryError, sqlite3.Error) as error:
-        refused = f"The machine refused: {type(error).__name__}: {error}"
         remedy = "What to do: check the path, its permissions, and the room on disk and in memory."
-        print(f"betabench: {refused}. {remedy}", file=sys.stderr)
+        print(f"betabench: An operation failed: {type(error).__name__}: {error}. {remedy}", file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt as stop:
         print(f"\nbetabench: {stop if stop.args else 'interrupted'}", file=sys.stderr)

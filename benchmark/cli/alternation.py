@@ -1,6 +1,4 @@
-"""``betabench alternation``: what predictions owe to one value of an attribute."""
-
-from __future__ import annotations
+"""``betabench alternation``: how predictions depend on one value of an attribute."""
 
 import argparse
 from pathlib import Path
@@ -40,7 +38,7 @@ def _alternation(options: argparse.Namespace) -> int:
     output: Path = options.output or Path("results") / experiment.name
     require_writable(output)
     outcome = run_alternation(experiment, sources_of(options))
-    facts = {
+    manifest = {
         "experiment": experiment.model_dump(mode="json"),
         "data_sha256": outcome.digest,
         "rows": outcome.rows,
@@ -49,7 +47,7 @@ def _alternation(options: argparse.Namespace) -> int:
     written = [
         write_atomically(output / "results.csv", csv_text(outcome.results)),
         write_atomically(output / "summary.csv", csv_text(outcome.summary)),
-        write_json(output / "manifest.json", facts),
+        write_json(output / "manifest.json", manifest),
     ]
     if options.figures:
         from benchmark.figures.alternation import alternation_figures

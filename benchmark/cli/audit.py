@@ -1,4 +1,4 @@
-"""``betabench audit``: any table of predictions, and which metrics matter."""
+"""``betabench audit``: metrics of a table of predictions, and a guide to the metrics that matter."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def add(commands: Any) -> None:
         "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html",
     )
     option("file FILE", "predictions: .csv, .csv.gz or .parquet", nargs="?", type=Path)
-    option("--label COLUMN", "what was true; without it only who is selected is compared")
-    option("--prediction COLUMN", "what was predicted")
-    option("--score COLUMN", "numbers, higher for those more likely to be favorable")
-    option("--threshold SCORE", "without predictions: select from this score on", type=float)
-    option("--top-k K", "or the K highest scores", type=int)
-    option("--top-percent P", "or the highest P percent of the scores", type=float)
+    option("--label COLUMN", "true outcomes; without them only selection rates are compared")
+    option("--prediction COLUMN", "predictions")
+    option("--score COLUMN", "scores, higher for rows that are more likely favorable")
+    option("--threshold SCORE", "without predictions: select rows from this score on", type=float)
+    option("--top-k K", "or select the K highest scores", type=int)
+    option("--top-percent P", "or select the highest P percent of the scores", type=float)
     option("--sensitive COLUMN,...", "columns whose values are the groups")
-    option("--intersections", "audit the cross of all sensitive columns, too")
+    option("--intersections", "also audit the intersections of all sensitive columns")
     option("--favorable VALUE", "favorable label and prediction; default: 1, true or yes")
     option("--weight COLUMN", "weight of each row")
     option("--strata COLUMN", "column to stratify by, for conditional metrics")
-    option("--features COLUMN,...", "numbers, for metrics that look for similar rows")
+    option("--features COLUMN,...", "numeric columns, for metrics that compare similar rows")
     option(
         "--reference GROUPS",
-        "group to compare with: majority (default: the largest), minimum (in which a rate is smallest), "
+        "group to compare with: majority (the largest, default), minimum (the one with the smallest rate), "
         "or COLUMN=GROUP,...",
         default="majority",
     )
@@ -52,22 +52,22 @@ def add(commands: Any) -> None:
     option("--metrics NAME,...", "metrics or families to compute; default: all that apply")
     option(
         "--conventions",
-        "whose answer to take where a denominator is zero; default: betabench (none, with a reason)",
+        "program whose answer stands where a denominator is zero; default: betabench (none, with a reason)",
         choices=("betabench", "clarify", "aequitas"),
         default="betabench",
     )
-    option("--out DIR", "write the numbers here, as tidy CSV, and facts.json", type=Path)
+    option("--out DIR", "write the numbers as tidy CSV, and facts.json, to this folder", type=Path)
     option("--html FILE", "write one self-contained page", type=Path)
-    option("--guide", "ask a few questions, and say which metrics matter")
+    option("--guide", "ask a few questions, and name the metrics that matter")
 
 
 def _audit(options: argparse.Namespace) -> int:
     if options.guide:
         return _guide()
-    for needed, what in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
-        if getattr(options, needed) is None:
-            remedy = "betabench audit --help shows an example; --guide says which metrics matter"
-            raise ExperimentError("There is nothing to audit", expected=what, got="none", remedy=remedy)
+    for name, expected in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
+        if getattr(options, name) is None:
+            remedy = "betabench audit --help shows an example; --guide names the metrics that matter"
+            raise ExperimentError("There is nothing to audit", expected=expected, got="none", remedy=remedy)
     from rich.console import Console
 
     from benchmark.audit.predictions import Columns, read_predictions
@@ -112,7 +112,7 @@ def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
 
 
 def _names(text: str) -> list[str]:
-    """Return names between commas; one that holds a comma itself may stand in double quotes."""
+    """Return names between commas; a name with a comma may stand in double quotes."""
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
     if not names:
         raise ExperimentError("A list of names is empty", expected="NAME,NAME,...", got=repr(text))
@@ -156,14 +156,14 @@ def _guide() -> int:
             continue
         answers[question.name] = named[given].name
         print(f"{named[given].reason}\n")
-    found = walk(answers)
-    print(f"Metrics that matter: {', '.join(found.metrics)}")
-    print(f"Their verdicts in an audit: {', '.join(found.parities)}")
+    guided = walk(answers)
+    print(f"Metrics that matter: {', '.join(guided.metrics)}")
+    print(f"Their verdicts in an audit: {', '.join(guided.parities)}")
     return EXIT_OK
 
 
 def _tree(question: Question, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a question and of all that follows from its answers."""
+    """Yield the lines of a question and, indented, of the questions and metrics after each answer."""
     from benchmark.audit import Question
 
     yield indent + question.text

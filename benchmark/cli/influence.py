@@ -1,4 +1,4 @@
-"""``betabench influence``: which features a model depends on, directly and through others."""
+"""``betabench influence``: how much a model depends on each feature, directly and through others."""
 
 from __future__ import annotations
 
@@ -24,15 +24,11 @@ def add(commands: Any) -> None:
     )
     option.dataset()
     option("--classifier NAME|PATH", "short name or class; default: c45", default="c45")
-    option("--technique NAME", "trains the model; default: none", default="none")
-    option(
-        "--levels LEVEL",
-        "how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
-        nargs="+",
-        type=float,
-    )
-    option("--seed N", "of the split and of the repair; default: 0", type=int, default=0)
-    option("--out DIR", "write the numbers of all levels here, as CSV", type=Path)
+    option("--technique NAME", "technique that trains the model; default: none", default="none")
+    levels = "how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1"
+    option("--levels LEVEL", levels, nargs="+", type=float)
+    option("--seed N", "seed of the split and of the repair; default: 0", type=int, default=0)
+    option("--out DIR", "write the numbers of all levels as CSV to this folder", type=Path)
     option.data()
 
 
@@ -54,9 +50,9 @@ def _influence(options: argparse.Namespace) -> int:
     card = load_card(options.dataset)
     factory, technique = make_classifier(options.classifier), get_technique(options.technique)
     rng = generator(options.seed, purpose="influence rows", dataset=card.name)
-    found = find_rows(card, sources_of(options), rng)
-    table, embedded = found.table, found.network is not None
-    source = f"{NOT_REAL_LOUD}: {found.source}" if embedded else f"real data from {found.source}"
+    data = find_rows(card, sources_of(options), rng)
+    table, embedded = data.table, data.network is not None
+    source = f"{NOT_REAL_LOUD}: {data.source}" if embedded else f"real data from {data.source}"
     order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
     n_train = 2 * len(table) // 3
     audit = audit_features(
@@ -108,4 +104,4 @@ def _print_ranking(console: Console, audit: pd.DataFrame) -> None:
         )
     console.print(f"Change once a feature is obscured in all columns, at level {level:g}:", highlight=False)
     console.print(grid)
-    console.print("±: 95 % over the test rows; what other training rows would change is not in it.")
+    console.print("±: 95 % over the test rows; it does not cover other training rows.")

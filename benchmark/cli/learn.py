@@ -1,7 +1,5 @@
 """``betabench learn``: a dataset's network, as a BIF file."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any
@@ -19,12 +17,12 @@ def add(commands: Any) -> None:
         "betabench learn --dataset adult --algorithm exact --out adult.bif",
     )
     option.dataset()
-    option("--algorithm", "search; default: the card's", choices=("hill_climbing", "tabu", "exact"))
-    option("--score", "score; default: the card's", choices=("bic", "bdeu"))
+    option("--algorithm", "search algorithm; default: the card's", choices=("hill_climbing", "tabu", "exact"))
+    option("--score", "score of a network; default: the card's", choices=("bic", "bdeu"))
     option("--max-indegree N", "most parents per column", type=int)
-    option("--restarts N", "random restarts", type=int)
-    option("--pseudo-count X", "added to each count; 0 is maximum likelihood", type=float)
-    option("--min-count N", "fewest rows that a probability may rest on; 1 pools nothing", type=int)
+    option("--restarts N", "number of random restarts", type=int)
+    option("--pseudo-count X", "number added to each count; 0 is maximum likelihood", type=float)
+    option("--min-count N", "fewest rows for a probability, else rows are pooled; 1 pools nothing", type=int)
     edge: Any = {"nargs": 2, "action": "append", "default": [], "metavar": ("PARENT", "CHILD")}
     option("--require", "require an edge", **edge)
     option("--forbid", "forbid an edge", **edge)
@@ -43,11 +41,10 @@ def _learn(options: argparse.Namespace) -> int:
     dataset = load_dataset(card, sources_of(options))
     for note in dataset.notes:
         print(f"Note: {note}")
-    settings = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count", "min_count")
-    asked = {name: getattr(options, name) for name in settings}
+    names = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count", "min_count")
     network = learn_network(
         dataset.table,
-        merge_settings(card.network, asked),
+        merge_settings(card.network, {name: getattr(options, name) for name in names}),
         required_edges=(*card.required_edges, *map(tuple, options.require)),
         forbidden_edges=(*card.forbidden_edges, *map(tuple, options.forbid)),
     )

@@ -1,6 +1,4 @@
-"""``betabench new-technique``: a technique that runs, to be changed into one's own."""
-
-from __future__ import annotations
+"""``betabench new-technique``: a working technique, to be changed into a new one."""
 
 import argparse
 from pathlib import Path
@@ -15,7 +13,7 @@ def add(commands: Any) -> None:
         commands,
         "new-technique",
         _new_technique,
-        "write a technique that runs, to be changed into your own, and its test",
+        "write a working technique and its test, to be changed into your own",
         "betabench new-technique my_idea --stage pre --folder ideas",
     )
     option("name NAME", "its name: lower-case letters, digits and underscores")

@@ -1,6 +1,4 @@
-"""``betabench sample``: biased data for a pipeline of the user's own."""
-
-from __future__ import annotations
+"""``betabench sample``: biased data for the user's own pipeline."""
 
 import argparse
 from pathlib import Path
@@ -22,7 +20,7 @@ def add(commands: Any) -> None:
     option("--beta BETA", "planted bias, from 0 (default) to 1", type=float, default=0.0)
     option(
         "--train network|data",
-        "what to draw: rows of the dataset's network (default), or its real rows",
+        "draw rows of the dataset's network (default), or its real rows",
         choices=("network", "data"),
         default="network",
     )
@@ -54,13 +52,13 @@ def _sample(options: argparse.Namespace) -> int:
         edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
         bias = Bias((CptBias(edits=edits),))
     origin = Origin.find(card, sources_of(options), real=options.train == "data")
-    asked: Any = {"bias": bias, "beta": options.beta, "rows": options.rows, "seed": options.seed}
-    facts = write_sample(options.out, card, origin, **asked)
-    print(f"{facts['rows']:,} rows written to {options.out}, how they were made to {facts['sidecar']}")
-    found = facts["sample_discrimination"]
+    drawn: Any = {"bias": bias, "beta": options.beta, "rows": options.rows, "seed": options.seed}
+    facts = write_sample(options.out, card, origin, **drawn)
+    print(f"{facts['rows']:,} rows written to {options.out}, their description to {facts['sidecar']}")
+    discrimination = facts["sample_discrimination"]
     print(
         f"discrimination expected {facts['expected']['discrimination']:.4f}, of the sample "
-        + ("none: a group has no rows" if found is None else f"{found:.4f}")
+        + ("none: a group has no rows" if discrimination is None else f"{discrimination:.4f}")
     )
     only_edits = all(step.edits_network for step in bias.steps)
     if only_edits and facts["edits"] and facts.get("acting_edits") == [] and options.beta > 0:

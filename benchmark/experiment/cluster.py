@@ -1,7 +1,5 @@
 """The file that declares a Dask cluster, to be started through a batch scheduler."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, TypeAlias
 

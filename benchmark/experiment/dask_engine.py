@@ -11,8 +11,6 @@ the scheduler, and this process collects them there. A worker that takes over th
 continues behind the results that were handed in.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib

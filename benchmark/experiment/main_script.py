@@ -1,7 +1,5 @@
 """The user's main program, which Python imports into each process that it starts."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys
