@@ -150,20 +150,12 @@ def run(
         If the experiment, its data or the folder is at fault; nothing has been computed then.
     KeyboardInterrupt
         If interrupted; its text says how many cells are stored.
-
-    Examples
-    --------
-    >>> import benchmark
-    >>> run = benchmark.run("smoke", workers=2, output="out")  # doctest: +SKIP
-    >>> run.compare()  # doctest: +SKIP
     """
     from rich.console import Console
 
     console = console or Console(quiet=not progress, emoji=False)
 
-    def say(line: str) -> None:
-        tell(console, line)
-
+    say = functools.partial(tell, console)
     began = time.monotonic()
     # All input is checked before a store is made or set aside.
     part = WHOLE if shard is None else Shard.parse(shard)

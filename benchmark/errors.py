@@ -22,14 +22,8 @@ _LISTED = ("datasets", "techniques", "metrics", "classifiers", "bias-kinds", "ex
 class BetabenchError(Exception):
     """Base of all errors of this package.
 
-    Parameters
-    ----------
-    what : str
-        The problem, as one sentence.
-    expected, got : str, optional
-        The needed input, and the input that came instead.
-    remedy : str, optional
-        Advice for the reader.
+    ``what`` states the problem in one sentence, ``expected`` the input that was needed, ``got`` the input
+    that came instead, and ``remedy`` what the reader can do.
     """
 
     def __init__(

@@ -121,8 +121,7 @@ def quick(
     ------
     BetabenchError
         If the data cannot be read, or there is no such column, value or group. A
-        :class:`~benchmark.data.doubts.DoubtError` names data with two readings, and the parameter that
-        decides between them.
+        :class:`~benchmark.data.doubts.DoubtError` names two readings, and the parameter that decides.
 
     Examples
     --------

@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 
 
 def axis_seed(root: int, **axes: str | int | float) -> int:
-    """Derive a seed, from 0 to 2**128 - 1, from a root seed and named axes.
+    """Return a seed, from 0 to 2**128 - 1, derived from an experiment's seed and named axes.
 
-    Parameters
-    ----------
-    root : int
-        The experiment's seed.
-    **axes : str, int or float
-        The purpose of the random numbers, by name: ``dataset="adult", beta=0.5, repetition=3``. The order of
-        the names does not matter. Values must be equal exactly: ``1`` and ``1.0`` differ.
+    The axes say what the random numbers are for: ``dataset="adult", beta=0.5, repetition=3``. The order of
+    the names does not matter. Values must be equal exactly: ``1`` and ``1.0`` differ.
     """
     text = json.dumps({"root": root, "axes": axes}, sort_keys=True, separators=(",", ":"))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")

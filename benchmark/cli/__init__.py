@@ -14,17 +14,21 @@ import sys
 from collections.abc import Sequence
 
 from benchmark import __version__
-from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.errors import BetabenchError
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 
 __all__ = ["main"]
 
 COMMANDS = (
-    *("run", "quick", "merge", "listing", "learn", "sample", "compare", "report"),
-    *("audit", "alternation", "check", "new_dataset", "new_technique", "influence"),
+    *("run", "quick", "merge", "list", "learn", "sample", "compare", "report"),
+    *("audit", "alternation", "check", "new-dataset", "new-technique", "influence"),
 )
-"""Modules of this package, each with a function ``add(commands)``, in the order of the help."""
+"""Commands in the order of the help.
+
+Each has a module: ``HELP`` and ``EXAMPLE`` are texts of the help, ``add_options`` adds the options to an
+:class:`~benchmark.cli.common.Options`, and ``execute`` runs the parsed command and returns its exit code.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,5 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"betabench {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in COMMANDS:
-        importlib.import_module(f"{__name__}.{name}").add(commands)
+        module_name = "listing" if name == "list" else name.replace("-", "_")
+        module = importlib.import_module(f"{__name__}.{module_name}")
+        about = module.HELP[0].upper() + module.HELP[1:] + "."
+        example = f"example: {module.EXAMPLE}"
+        command = commands.add_parser(name, help=module.HELP, description=about, epilog=example)
+        command.set_defaults(command=module.execute)
+        module.add_options(Options(command))
     return parser

@@ -2,32 +2,22 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
+
+HELP = "exchange two values of an attribute and measure how predictions move (Alelyani 2021)"
+EXAMPLE = "betabench alternation"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "alternation",
-        _alternation,
-        "exchange two values of an attribute and measure how predictions move (Alelyani 2021)",
-        "betabench alternation",
-    )
-    option(
-        "experiment EXPERIMENT",
-        "shipped experiment or a TOML file of kind alternation; default: %(default)s",
-        nargs="?",
-        default="alternation",
-    )
+def add_options(option: Options) -> None:
+    experiment = "shipped experiment or a TOML file of kind alternation; default: %(default)s"
+    option("experiment EXPERIMENT", experiment, nargs="?", default="alternation")
     option("--output DIR", "folder of the results; default: results/EXPERIMENT", type=Path)
     option.figures()
     option.data()
 
 
-def _alternation(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
     from benchmark.experiment.versions import package_versions
     from benchmark.text.spreadsheet import csv_text

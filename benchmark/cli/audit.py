@@ -7,28 +7,23 @@ import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, command
+from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options
 from benchmark.errors import ExperimentError
 
 if TYPE_CHECKING:
     from benchmark.audit import Question
-    from benchmark.audit.table_audit import AuditResult
 
 _TABLES = ("groups", "metrics", "disparities", "parity", "missing")
 _CHOSEN = ("majority", "minimum")
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "audit",
-        _audit,
-        "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts",
-        "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html",
-    )
+HELP = "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts"
+EXAMPLE = "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html"
+
+
+def add_options(option: Options) -> None:
     option("file FILE", "predictions: .csv, .csv.gz or .parquet", nargs="?", type=Path)
     option("--label COLUMN", "true outcomes; without them only selection rates are compared")
     option("--prediction COLUMN", "predictions")
@@ -61,7 +56,7 @@ def add(commands: Any) -> None:
     option("--guide", "ask a few questions, and name the metrics that matter")
 
 
-def _audit(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     if options.guide:
         return _guide()
     for name, expected in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
@@ -73,6 +68,8 @@ def _audit(options: argparse.Namespace) -> int:
     from benchmark.audit.predictions import Columns, read_predictions
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit_text import print_audit
+    from benchmark.text.spreadsheet import csv_text
+    from benchmark.text.writing import write_atomically, write_json
 
     same = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
     columns = Columns(
@@ -91,24 +88,18 @@ def _audit(options: argparse.Namespace) -> int:
         conventions=options.conventions,
     )
     print_audit(Console(emoji=False), result)
+    written: list[Path] = []
     if options.out is not None:
-        for path in _write_tables(result, options.out):
-            print(f"written: {path}")
+        texts = {f"{name}.csv": csv_text(getattr(result, name)) for name in _TABLES}
+        written += (write_atomically(options.out / name, text) for name, text in texts.items())
+        written.append(write_json(options.out / "facts.json", {**result.facts, "notes": result.notes}))
     if options.html is not None:
         from benchmark.pages.audit_page import audit_page
-        from benchmark.text.writing import write_atomically
 
-        print(f"written: {write_atomically(options.html, audit_page(result, options.file.name))}")
+        written.append(write_atomically(options.html, audit_page(result, options.file.name)))
+    for path in written:
+        print(f"written: {path}")
     return EXIT_OK
-
-
-def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
-    from benchmark.text.spreadsheet import csv_text
-    from benchmark.text.writing import write_atomically, write_json
-
-    for name in _TABLES:
-        yield write_atomically(folder / f"{name}.csv", csv_text(getattr(result, name)))
-    yield write_json(folder / "facts.json", {**result.facts, "notes": result.notes})
 
 
 def _names(text: str) -> list[str]:

@@ -5,21 +5,15 @@ import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
 from benchmark.errors import TechniqueError
 
+HELP = "check that techniques, kinds of bias and metrics keep the benchmark's rules, and measure a fit"
+EXAMPLE = "betabench check my_technique.py"
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "check",
-        _check,
-        "check that techniques, kinds of bias and metrics keep the benchmark's rules, and measure a fit",
-        "betabench check my_technique.py",
-    )
+
+def add_options(option: Options) -> None:
     targets = "Python file that registers techniques, kinds of bias or metrics, or a registered name"
     option("targets FILE|NAME", targets, nargs="*")
     option("--all", "all registered techniques and kinds of bias")
@@ -33,7 +27,7 @@ def add(commands: Any) -> None:
     option("--json", "machine-readable")
 
 
-def _check(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.bias import list_bias_kinds

@@ -51,18 +51,6 @@ class Options:
         self("--formats FORMATS", formats, default="png")
 
 
-def command(commands: Any, name: str, run: Any, text: str, example: str) -> Options:
-    """Add a command to the subparsers of the command line, and return the adder of its options.
-
-    ``run`` takes the parsed options and returns the exit code. ``text`` describes the command and begins in
-    lower case; ``example`` is a whole command line.
-    """
-    description = text[0].upper() + text[1:] + "."
-    parser = commands.add_parser(name, help=text, description=description, epilog=f"example: {example}")
-    parser.set_defaults(command=run)
-    return Options(parser)
-
-
 def sources_of(options: argparse.Namespace) -> Sources:
     """Return the sources of files that the options name."""
     from benchmark.data.source import Sources

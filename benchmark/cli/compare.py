@@ -2,27 +2,16 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = "put the numbers of a run beside the published ones that it repeats, or beside another run's"
+EXAMPLE = "betabench compare results/paper"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "compare",
-        _compare,
-        "put the numbers of a run beside the published ones that it repeats, or beside another run's",
-        "betabench compare results/paper",
-    )
-    option(
-        "folder FOLDER",
-        "folder of a finished run, which gets the comparison; default: results/paper",
-        nargs="?",
-        type=Path,
-        default=Path("results") / "paper",
-    )
+def add_options(option: Options) -> None:
+    folder = "folder of a finished run, which gets the comparison; default: %(default)s"
+    option("folder FOLDER", folder, nargs="?", type=Path, default=Path("results") / "paper")
     other = "folder of another finished run: show which numbers are equal, and how far others differ"
     option("other OTHER", other, nargs="?", type=Path)
     option("--experiment NAME|FILE", "take published numbers and their counterparts from this experiment")
@@ -30,7 +19,7 @@ def add(commands: Any) -> None:
     option.figures()
 
 
-def _compare(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.experiment.plan import load_experiment

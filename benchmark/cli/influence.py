@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "influence",
-        _influence,
-        "rank features by their influence on a model, directly and through other columns",
-        "betabench influence --dataset adult --classifier c45 --out results/influence",
-    )
+HELP = "rank features by their influence on a model, directly and through other columns"
+EXAMPLE = "betabench influence --dataset adult --classifier c45 --out results/influence"
+
+
+def add_options(option: Options) -> None:
     option.dataset()
     option("--classifier NAME|PATH", "short name or class; default: c45", default="c45")
     option("--technique NAME", "technique that trains the model; default: none", default="none")
@@ -32,7 +28,7 @@ def add(commands: Any) -> None:
     option.data()
 
 
-def _influence(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.audit import LEVELS, audit_features
@@ -65,13 +61,10 @@ def _influence(options: argparse.Namespace) -> int:
     )
     console = Console(emoji=False)
     model = options.classifier + ("" if technique.name == "none" else f" after {technique.name}")
-    for line, style in (
-        (f"{card.title}: {source}", "bold red" if embedded else ""),
-        (f"Warning: {card.warning}" if card.warning else "", "bold red"),
-        (f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on", ""),
-    ):
-        if line:
-            say(console, line, style)
+    say(console, f"{card.title}: {source}", "bold red" if embedded else "")
+    if card.warning:
+        say(console, f"Warning: {card.warning}", "bold red")
+    say(console, f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on")
     _print_ranking(console, audit)
     if options.out is not None:
         parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]

@@ -4,18 +4,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
+
+HELP = "learn a dataset's Bayesian network and write it as a BIF file"
+EXAMPLE = "betabench learn --dataset adult --algorithm exact --out adult.bif"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "learn",
-        _learn,
-        "learn a dataset's Bayesian network and write it as a BIF file",
-        "betabench learn --dataset adult --algorithm exact --out adult.bif",
-    )
+def add_options(option: Options) -> None:
     option.dataset()
     option("--algorithm", "search algorithm; default: the card's", choices=("hill_climbing", "tabu", "exact"))
     option("--score", "score of a network; default: the card's", choices=("bic", "bdeu"))
@@ -30,7 +25,7 @@ def add(commands: Any) -> None:
     option.data()
 
 
-def _learn(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.data.card import load_card
     from benchmark.data.load import load_dataset
     from benchmark.network.bif import write_bif

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
 from benchmark.declarations import Kind, list_declarations
 
 _ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")
@@ -21,20 +21,16 @@ _TRANSFORMER = "any scikit-learn transformer, installed or of your own, before t
 _OF_A_METRIC = ("ideal", "direction", "needs", "compare", "source", "note")
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "list",
-        _list,
-        "list the names for experiments and the command line",
-        "betabench list techniques",
-    )
+HELP = "list the names for experiments and the command line"
+EXAMPLE = "betabench list techniques"
+
+
+def add_options(option: Options) -> None:
     option("kind", "the kind of names to list", choices=list(_LISTINGS))
     option("--json", "machine-readable, with more detail")
 
 
-def _list(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     rows = _LISTINGS[options.kind]()
     if options.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))

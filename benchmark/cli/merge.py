@@ -2,26 +2,20 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = "join the stores of shards; the shards stay unchanged"
+EXAMPLE = "betabench merge results/paper_shard_*_of_10 --output results/paper"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "merge",
-        _merge,
-        "join the stores of shards; the shards stay unchanged",
-        "betabench merge results/paper_shard_*_of_10 --output results/paper",
-    )
+def add_options(option: Options) -> None:
     option("shards SHARD", "folder of a run, or the store in it", nargs="+", type=Path)
     output = "folder of the joint store; an existing store keeps its cells"
     option("--output DIR", output, type=Path, required=True)
 
 
-def _merge(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import STORE_NAME
     from benchmark.experiment.store import Store
     from benchmark.experiment.store.merge import require_store

@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from benchmark.cli.common import EXIT_OK, EXIT_USAGE, command
+from benchmark.cli.common import EXIT_OK, EXIT_USAGE, Options
 from benchmark.cli.quick import roles
 from benchmark.text.terminal import say, tell
 
@@ -19,15 +19,11 @@ if TYPE_CHECKING:
     from benchmark.data.draft import Wish
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "new-dataset",
-        _new_dataset,
-        "draft the card of a CSV file, with a comment on each choice, for you to correct",
-        "betabench new-dataset loans.csv --label repaid --favorable yes --sensitive gender --deprived f",
-    )
+HELP = "draft the card of a CSV file, with a comment on each choice, for you to correct"
+EXAMPLE = "betabench new-dataset loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
+
+
+def add_options(option: Options) -> None:
     roles(option)
     option("--out FILE", "card to write; default: NAME.toml here", type=Path)
 
@@ -105,7 +101,7 @@ def wish_of(options: argparse.Namespace) -> Wish:
     return Wish(**{name: value for name, value in values.items() if value is not None or name in _NEEDED})
 
 
-def _new_dataset(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.data.draft import draft

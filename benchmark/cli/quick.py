@@ -2,21 +2,15 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
 
+HELP = "take a first look at a CSV file: draft its card, plant bias, and try seven techniques against it"
+EXAMPLE = "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "quick",
-        _quick,
-        "take a first look at a CSV file: draft its card, plant bias, and try seven techniques against it",
-        "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f",
-    )
+
+def add_options(option: Options) -> None:
     roles(option)
     option("--output DIR", "folder of the results; default: results/NAME_quick", type=Path)
     option(
@@ -84,7 +78,7 @@ def roles(option: Options) -> None:
     option("--min-count N", "merge values that fewer rows have; default: 5", type=int, default=5)
 
 
-def _quick(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.engine import preparing
 
     with preparing():  # before the imports below, which take long

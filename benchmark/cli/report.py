@@ -3,29 +3,22 @@
 import argparse
 import contextlib
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = (
+    "show which techniques of a finished run hold up at which level of bias, with intervals and "
+    "tests, in tables and on one interactive page, FOLDER/report.html; list it in index.html beside "
+    "FOLDER"
+)
+EXAMPLE = "betabench report results/paper"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "report",
-        _report,
-        "show which techniques of a finished run hold up at which level of bias, with intervals and tests, "
-        "in tables and on one interactive page, FOLDER/report.html; list it in index.html beside FOLDER",
-        "betabench report results/paper",
-    )
+def add_options(option: Options) -> None:
     option("folder FOLDER", "folder of a finished run", type=Path)
     option("--baseline TECHNIQUE", "compare with this technique, not with each dataset's declared baseline")
-    option(
-        "--page-baselines TECHNIQUE",
-        "baselines to choose from on the page, beside the report's, the declared ones and none; at most 5",
-        nargs="+",
-        default=(),
-    )
+    baselines = "baselines to choose from on the page, beside the report's, declared ones and none; at most 5"
+    option("--page-baselines TECHNIQUE", baselines, nargs="+", default=())
     metrics = "only these metrics, in this order, also of metrics.csv; default: all of results.csv"
     option("--metrics METRIC", metrics, nargs="+", default=())
     rope = "difference up to which two techniques are practically equivalent; default: %(default)s"
@@ -36,7 +29,7 @@ def add(commands: Any) -> None:
     option.figures(without="write no figures; the page draws its own")
 
 
-def _report(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     import gc
 
     from rich.console import Console

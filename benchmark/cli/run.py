@@ -5,20 +5,14 @@ import contextlib
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
+
+HELP = "run or continue an experiment, and write its results"
+EXAMPLE = "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "run",
-        _run,
-        "run an experiment, or go on with one, and write its results",
-        "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1",
-    )
+def add_options(option: Options) -> None:
     option("--experiment NAME|FILE", "shipped experiment or a TOML file; default: paper", default="paper")
     option("--datasets NAME|FILE", "only these of its datasets, or others by files of their cards", nargs="+")
     option("--techniques NAME", "only these, or others with their defaults", nargs="+")
@@ -58,7 +52,7 @@ def add(commands: Any) -> None:
     option.data()
 
 
-def _run(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.engine import preparing
 
     elsewhere = options.scheduler or options.cluster

@@ -4,26 +4,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
+
+HELP = "write a biased sample for a pipeline of your own"
+EXAMPLE = "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "sample",
-        _sample,
-        "write a biased sample for a pipeline of your own",
-        "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv",
-    )
+def add_options(option: Options) -> None:
     option.dataset()
     option("--beta BETA", "planted bias, from 0 (default) to 1", type=float, default=0.0)
-    option(
-        "--train network|data",
-        "draw rows of the dataset's network (default), or its real rows",
-        choices=("network", "data"),
-        default="network",
-    )
+    train = "draw rows of the dataset's network (default), or its real rows"
+    option("--train network|data", train, choices=("network", "data"), default="network")
     option("--rows N", "number of rows, of real ones before any are left out; default: all", type=int)
     option("--seed N", "seed of the sample; default: 0", type=int, default=0)
     option("--out FILE", "file to write: .csv, .parquet or .arff", type=Path, required=True)
@@ -38,7 +29,7 @@ def add(commands: Any) -> None:
     option.data()
 
 
-def _sample(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.bias import Bias
     from benchmark.bias.cpt import CptBias
     from benchmark.data.card import load_card

@@ -432,20 +432,20 @@ def in_words(error: BaseException) -> str:
     return storable(f"{type(error).__name__}: {text}", f" ({location})" if location else "")
 
 
+@dataclass(eq=False)
 class _Ranker:
     """The naive Bayes ranker, trained once although several techniques use it on the same sample."""
 
-    def __init__(self, train: Table) -> None:
-        self.train = train
-        self._scores: NDArray[np.float64] | None = None
+    train: Table
+
+    @functools.cached_property
+    def _scores(self) -> NDArray[np.float64]:
+        return read_only(naive_bayes_ranker(self.train))
 
     def __call__(self, table: Table) -> NDArray[np.float64]:
         # Codes cannot change, so the same object gives the same scores.
-        if table.codes is not self.train.codes or table.schema is not self.train.schema:
-            return naive_bayes_ranker(table)
-        if self._scores is None:
-            self._scores = read_only(naive_bayes_ranker(table))
-        return self._scores
+        same = table.codes is self.train.codes and table.schema is self.train.schema
+        return self._scores if same else naive_bayes_ranker(table)
 
 
 @dataclass(frozen=True, eq=False)

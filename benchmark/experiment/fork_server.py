@@ -9,10 +9,10 @@ Two pipes without content end the processes. The run holds the first one: when i
 all its workers. The server holds the second one: when it closes, the workers end. So nothing is left,
 whatever is killed.
 
-The standard library's ``forkserver``, with the same modules preloaded, takes 7 to 9 % more processor time for
-the paper's experiment. It cannot be a fork of the run's process, and each worker makes the handler again.
-Medians of three runs in turns: 28.4 s instead of 26.3 s for one repetition, and 101.6 s instead of 95.0 s for
-six. With each worker's handler frozen, six took 98.6 s instead of 90.4 s.
+The standard library's ``forkserver``, with the same modules preloaded, cannot be a fork of the run's process,
+and each worker makes the handler again. It takes 7 to 9 % more processor time for the paper's experiment, by
+medians of three runs in turns: 28.4 s instead of 26.3 s for one repetition, and 101.6 s instead of 95.0 s for
+six, or 98.6 s instead of 90.4 s with each worker's handler frozen.
 """
 
 from __future__ import annotations
@@ -149,16 +149,9 @@ class ForkServer:
     def fork(self, connection: Connection, prepare: Callable[[], Any]) -> Forked:
         """Return a new worker that has the given end of a pipe and the object that ``prepare`` returned.
 
-        The server calls ``prepare``, and again only when another one is given.
-
-        Raises
-        ------
-        NotStartedError
-            If the server has ended.
-        CannotForkError
-            If forking is not safe after the preparation.
-        BetabenchError
-            If the preparation raised it; any other error ends the server.
+        The server calls ``prepare`` once. A BetabenchError that it raises is raised here; any other error
+        ends the server. A NotStartedError says that the server has ended, a CannotForkError that forking is
+        not safe after the preparation.
         """
         with self._lock:
             if self._process.poll() is not None and not self._closed:
@@ -262,25 +255,20 @@ class ForkServer:
 
 def _begin(control_handle: int, life_handle: int) -> NoReturn:
     """Run as the main function of a server that is a fresh process."""
-
-    def prepare() -> None:
-        data = control.recv()
-        process = multiprocessing.current_process()
-        process._inheriting = True  # type: ignore[attr-defined]  # multiprocessing marks its processes so
-        spawn.prepare(data)
-        del process._inheriting  # type: ignore[attr-defined]
-
-    control = Connection(control_handle)
-    _serve(control, Connection(life_handle, writable=False), prepare)
+    _serve(Connection(control_handle), Connection(life_handle, writable=False), fresh=True)
 
 
-def _serve(control: Connection, life: Connection, prepare: Callable[[], None] = lambda: None) -> NoReturn:
+def _serve(control: Connection, life: Connection, *, fresh: bool = False) -> NoReturn:
     """Run as the main function of every server."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    process = multiprocessing.current_process()
     try:
         with _leaving_with(life):
-            prepare()
-            process = multiprocessing.current_process()
+            if fresh:
+                data = control.recv()
+                process._inheriting = True  # type: ignore[attr-defined]  # multiprocessing's own mark
+                spawn.prepare(data)
+                del process._inheriting  # type: ignore[attr-defined]
             process.daemon = True  # so that workers start no pools of processes, joblib's among them
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # a plugin may print while it is imported
             work, preload = control.recv()
@@ -314,7 +302,10 @@ def _answer(control: Connection, life: Connection, work: Work) -> None:
                 gc.collect()
                 gc.freeze()  # the collector would touch, and so copy, the memory that workers share
             elif action == "exit code":
-                answer = _exit_code(content, workers)
+                ended, status = os.waitpid(content, os.WNOHANG)
+                if ended:
+                    workers.discard(content)
+                    answer = os.waitstatus_to_exitcode(status)
             else:
                 connection = Connection(reduction.recv_handle(control))
                 if refused is not None:
@@ -346,14 +337,6 @@ def is_alone() -> bool:
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
     # pandas loads the allocator of Apache Arrow, which supports forks beside its own thread.
     return len([name for name in names if name != "jemalloc_bg_thd"]) == 1
-
-
-def _exit_code(pid: int, workers: set[int]) -> int | None:
-    ended, status = os.waitpid(pid, os.WNOHANG)
-    if not ended:
-        return None
-    workers.discard(pid)
-    return os.waitstatus_to_exitcode(status)
 
 
 def _run(work: Work, connection: Connection, prepared: Any, life: Connection) -> NoReturn:

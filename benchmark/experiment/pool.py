@@ -323,15 +323,12 @@ def run_tasks(
 
 
 def _assign(worker: _Worker, pending: deque[Task]) -> None:
-    if not worker.ready or worker.sent:
-        return
-    if worker.task is None:
-        if not pending:
-            return
+    if worker.ready and worker.task is None and pending:
         worker.task = pending.popleft()
-    worker.sent = True
-    with contextlib.suppress(OSError):  # the listener notices that the worker has ended
-        worker.connection.send(worker.task)
+    if worker.ready and worker.task is not None and not worker.sent:
+        worker.sent = True
+        with contextlib.suppress(OSError):  # the listener notices that the worker has ended
+            worker.connection.send(worker.task)
 
 
 def _await(workers: list[_Worker], limits: Limits, due: float) -> None:

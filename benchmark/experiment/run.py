@@ -6,7 +6,7 @@ import itertools
 import math
 import platform
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -106,14 +106,9 @@ def compute(
     """Return all results of a plan; cells that the store lacks are computed, and stored as they finish.
 
     Results do not depend on the engine. With ``retry_failed``, cells that failed, crashed or took too long
-    are computed again. ``say`` gets a note if workers have several kinds of processors.
-
-    Raises
-    ------
-    ExperimentError
-        If there are fewer blocks than shards, or the engine cannot compute.
-    StoreError
-        If written cells are missing from the store.
+    are computed again. ``say`` gets a note if workers have several kinds of processors. An ExperimentError
+    says that there are fewer blocks than shards, or that the engine cannot compute; a StoreError, that
+    written cells are missing from the store.
     """
     planned = planned_cells(prepared, shard)
     stored = store.statuses()
@@ -232,27 +227,25 @@ def _sampled(experiment: Experiment, planned: Plan, stored: Mapping[str, Stored]
     middle = experiment.levels[len(experiment.levels) // 2]
     blocks = sorted(planned, key=lambda item: (item[0].repetition, abs(item[0].level - middle)))
     registered = {entry.name: entry.technique for entry in experiment.techniques}
-    by_technique: dict[str, dict[tuple[str, str, str], list[Task | None]]] = {}
-    n_sampled: Counter[tuple[str, ...]] = Counter()
+    sampled: dict[str, dict[tuple[str, str, str], list[Task]]] = {}
     for block, cells in blocks:
         together: dict[tuple[str, str], list[Cell]] = {}
         for cell in cells:
             name = registered[cell.technique] if experiment.tune else cell.technique
             together.setdefault((name, cell.classifier), []).append(cell)
         for (name, classifier), group in together.items():
-            sort = block.dataset, block.bias, name, classifier
-            if n_sampled[sort] < samples:
-                n_sampled[sort] += 1
-                missing = tuple(cell for cell in group if cell.key not in stored)
-                tasks = by_technique.setdefault(name, {}).setdefault((*sort[:2], classifier), [])
-                tasks.append(Task(block, missing) if missing else None)  # None gives others the turn
+            sort = block.dataset, block.bias, classifier
+            tasks = sampled.setdefault(name, {}).setdefault(sort, [])
+            if len(tasks) < samples:
+                tasks.append(Task(block, tuple(cell for cell in group if cell.key not in stored)))
     # Each technique begins one sort further, so that neighbors have other datasets and classifiers.
     turns = []
-    for number, by_sort in enumerate(by_technique.values()):
-        lists = list(by_sort.values())
-        lists = lists[number % len(lists) :] + lists[: number % len(lists)]
-        turns.append(list(itertools.chain(*itertools.zip_longest(*lists))))
-    return [task for task in itertools.chain(*itertools.zip_longest(*turns)) if task is not None]
+    for number, by_sort in enumerate(sampled.values()):
+        lists = deque(by_sort.values())
+        lists.rotate(-number)
+        turns.append(itertools.chain(*itertools.zip_longest(*lists)))
+    in_turn = itertools.chain(*itertools.zip_longest(*turns))
+    return [task for task in in_turn if task is not None and task.cells]
 
 
 def _evaluator(prepared: PreparedExperiment, expected: Mapping[str, str]) -> Evaluator:
@@ -388,9 +381,7 @@ def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
             got, remedy = "it is not among 'metrics'", "add it to 'metrics', or take it out of 'headline'"
         elif get_metric(name).compare == "each_group":
             got = "it has a value for each group"
-            remedy = (
-                "take it out of 'headline'; its values are in metrics.csv, and 'betabench report' shows them"
-            )
+            remedy = "take it out of 'headline'; metrics.csv and 'betabench report' have its values"
         else:
             continue
         raise ExperimentError(

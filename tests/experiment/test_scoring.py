@@ -209,7 +209,7 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
     chosen = plain.model_copy(update={"headline": ("demographic_parity_ratio",)})
     assert headline_metrics(chosen) == ("demographic_parity_ratio",)
     # What is among the metrics already need not be added to them.
-    for wrong, remedy in (("auc_gap", "add it to 'metrics'"), ("rates", "its values are in metrics.csv")):
+    for wrong, remedy in (("auc_gap", "add it to 'metrics'"), ("rates", "metrics.csv and")):
         with pytest.raises(ExperimentError, match="cannot be shown") as raised:
             headline_metrics(plain.model_copy(update={"headline": (wrong,), "metrics": ("paper", "rates")}))
         assert remedy in str(raised.value)

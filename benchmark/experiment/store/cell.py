@@ -43,8 +43,6 @@ class MetricValue(NamedTuple):
     @property
     def row(self) -> tuple[str, float | None, str]:
         """Its row in the store: stored name, value and reason."""
-        if self.fold is None and self.test == ORIGINAL:
-            return self[:3]
         return self.stored_name, self.value, self.reason
 
     @classmethod
