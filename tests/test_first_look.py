@@ -25,8 +25,8 @@ from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.quick_defaults import Asked
 from benchmark.statistics import hidden_bias
-from tests.data.made_up import write
 from tests.helpers.hidden import write_made_up_table
+from tests.helpers.made_up_files import write
 
 ROLES = ["--label", "repaid", "--favorable", "1", "--sensitive", "gender"]
 
@@ -127,7 +127,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
         benchmark.quick(frame, **asked, repetitions=2)
 
 
-@pytest.mark.slow  # trains once, and reports twice
+@pytest.mark.nightly  # trains once, and reports twice
 @pytest.mark.usefixtures("small")
 def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.CaptureFixture[str]) -> None:
     rate = loans().groupby("gender")["repaid"].mean()
@@ -147,7 +147,7 @@ def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.
         assert "the labels hide a dose of 0.080" in (Path("out") / name).read_text(encoding="utf-8"), name
 
 
-@pytest.mark.slow  # trains three times
+@pytest.mark.nightly  # trains three times
 @pytest.mark.usefixtures("small")
 def test_the_same_rows_give_the_same_numbers_under_any_name(here: Path) -> None:
     """In the terminal, under two names, and from Python, where pandas has read the file."""

@@ -8,13 +8,11 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import psutil
 import pytest
 
@@ -22,123 +20,9 @@ from benchmark.errors import ExperimentError
 from benchmark.experiment import pool
 from benchmark.experiment.fork_server import CAN_FORK, ForkServer
 from benchmark.experiment.pool import Failure, Finished, Limits, Pool, Task, run_tasks
-
-SETTINGS: set[str] = set()
-"""Stands for what cells change in the modules of their process."""
+from tests.helpers.pool import Handler, by_block
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-
-
-class Handler:
-    """Does what a cell says: a number is doubled, a word names a disaster."""
-
-    def __call__(self, block: int, cells: tuple[object, ...]) -> Iterator[object]:
-        for cell in cells:
-            match cell:
-                case "hang":
-                    time.sleep(600)
-                case "die":
-                    os.kill(os.getpid(), signal.SIGKILL)
-                case "kill the parent":  # for the tests of Dask, whose workers are parents
-                    the_run().kill()
-                    time.sleep(600)
-                case "kill the server":
-                    os.kill(os.getppid(), signal.SIGKILL)
-                    time.sleep(600)
-                case "random":
-                    yield float(np.random.random())  # noqa: NPY002  # what a technique should not do
-                case "exit":
-                    os._exit(3)
-                case "raise":
-                    raise RuntimeError("a handler must not raise")
-                case "threads":
-                    yield os.environ["OMP_NUM_THREADS"]
-                case "process":
-                    yield os.getpid()
-                case "hoard":
-                    held = []
-                    while True:
-                        held.append(b"x" * 2**24)
-                case "let others hoard":
-                    code = "held = []\nwhile True: held.append(b'x' * 2**24)"
-                    subprocess.run([sys.executable, "-c", code])
-                case "hold a little":
-                    held = [b"x" * 2**24]
-                    time.sleep(0.5)
-                    yield len(held)
-                case "leave a thread":
-                    threading.Thread(target=time.sleep, args=(600,)).start()
-                    yield os.getpid()
-                case "leave a process":
-                    yield subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
-                case "start a session":
-                    code = "import time; time.sleep(600)"
-                    yield subprocess.Popen([sys.executable, "-c", code], start_new_session=True).pid
-                case "write into the pipe":
-                    for number in range(3, 30):  # whichever is the pipe
-                        with contextlib.suppress(OSError):
-                            os.write(number, (4).to_bytes(4, "big") + b"none")
-                    yield "written"
-                case "leave a child":
-                    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-                    yield os.getpid()
-                case "fork":
-                    os.fork()
-                    yield "forked"
-                case "fork and die":
-                    if os.fork() == 0:
-                        time.sleep(600)
-                    os._exit(4)
-                case "make warnings errors":
-                    warnings.simplefilter("error")
-                    yield os.getpid()
-                case "disturb":
-                    os.chdir("/")
-                    os.environ["DISTURBED"] = "yes"
-                    del os.environ["PATH"]
-                    sys.stdout.close()
-                    sys.stderr.close()
-                    os.close(1)
-                    os.close(2)
-                    signal.alarm(1)
-                    yield os.getpid()
-                case "look round":
-                    time.sleep(1.2)  # beyond the alarm
-                    print("hello")
-                    print("hello", file=sys.stderr)
-                    yield os.getpid(), Path.cwd(), os.environ.get("DISTURBED"), os.environ.get("PATH")
-                case "set a trap":
-                    SETTINGS.add("trap")
-                    yield os.getpid()
-                case "step into it":
-                    if "trap" in SETTINGS:
-                        os._exit(5)
-                    yield os.getpid()
-                case "print":
-                    print("on standard output")
-                    os.write(1, b"past Python")
-                    print("on standard error", file=sys.stderr)
-                    yield "printed"
-                case "interrupt":  # once what it yields has arrived
-                    yield cell
-                    time.sleep(0.2)
-                    the_run().send_signal(signal.SIGINT)
-                case ("note", path, number):  # for the tests of Dask: says where that it was computed
-                    time.sleep(0.3)
-                    with Path(path).open("a") as file:
-                        file.write(f"{number}\n")
-                    yield number
-                case _:
-                    yield (block, cell)
-
-
-def the_run() -> psutil.Process:
-    """Return the process that runs tasks, asked in one of its workers."""
-    parent = psutil.Process().parent()
-    assert parent is not None
-    grandparent = parent.parent() if CAN_FORK else parent  # there is a server between them
-    assert grandparent is not None
-    return grandparent
 
 
 OTHERS: set[psutil.Process] = set()
@@ -165,14 +49,6 @@ def run(
     tasks: list[Task], *, n_workers: int = 2, time_limit: float = 30, memory_limit: float = math.inf
 ) -> dict[int, list[object]]:
     return by_block(run_tasks(tasks, Handler, n_workers=n_workers, limits=Limits(time_limit, memory_limit)))
-
-
-def by_block(batches: Iterable[list[Finished]]) -> dict[int, list[object]]:
-    """Return the results of each block, in the order in which they came."""
-    found: dict[int, list[object]] = {}
-    for block, _, result in itertools.chain.from_iterable(batches):
-        found.setdefault(block, []).append(result)
-    return found
 
 
 @pytest.mark.parametrize("n_workers", [1, 3])
@@ -275,6 +151,7 @@ def test_a_cell_that_eats_memory_is_cut_off_at_the_limit_and_the_rest_goes_on(ho
     assert results[1] == [(1, 7)]
 
 
+@pytest.mark.nightly
 def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
     grandchild = "held = b'x' * 2**27; print(flush=True); input()"
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {grandchild!r}])"
@@ -288,6 +165,7 @@ def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
     assert pool._MemoryMeter().held(one.pid) == 0
 
 
+@pytest.mark.nightly
 def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -331,6 +209,7 @@ def test_folder_environment_streams_and_alarms_are_put_back(capfd: pytest.Captur
     assert capfd.readouterr() == ("", "hello\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "mess", ["leave a thread", pytest.param("leave a child", marks=posix), "make warnings errors"]
 )
@@ -340,6 +219,7 @@ def test_a_process_that_cannot_be_tidied_serves_no_other_cell(mess: str) -> None
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @posix
 def test_processes_that_a_cell_starts_end_with_it() -> None:
     (child, value) = run([Task(0, ("leave a process", 3))])[0]
@@ -360,12 +240,14 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.nightly
 @posix
 def test_a_fork_that_comes_back_gives_no_second_answer(capfd: pytest.CaptureFixture[str]) -> None:
     assert run([Task(0, ("fork", 1, "fork", 2))], n_workers=1)[0] == ["forked", (0, 1), "forked", (0, 2)]
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.nightly
 @posix
 def test_a_forked_child_does_not_hide_that_its_worker_died() -> None:
     failure, value = run([Task(0, ("fork and die", 2))], n_workers=1, time_limit=60)[0]
@@ -375,6 +257,7 @@ def test_a_forked_child_does_not_hide_that_its_worker_died() -> None:
     assert value == (0, 2)
 
 
+@pytest.mark.nightly
 @posix
 def test_a_process_in_a_session_of_its_own_is_ended_too() -> None:
     pid, failure = run([Task(0, ("start a session", "hang"))], n_workers=1, time_limit=2)[0]
@@ -385,6 +268,7 @@ def test_a_process_in_a_session_of_its_own_is_ended_too() -> None:
     assert not alive(pid)
 
 
+@pytest.mark.nightly
 @posix
 def test_what_is_written_into_the_pipe_costs_its_cell_alone() -> None:
     failure, value = run([Task(0, ("write into the pipe", 2))], n_workers=1, time_limit=60)[0]
@@ -423,6 +307,7 @@ class Dear(Handler):
             yield os.getpid(), os.getppid(), Dear.made
 
 
+@pytest.mark.nightly
 @forking
 def test_workers_come_of_one_process_in_which_the_handler_is_made_once() -> None:
     batches = run_tasks([Task(b, (1,)) for b in range(8)], Dear, n_workers=3, limits=Limits(60))
@@ -446,6 +331,7 @@ def test_what_workers_are_forked_from_may_be_killed_and_no_cell_is_to_blame() ->
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while() -> None:
     with pytest.raises(ExperimentError, match="was killed 3 times"):
@@ -453,6 +339,7 @@ def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while()
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_server_whose_pipe_is_closed_is_lost_even_while_it_still_ends(
     monkeypatch: pytest.MonkeyPatch,
@@ -477,6 +364,7 @@ class Threaded(Handler):
         threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_process_with_threads_is_not_forked() -> None:
     tasks = [Task(0, ("process", "die", 2))]
@@ -489,6 +377,7 @@ def test_a_process_with_threads_is_not_forked() -> None:
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_several_pools_share_what_their_workers_come_of() -> None:
     with contextlib.closing(ForkServer(pool.work)) as server:
@@ -502,6 +391,7 @@ def test_several_pools_share_what_their_workers_come_of() -> None:
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_server_without_work_ends_with_its_process() -> None:
     code = (

@@ -15,8 +15,8 @@ from benchmark.network.bif import read_bif, write_bif
 from benchmark.network.inference import discrimination
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.sampling import sample
-from tests.network.conftest import random_network
-from tests.network.test_pooling import cell_counts, slowly_pooled
+from tests.helpers.networks import random_network
+from tests.helpers.pooling import cell_counts, slowly_pooled
 
 CARDS = list_cards()
 
@@ -34,7 +34,7 @@ def test_every_card_has_its_embedded_network(card: Card) -> None:
 BIG = {"adult", "compas", "dutch", "kdd_census"}  # many rows; the second compiles what all need
 every_card = pytest.mark.parametrize(
     "card",
-    [pytest.param(card, id=card.name, marks=[pytest.mark.slow] * (card.name in BIG)) for card in CARDS],
+    [pytest.param(card, id=card.name, marks=[pytest.mark.nightly] * (card.name in BIG)) for card in CARDS],
 )
 
 

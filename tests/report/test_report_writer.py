@@ -16,7 +16,7 @@ import pytest
 from benchmark.figures.run_figures import run_figures
 from benchmark.report.folder import write_summary_and_figures
 from benchmark.text.writing import FORMATS, write_atomically
-from tests.report.made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
+from tests.helpers.made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 
 
 def small_run() -> Run:
@@ -69,7 +69,7 @@ def shuffled_run() -> Run:
     return replace(run, results=run.results.sample(frac=1, random_state=3))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_bytes_depend_on_neither_hash_seed_nor_order_nor_the_users_style(
     tmp_path: Path, report: Path
 ) -> None:

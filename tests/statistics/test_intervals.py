@@ -16,7 +16,7 @@ from benchmark.runs.finished import read_frames
 from benchmark.statistics import cell_intervals, distance
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import student_intervals
-from tests.statistics.made_up import Aim, random_results, results
+from tests.helpers.made_up_results import Aim, random_results, results
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -97,7 +97,7 @@ _OTHER_RUNS = ("groups", "learners", "legast2025", "suite", "tests", "tuning", "
 
 
 @pytest.mark.parametrize(
-    "name", ["paper", "techniques", *(pytest.param(name, marks=pytest.mark.slow) for name in _OTHER_RUNS)]
+    "name", ["paper", "techniques", *(pytest.param(name, marks=pytest.mark.nightly) for name in _OTHER_RUNS)]
 )
 def test_means_and_intervals_of_a_committed_run_are_those_of_its_summary(name: str) -> None:
     run = read_frames(RESULTS / name)

@@ -21,8 +21,7 @@ from benchmark.techniques.calibrated_equalized_odds import mixing_rates
 from benchmark.techniques.equalized_odds import derived_predictor
 from benchmark.techniques.randomized_threshold_optimizer import parity_thresholds
 from benchmark.techniques.reject_option import critical_region
-
-from .tables import table
+from tests.helpers.tables import table
 
 NAMES = (
     "calibrated_equalized_odds",
@@ -518,7 +517,7 @@ def test_a_group_that_was_not_held_out_keeps_the_randomized_threshold_0() -> Non
     assert answer[139:].all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_form_conforms() -> None:
     forms: list[tuple[str, dict[str, Any]]] = [
         ("equalized_odds", {"objective": "balanced_accuracy"}),
