@@ -22,8 +22,8 @@ _LISTED = ("datasets", "techniques", "metrics", "classifiers", "bias-kinds", "ex
 class BetabenchError(Exception):
     """Base of all errors of this package.
 
-    ``what`` states the problem in one sentence, ``expected`` the input that was needed, ``got`` the input
-    that came instead, and ``remedy`` what the reader can do.
+    ``what`` states the problem in one sentence, and ``remedy`` what the reader can do. ``expected`` is the
+    needed input, and ``got`` the input that came instead.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Registries of named items: techniques, metrics, classifiers, kinds of bias.
 
-No list of names is kept by hand: a registry imports every module of its package, then the entry points of
+No list of names is kept by hand. A registry imports every module of its package, then the entry points of
 other installed packages, then the files that a user loads.
 """
 

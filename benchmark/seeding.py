@@ -1,7 +1,7 @@
 """Independent random streams from named axes.
 
-A seed is the hash of its purpose, never a running count. So adding a dataset, a level of bias or a technique
-to an experiment leaves every other number as it was, and the order of execution is irrelevant.
+A seed is the hash of its purpose, never a running count. So a new dataset, level of bias or technique leaves
+every other number as it was, and the order of execution is irrelevant.
 """
 
 import hashlib

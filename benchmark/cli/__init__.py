@@ -26,8 +26,8 @@ COMMANDS = (
 )
 """Commands in the order of the help.
 
-Each has a module: ``HELP`` and ``EXAMPLE`` are texts of the help, ``add_options`` adds the options to an
-:class:`~benchmark.cli.common.Options`, and ``execute`` runs the parsed command and returns its exit code.
+Each has a module. Its ``HELP`` and ``EXAMPLE`` are texts of the help. Its function ``add_options`` adds
+options to an :class:`~benchmark.cli.common.Options`; ``execute`` takes them parsed and returns the exit code.
 """
 
 

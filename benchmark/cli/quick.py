@@ -31,7 +31,7 @@ def add_options(option: Options) -> None:
     option(
         "--true-rate RATES",
         "shares of each group that should have the favorable label, known from outside the file, such as "
-        "F=0.4,M=0.42; the report then shows how much bias the labels hide, and what is known of such bias",
+        "F=0.4,M=0.42. The report then shows how much bias the labels hide, and what is known of such bias",
     )
     classifier = f"one or several models to try techniques with; default: {' '.join(CLASSIFIERS)}"
     option("--classifier NAME", classifier, nargs="+", default=CLASSIFIERS)

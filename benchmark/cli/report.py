@@ -7,9 +7,8 @@ from pathlib import Path
 from benchmark.cli.common import EXIT_OK, Options
 
 HELP = (
-    "show which techniques of a finished run hold up at which level of bias, with intervals and "
-    "tests, in tables and on one interactive page, FOLDER/report.html; list it in index.html beside "
-    "FOLDER"
+    "show which techniques of a finished run hold up at which level of bias, with intervals and tests. "
+    "It writes tables and an interactive page, FOLDER/report.html, listed in index.html beside FOLDER"
 )
 EXAMPLE = "betabench report results/paper"
 

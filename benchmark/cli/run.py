@@ -42,8 +42,8 @@ def add_options(option: Options) -> None:
     )
     option(
         "--dry-run",
-        "compute for at most a minute, and estimate the cells, the time and the disk space of the run; "
-        "computed cells are stored, and the run continues from there",
+        "compute for at most a minute, and estimate the run's cells, time and disk space. Computed cells are "
+        "stored, and the run continues from there",
     )
     option("--fresh", "start a new store; the old store is renamed, not lost")
     option("--retry-failed", "compute failed, crashed and timed-out cells again")

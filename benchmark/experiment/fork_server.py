@@ -10,9 +10,9 @@ all its workers. The server holds the second one: when it closes, the workers en
 whatever is killed.
 
 The standard library's ``forkserver``, with the same modules preloaded, cannot be a fork of the run's process,
-and each worker makes the handler again. It takes 7 to 9 % more processor time for the paper's experiment, by
-medians of three runs in turns: 28.4 s instead of 26.3 s for one repetition, and 101.6 s instead of 95.0 s for
-six, or 98.6 s instead of 90.4 s with each worker's handler frozen.
+and each worker makes the handler again. It takes 7 to 9 % more processor time for the paper's experiment. By
+medians of three runs in turns, one repetition took 28.4 s instead of 26.3 s, and six took 101.6 s instead of
+95.0 s. With each worker's handler frozen, six took 98.6 s instead of 90.4 s.
 """
 
 from __future__ import annotations

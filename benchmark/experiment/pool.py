@@ -294,8 +294,8 @@ class Pool:
                 with _one_thread_each(), _sigint_ignored(), main_without_file_not_imported():
                     process.start()
         if not self._forks:
-            # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments,
-            # and waits forever where these are long and the process is killed before it has read them.
+            # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments.
+            # With long arguments it would wait forever if the process is killed before it has read them.
             with contextlib.suppress(OSError):  # the listener notices that the worker has ended
                 run_end.send(self._make_handler)
         self._workers.append(_Worker(process, run_end, self._meter, task))

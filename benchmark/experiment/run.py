@@ -107,8 +107,8 @@ def compute(
 
     Results do not depend on the engine. With ``retry_failed``, cells that failed, crashed or took too long
     are computed again. ``say`` gets a note if workers have several kinds of processors. An ExperimentError
-    says that there are fewer blocks than shards, or that the engine cannot compute; a StoreError, that
-    written cells are missing from the store.
+    says that there are fewer blocks than shards, or that the engine cannot compute. A StoreError says that
+    the store lacks written cells.
     """
     planned = planned_cells(prepared, shard)
     stored = store.statuses()

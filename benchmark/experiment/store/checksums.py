@@ -38,8 +38,8 @@ def checksum(
 ) -> int:
     """Return the CRC-32 of a cell's stored data without the predictions of its rows.
 
-    ``cell`` is its row in the table ``cells``; ``metrics`` are rows of name, value and reason in any order;
-    ``convergence`` is steps, residual and tolerance; ``scoring`` is the digest of the code that computed the
+    ``cell`` is its row in the table ``cells``. ``metrics`` are rows of name, value and reason in any order.
+    ``convergence`` is steps, residual and tolerance. ``scoring`` is the digest of the code that computed the
     metrics. The result is -1, which is no checksum, if damage has turned a number into something else.
     """
     key, dataset, bias, beta, repetition, technique, classifier, status, reason, counts, seconds = cell

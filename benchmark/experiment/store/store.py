@@ -244,9 +244,9 @@ class Store:
         The others are only read, and never held in memory. Stored cells stay. If several stores have a cell,
         the first one's is taken.
 
-        A StoreError says that a file is no store, has another format, or is locked by another run, or that
-        two stores contradict each other: the same cell has another status, other counts, or another value
-        computed by the same code. Times and error messages of a cell may differ.
+        A StoreError says that a file is no store, has another format, or is locked by another run. Or it says
+        that stores contradict each other in a cell's status, its counts, or a value computed by the same
+        code. Times and error messages of a cell may differ.
         """
         with self._transaction():
             return take_over(self._connection, self.path, others)
