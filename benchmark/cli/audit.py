@@ -71,13 +71,13 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.text.spreadsheet import csv_text
     from benchmark.text.writing import write_atomically, write_json
 
-    same = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
+    shared = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
     columns = Columns(
         sensitive=_names(options.sensitive),
         features=[] if options.features is None else _names(options.features),
         k=options.top_k,
         percent=options.top_percent,
-        **{name: getattr(options, name) for name in same},
+        **{name: getattr(options, name) for name in shared},
     )
     result = audit_predictions(
         read_predictions(options.file),

@@ -68,8 +68,10 @@ def execute(options: argparse.Namespace) -> int:
         started = time.perf_counter()
         console = Console(emoji=False)
         # All other options have the names of the function's parameters.
-        others = {name: value for name, value in vars(options).items() if name not in ("command", "formats")}
-        finished = run(**others, formats=figure_formats(options.formats), console=console)
+        parameters = {
+            name: value for name, value in vars(options).items() if name not in ("command", "formats")
+        }
+        finished = run(**parameters, formats=figure_formats(options.formats), console=console)
         if finished.estimate is not None:
             say(console, str(finished.estimate))
             return EXIT_OK

@@ -374,7 +374,7 @@ def _listen(worker: _Worker, limits: Limits) -> None:
             worker.finish(result)
     elif worker.cell_started is not None and elapsed >= limits.seconds:
         reason = f"it took longer than its time limit of {limits.seconds:g} seconds"
-        _lose(worker, Failure("timeout", reason, max(elapsed, limits.seconds)))
+        _lose(worker, Failure("timeout", reason, elapsed))
     elif worker.over_memory(limits.mebibytes):
         reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
         _lose(worker, Failure("crashed", reason, elapsed))

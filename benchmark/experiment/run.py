@@ -112,14 +112,14 @@ def compute(
     """
     planned = planned_cells(prepared, shard)
     stored = store.statuses()
-    again = {"failed", "crashed", "timeout"} if retry_failed else set()
+    retried = {"failed", "crashed", "timeout"} if retry_failed else set()
     limit = prepared.experiment.time_limit
     incomplete = _score_again(prepared, store, planned, stored)
     incomplete |= _without_frontier(prepared, store, planned, stored)
 
     def is_missing(key: str) -> bool:
         cell = stored.get(key)
-        if cell is None or key in incomplete or cell.status in again:
+        if cell is None or key in incomplete or cell.status in retried:
             return True
         return cell.status == "timeout" and cell.seconds < limit  # it has more time now
 
@@ -354,9 +354,9 @@ def _scored_again(
     """Return metrics of a stored cell; None if its stored data do not suffice."""
     counts = counts_by_fold(cell.counts)
     answers = {} if packed is None else unpack(packed, {key: scorers[key].n_rows for key in counts})
-    again = {key: scorers[key].score_again(counts[key], answers.get(key)) for key in counts}
-    complete = {key: scored for key, scored in again.items() if scored is not None}
-    return complete if len(complete) == len(again) else None
+    rescored = {key: scorers[key].score_again(counts[key], answers.get(key)) for key in counts}
+    complete = {key: scored for key, scored in rescored.items() if scored is not None}
+    return complete if len(complete) == len(rescored) else None
 
 
 def _cell_results(prepared: PreparedExperiment, finished: Iterable[Finished]) -> Iterator[CellResult]:

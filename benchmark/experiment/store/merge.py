@@ -73,10 +73,10 @@ def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path
     return "checks" in theirs
 
 
-def _damaged(path: Path, how: str) -> StoreError:
+def _damaged(path: Path, details: str) -> StoreError:
     return StoreError(
         f"{path} is damaged",
-        got=how,
+        got=details,
         remedy="start its run again, which rescues what is sound, or merge without it; nothing was merged",
     )
 
