@@ -30,7 +30,7 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.published.comparison_files import (
     compare_folder,
     print_comparison,
-    published_numbers,
+    published_path,
     read_published,
     write_comparison,
 )
@@ -79,7 +79,7 @@ PAPERS_TECHNIQUES |= {5: PAPERS_TECHNIQUES[2], 6: PAPERS_TECHNIQUES[3], 7: PAPER
 @pytest.fixture(scope="module")
 def papers() -> pd.DataFrame:
     assert PAPER.published is not None
-    return published_numbers(PAPER.published)
+    return read_published(published_path(PAPER.published))
 
 
 def test_the_papers_numbers_are_complete(papers: pd.DataFrame) -> None:
@@ -892,4 +892,4 @@ def test_a_damaged_file_of_published_numbers_is_refused(tmp_path: Path, content:
 
 def test_a_missing_file_of_published_numbers_is_named(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match=r"gone\.csv cannot be read"):
-        published_numbers(entry_of(file=str(tmp_path / "gone.csv")))
+        read_published(published_path(entry_of(file=str(tmp_path / "gone.csv"))))
