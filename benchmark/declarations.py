@@ -285,9 +285,8 @@ def _paths(annotation: Any, path: str = "") -> Iterator[str]:
             yield field_path
             yield from _paths(field.annotation, field_path)
     elif arguments := get_args(annotation):
-        named = get_origin(annotation) is dict
         for argument in arguments:
-            yield from _paths(argument, f"{path}.NAME" if named else path)
+            yield from _paths(argument, f"{path}.NAME" if get_origin(annotation) is dict else path)
 
 
 def _bare(annotation: Any) -> Any:

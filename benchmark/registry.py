@@ -71,8 +71,7 @@ class Registry(Generic[T]):
                 got=f"{_describe(taken)} and {_describe(item)}",
                 remedy="rename one of them",
             )
-        flaws = self.flaws(item)
-        if flaws:
+        if flaws := self.flaws(item):
             raise self.error(
                 f"{_describe(item)} cannot be registered as the {self.kind} {name!r}",
                 got="; ".join(flaws),

@@ -11,10 +11,9 @@ UNGUARDED = 75
 
 
 def leave_if_imported_by_a_worker() -> None:
-    """End this process if it starts a run only because it imports the user's script.
+    """End this process if it is a worker that would start the run again by importing the user's script.
 
-    A script without ``if __name__ == "__main__":`` would start the run in each of its worker processes. The
-    run's process explains this to the user.
+    That happens without ``if __name__ == "__main__":`` in the script. The run's process tells the user.
     """
     # multiprocessing marks a process while it imports the script.
     module = sys.modules.get("multiprocessing.process")

@@ -99,11 +99,10 @@ Handler = Callable[[Any, tuple[Any, ...]], Iterator[Any]]
 
 
 class _MemoryMeter:
-    """The memory that workers hold, with their child processes.
+    """The memory of workers with their child processes.
 
-    The system tells each process's parent alone, so all processes of the machine must be listed. That takes
-    milliseconds where there are hundreds. So one list serves all workers, and is the rarer the longer it
-    takes.
+    Finding these means listing all processes of the machine, which takes milliseconds if there are hundreds.
+    So one list serves all workers, and it is made less often if it takes longer.
     """
 
     def __init__(self) -> None:
