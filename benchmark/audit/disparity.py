@@ -427,15 +427,15 @@ def parity(
 
 
 def _both(
-    one: tuple[bool | None, str], other: tuple[bool | None, str], conventions: Conventions
+    first: tuple[bool | None, str], second: tuple[bool | None, str], conventions: Conventions
 ) -> tuple[bool | None, str]:
     """Return whether two verdicts are both True, or None and the reason why that is undefined."""
-    values = (one[0], other[0])
+    values = (first[0], second[0])
     if None not in values:
         return all(values), ""
     if values != (None, None) and (conventions == "aequitas" or False in values):
         return False, ""
-    return None, one[1] or other[1]
+    return None, first[1] or second[1]
 
 
 def overall_parity(verdicts: pd.DataFrame) -> pd.DataFrame:

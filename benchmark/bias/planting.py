@@ -368,15 +368,15 @@ def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.
 
 def _drawn(rows: Rows, chances: Chances, rng: np.random.Generator) -> Rows:
     """Return rows with labels turned and rows left out, each with one random number per row."""
-    table, every = rows.table, np.arange(len(rows.table))
+    table, positions = rows.table, np.arange(len(rows.table))
     if chances.turned is not None:
-        turned = rng.random(len(table)) < chances.turned[every, table.y.astype(np.intp)]
+        turned = rng.random(len(table)) < chances.turned[positions, table.y.astype(np.intp)]
         labels = table.codes[:, table.schema.label_index]
         rows = replace(
             rows, table=table.with_column(table.schema.label, np.where(turned, 1 - labels, labels))
         )
     if chances.left_out is not None:
-        rows = rows.take(rng.random(len(table)) >= chances.left_out[every, rows.table.y.astype(np.intp)])
+        rows = rows.take(rng.random(len(table)) >= chances.left_out[positions, rows.table.y.astype(np.intp)])
     return rows
 
 
