@@ -162,7 +162,7 @@ def label_kolmogorov_smirnov(deprived: Group, favored: Group) -> float:
     theirs="a stratum without a label counts a share of 0 for it; an empty group gives 0",
 )
 def label_conditional_disparity(deprived: Group, favored: Group) -> float:
-    """Return the deprived group's share of unfavorable minus its share of favorable labels."""
+    """Return the deprived group's share of unfavorable minus favorable labels, as a mean over strata."""
     return demographic_disparity(deprived, favored, "y_true")
 
 

@@ -66,7 +66,7 @@ SHARES = {
 
 
 def rates_apart(people: People) -> tuple[People, People]:
-    """Return the difference between the numbers that technique and clean model accept, and all people.
+    """Return the difference of the numbers that technique and clean model accept, as a size, and all people.
 
     ``people`` have shape (..., 2, 2, 2), by acceptance; the results have shape (...).
     """
