@@ -180,21 +180,16 @@ def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     return crossed.rename(CROSSED.join(columns))
 
 
-def by_group(
-    values: pd.Series,
-    *,
-    y_true: NDArray[np.bool_] | None = None,
-    y_pred: NDArray[np.bool_] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
-) -> Predictions:
+def by_group(values: pd.Series, **arrays: NDArray[Any] | None) -> Predictions:
     """Return predictions with the groups of an attribute, whose value for each row is in ``values``.
 
-    The groups are the values that occur, as text, sorted. The arrays are fields of
-    :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or arrays do not fit.
+    The groups are the values that occur, as text, sorted. The arrays, such as ``y_true`` and ``y_pred``, are
+    fields of :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or that
+    arrays do not fit.
     """
     _check_complete(values)
     codes, names = pd.factorize(values.astype(str).to_numpy(dtype=object), sort=True)
-    return Predictions(codes, tuple(names), y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
+    return Predictions(codes, tuple(names), **arrays)
 
 
 def _check_rows(predictions: Predictions) -> None:
