@@ -40,12 +40,8 @@ def read_predictions(path: Path | str) -> pd.DataFrame:
 
     The file is CSV (UTF-8, commas, names in the first line; ``.csv`` or ``.csv.gz``) or Parquet
     (``.parquet``). Values of CSV stay text, without blanks around them; empty values and NA, N/A, NaN, nan,
-    null, NULL and <NA> are missing.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, has no rows, or two columns have the same name.
+    null, NULL and <NA> are missing. A DataError means that the file cannot be read, has no rows, or has two
+    columns of the same name.
     """
     path = Path(path)
     if not path.name.lower().endswith(_ENDINGS):
