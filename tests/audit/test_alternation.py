@@ -574,7 +574,7 @@ def test_what_is_written_of_the_findings_is_what_was_measured() -> None:
     assert {f"{n:,}" for n in rows.values()} <= set(re.findall(r"[\d,]*\d", text))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_numbers(data_dir: Path) -> None:
     experiment = load_alternation("alternation")

@@ -53,13 +53,13 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from tests.helpers.figure_checks import (
     colorbars,
     cut_off,
-    nightly_but,
     numbers_in,
     overlapping,
     panels,
     texts_of,
 )
 from tests.helpers.made_up_runs import made_up_dataset, manifest_of
+from tests.helpers.marks import nightly_but
 from tests.helpers.published import ENTRY, MEANS, PUBLISHED, manifest, write_run
 
 PAPER = load_experiment("paper")
@@ -595,7 +595,7 @@ def test_what_an_earlier_comparison_left_is_removed(run_dir: Path, comparison: C
     assert left == {"table1.md", "table2.md", "notes.md"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_run_gives_the_same_bytes_whatever_the_hash_seed(run_dir: Path) -> None:
     outputs = []
     for seed in ("1", "2"):
