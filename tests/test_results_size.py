@@ -71,7 +71,7 @@ def test_pictures_are_committed_if_and_only_if_a_page_shows_them() -> None:
 @pytest.mark.parametrize(
     "run",
     [
-        *("blum_stangl", "learners", "legast2025", "nested", "real_bias", "suite", "tests"),
+        *("blum_stangl", "learners", "legast2025", "nested", "real_bias", "suite", "fairness_cost"),
         *("network_rows", "tuning", "wick"),
     ],
 )

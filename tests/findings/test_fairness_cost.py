@@ -189,10 +189,10 @@ def test_what_is_written_of_networks() -> None:
     for dataset in ("adult", "compas"):
         card, denser = (np.mean([error(own, m) for m in METRICS]) for own in (dataset, f"{dataset}_denser"))
         assert 0.4 < denser / card < 0.65
-    assert f"{effect('network_rows', 'adult'):.3f} for {effect('tests', 'adult'):.3f}".replace(
+    assert f"{effect('network_rows', 'adult'):.3f} for {effect('fairness_cost', 'adult'):.3f}".replace(
         "0.", "."
     ) in page(1)
-    assert f"{effect('network_rows', 'dutch'):.3f} for {effect('tests', 'dutch'):.3f}".replace(
+    assert f"{effect('network_rows', 'dutch'):.3f} for {effect('fairness_cost', 'dutch'):.3f}".replace(
         "0.", "."
     ) in page(1)
     card = load_card("adult")
