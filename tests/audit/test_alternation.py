@@ -464,7 +464,7 @@ def test_without_data_the_run_says_that_no_network_can_stand_in(tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BETABENCH_CACHE", str(tmp_path / "empty"))
-        with pytest.raises(DataNotFoundError, match=r"network cannot stand in.*'wage_per_hour', not numbers"):
+        with pytest.raises(DataNotFoundError, match=r"network cannot replace.*'wage_per_hour', not"):
             run_alternation(experiment, Sources(tmp_path / "empty", offline=True))
 
 
