@@ -301,7 +301,7 @@ def test_columns_can_be_read_in_another_way(
     path.write_text(TEXT.replace('card = "compas"', entry))
     found = prepare_experiment(load_for_run(path), Sources(data_dir, offline=True))
     assert found.datasets["compas"].test.schema.column("priors_count").states == ("none", "some")
-    with pytest.raises(ExperimentError, match="neither real data nor an embedded network"):
+    with pytest.raises(ExperimentError, match="embedded network"):
         prepare_experiment(load_for_run(path), Sources(offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.prior_count = { bins = [0, 1] }')
