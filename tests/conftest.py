@@ -30,7 +30,7 @@ SLOW_FIXTURES = {"site": "nightly", "visit": "slow"}
 LONG = (
     "test_readme.py",
     "test_end_to_end.py",
-)  # their tests take longest: one process each, one after another
+)  # their tests take longest, one after another
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
