@@ -33,7 +33,7 @@ from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_results, read_run, read_tuning
 from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.answers import standings
-from benchmark.statistics.few import repetitions_for
+from benchmark.statistics.repetitions import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.helpers.engines import InProcess
