@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.metrics import GAP
-from benchmark.runs.finished import read_groups
+from benchmark.runs.finished import read_optional
 from benchmark.statistics.intervals import student_intervals
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "groups"
@@ -23,7 +23,7 @@ OVERLAP = 3 / 7  # test rows over those that are not tested on: repeated splits 
 @cache
 def changes() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return what techniques change of the gap of A, of B, and of both crossed: by case, and by split."""
-    groups = read_groups(FOLDER)
+    groups = read_optional(FOLDER, "groups")
     assert groups is not None
     assert set(groups["group"]) == {GAP}
     assert set(groups["metric"]) == {"selection_rate", "true_positive_rate", "false_positive_rate"}
