@@ -59,7 +59,7 @@ def _pooled(cells: Cells, run: Manifest) -> Cells:
 
 
 def _pooled_across(cells: Cells, run: Manifest) -> Cells:
-    """Return the cells at levels that are pooled with each other: all of β, else doses that are reached."""
+    """Return the cells at levels that are pooled with each other; a dataset must reach all such doses."""
     if run.level_name == "beta":
         return cells
     across = [dose for dose in ACROSS if dose in run.levels]
