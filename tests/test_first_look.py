@@ -25,8 +25,8 @@ from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.quick_defaults import Asked
 from benchmark.statistics import hidden_bias
-from tests.data.made_up import write
 from tests.helpers.hidden import write_made_up_table
+from tests.helpers.made_up_files import write
 
 ROLES = ["--label", "repaid", "--favorable", "1", "--sensitive", "gender"]
 

@@ -16,9 +16,9 @@ from markupsafe import escape
 from benchmark.cli import main
 from benchmark.experiment import engine
 from benchmark.runs.finished import read_run
-from tests.conftest import forgetting
 from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
+from tests.helpers.plugins import forgetting
 
 pytestmark = pytest.mark.slow
 
