@@ -21,7 +21,7 @@ from benchmark.runs.left_out import explained_fronts, explained_lines, explained
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
-from benchmark.runs.report_frames import Scenario, described_scenarios, joined, joined_in_order
+from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import verdicts, what_to_undo
 from benchmark.statistics import (
     Goal,
@@ -308,30 +308,14 @@ def run_statistics(
     Techniques that were tuned on test rows, or on rows without planted bias, cannot be chosen in practice:
     they are in no frame but the comparison of settings.
 
-    Parameters
-    ----------
-    run : RunFrames
-        From :func:`~benchmark.runs.finished.read_frames`.
-    metrics : sequence of str, default ()
-        Names of the metrics to compare by; by default all of the results but the shares accepted.
-    baseline : str, optional
-        Technique that all others are compared with; by default each dataset's, as the run declares it.
-    alpha : float, default 0.05
-        Level of significance, above 0 and below 1.
-    criteria : Criteria
-        Requirements for a recommendation. The margin is the difference up to which two techniques are
-        practically equivalent, in the metric's unit, at least 0.
-    say : callable(str), optional
-        Called with the name of each step before it starts.
+    ``run`` is from :func:`~benchmark.runs.finished.read_frames`. Techniques are compared by ``metrics``, by
+    default all of the results but the shares accepted, and with ``baseline``, by default each dataset's, as
+    the run declares it. ``alpha`` is the level of significance, above 0 and below 1. The margin of
+    ``criteria`` is the difference up to which two techniques are practically equivalent, in the metric's
+    unit, at least 0. ``say`` is called with the name of each step before it starts.
 
-    Raises
-    ------
-    ReportError
-        If there is only one repetition without folds, or a dataset's baseline was not run.
-    StatisticsError
-        If a setting is impossible.
-    UnknownNameError
-        If the baseline is unknown.
+    A ReportError says that there is only one repetition without folds, or that a dataset's baseline was not
+    run; a StatisticsError that a setting is impossible; an UnknownNameError that the baseline is unknown.
     """
     _require_testable(run, alpha)
     undo = what_to_undo(run)
@@ -362,9 +346,7 @@ def run_statistics(
     regret = pd.DataFrame(columns=list(REGRET_COLUMNS))
     if tuning is not None:
         greatest = Rule.parse(manifest.tuned_by).greatest
-        regret = joined(
-            [regrets(tuning, resampling, greatest=greatest, apart=manifest.apart)], REGRET_COLUMNS
-        )
+        regret = regrets(tuning, resampling, greatest=greatest, apart=manifest.apart)
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
@@ -409,10 +391,7 @@ def run_statistics(
         criteria=criteria,
         undo=undo,
         standing=standing,
-        judged=concluded.judged,
-        answers=concluded.answers,
         intervals=_with_test_rows(cell_intervals(cells), run.row_noise, manifest.protocol),
-        comparisons=concluded.comparisons,
         recovery=manifest.with_level_words(
             joined_in_order(
                 [recovery_table(parts, concluded.comparisons, standing, manifest)],
@@ -435,6 +414,7 @@ def run_statistics(
         unscored=unscored,
         frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
         restoration=restoration,
+        **concluded._asdict(),
     )
 
 

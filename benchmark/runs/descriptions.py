@@ -116,10 +116,15 @@ class GroupSizes:
         return ConstantAnswer(
             favorable=self.deprived_favorable + self.favored_favorable,
             unfavorable=self.deprived_unfavorable + self.favored_unfavorable,
-            groups=(
-                self.deprived_favorable / self.deprived if self.deprived else math.nan,
-                self.favored_favorable / self.favored if self.favored else math.nan,
-            ),
+            groups=self.favorable_shares,
+        )
+
+    @property
+    def favorable_shares(self) -> tuple[float, float]:
+        """Shares of favorable labels in the deprived and in the favored group; NaN for an empty group."""
+        return (
+            self.deprived_favorable / self.deprived if self.deprived else math.nan,
+            self.favored_favorable / self.favored if self.favored else math.nan,
         )
 
 
@@ -350,10 +355,8 @@ class DatasetDescription:
         """Share of favorable labels of the favored group minus the deprived group's, in all test rows."""
         if self.test_groups is None:
             return math.nan
-        sizes = self.test_groups
-        if not (sizes.deprived and sizes.favored):
-            return math.nan
-        return sizes.favored_favorable / sizes.favored - sizes.deprived_favorable / sizes.deprived
+        deprived, favored = self.test_groups.favorable_shares
+        return favored - deprived
 
     @property
     def hidden_dose(self) -> float | None:

@@ -207,29 +207,15 @@ def _folder_beside(folder: Path) -> str:
 def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) -> pd.DataFrame:
     """Return the values of a finished run, with a row for each missing value.
 
-    Parameters
-    ----------
-    folder : Path
-        Has ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics. Each may
-        be compressed: ``results.csv.xz``.
-    run : FinishedRun
-        From :func:`read_run`, for the same folder.
-    metrics : sequence of str, default ()
-        Names of the metrics to keep, in this order; by default those of ``results.csv``. Metrics that are
-        always measured are always kept.
+    The folder has ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics.
+    Each may be compressed: ``results.csv.xz``. ``run`` is from :func:`read_run`, for the same folder.
+    ``metrics`` are kept in this order, by default those of ``results.csv``; metrics that are always measured
+    are always kept.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; sorted by dataset, test, beta, technique and metric
-        as the run names them. A cell that failed has NaN for every metric.
-
-    Raises
-    ------
-    ReportError
-        If a file is missing or malformed, or cells of the run are in no file.
-    UnknownNameError
-        If a metric has no values in the folder.
+    The result has the columns :data:`~benchmark.columns.RESULT_COLUMNS`, and is sorted by dataset, test,
+    beta, technique and metric as the run names them. A cell that failed has NaN for every metric. A
+    ReportError says that a file is missing or malformed, or that cells of the run are in no file; an
+    UnknownNameError that a metric has no values in the folder.
     """
     again = f"finish it: run the experiment, or merge its shards, with --output {folder}"
     results = read_frame(folder / "results.csv", RESULT_COLUMNS, again)
@@ -287,9 +273,7 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
         frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
     if "test" in columns and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
         frame.insert(columns.index("test"), "test", pd.Series(ORIGINAL, frame.index, dtype="category"))
-    if HIDDEN in frame.columns:  # a bias and the bias hidden behind it name a scenario together
-        frame["bias"] = _with_hidden(frame, path, remedy)
-        frame = frame.drop(columns=HIDDEN)
+    hidden = frame.pop(HIDDEN) if HIDDEN in frame.columns else None
     if tuple(frame.columns) != tuple(columns):
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)
@@ -297,34 +281,25 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
         if column in _TEXTS:
             texts = np.array(list(map(from_cell, frame[column].cat.categories)), dtype=object)
             frame[column] = pd.Series(texts[frame[column].cat.codes], index=frame.index, dtype=object)
-            continue
-        is_whole = column in _WHOLE
-        try:
-            values = list(map(int if is_whole else _number, frame[column]))
-        except ValueError as error:
-            raise ReportError(
-                f"{path} has text in the column {column}",
-                expected="whole numbers" if is_whole else "numbers",
-                got=str(error),
-                remedy=remedy,
-            ) from error
-        frame[column] = pd.Series(values, index=frame.index, dtype="int64" if is_whole else "float64")
+        else:
+            frame[column] = _numbers(frame[column], path, remedy)
+    if hidden is not None:  # a bias and the bias hidden behind it name a scenario together
+        names = map(hidden_name, frame["bias"], _numbers(hidden, path, remedy))
+        frame["bias"] = pd.Series(list(names), index=frame.index, dtype=object)
     return frame
 
 
-def _with_hidden(frame: pd.DataFrame, path: Path, remedy: str) -> pd.Series:
+def _numbers(column: pd.Series, path: Path, remedy: str) -> pd.Series:
+    """Return a column's texts as numbers; other texts are a ReportError."""
+    is_whole = column.name in _WHOLE
     try:
-        named = [
-            hidden_name(bias, _number(gap)) for bias, gap in zip(frame["bias"], frame[HIDDEN], strict=True)
-        ]
+        # Python's float reads a written number back to the last bit; not every pandas does.
+        values = list(map(int, column)) if is_whole else [float(text or "nan") for text in column]
     except ValueError as error:
-        got = str(error)
         raise ReportError(
-            f"{path} has text in the column {HIDDEN}", expected="numbers", got=got, remedy=remedy
+            f"{path} has text in the column {column.name}",
+            expected="whole numbers" if is_whole else "numbers",
+            got=str(error),
+            remedy=remedy,
         ) from error
-    return pd.Series(named, frame.index, dtype="category")
-
-
-def _number(text: str) -> float:
-    # Python's float reads a written number back to the last bit; not every pandas does.
-    return float(text or "nan")
+    return pd.Series(values, index=column.index, dtype="int64" if is_whole else "float64")

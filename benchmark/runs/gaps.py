@@ -32,22 +32,14 @@ def gap_changes(
 ) -> pd.DataFrame:
     """Return the largest gaps between groups, compared with the baseline's on the same samples.
 
-    Parameters
-    ----------
-    groups : DataFrame
-        Columns :data:`~benchmark.columns.GROUP_COLUMNS`.
-    baseline : str, or mapping of str to str
-        Name of a technique, or a baseline for each technique, by name.
-    resampling : Resampling, optional
-        How repetitions overlap. A repetition counts as a whole here. If it has folds there are no intervals,
-        since values of single folds are not kept.
+    ``groups`` have the columns :data:`~benchmark.columns.GROUP_COLUMNS`. ``baseline`` is the name of a
+    technique, or a baseline for each technique, by name. ``resampling`` says how repetitions overlap. A
+    repetition counts as a whole here. If it has folds there are no intervals, since values of single folds
+    are not kept.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`GAP_COLUMNS`, which ``results/README.md`` explains at ``groups.csv``; a row for each
-        cell, attribute (or intersection) and rate. The baseline has rows, too. The frame is empty where the
-        baseline has no gaps.
+    The result has the columns :data:`GAP_COLUMNS`, which ``results/README.md`` explains at ``groups.csv``,
+    and a row for each cell, attribute (or intersection) and rate. The baseline has rows, too. The frame is
+    empty where the baseline has no gaps.
     """
     gaps = groups[groups["group"] == GAP]
     if not (gaps["technique"] == baseline_of(baseline, gaps["technique"])).any():

@@ -53,24 +53,10 @@ def verdicts(
 ) -> Verdicts:
     """Return comparisons of a run's techniques with baselines, and verdicts on which to choose.
 
-    Parameters
-    ----------
-    run : Manifest
-        The run.
-    results : DataFrame
-        All values.
-    cells : Cells
-        Values of the metrics that techniques are compared by.
-    baselines : Baselines
-        The techniques that others are compared with.
-    goals : mapping of str to Goal
-        Which values of each metric are good.
-    standing : DataFrame
-        From :func:`~benchmark.statistics.answers.standings`.
-    frontier_gaps : DataFrame
-        From :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty if no frontier is known.
-    alpha, criteria, resampling, undo
-        As in :func:`results_answers`.
+    ``results`` are all values, and ``cells`` those of the metrics that techniques are compared by.
+    ``standing`` and ``frontier_gaps`` are from :func:`~benchmark.statistics.answers.standings` and
+    :func:`~benchmark.statistics.unprocessing.frontier_gaps`; gaps are empty if no frontier is known. The
+    other parameters are those of :func:`results_answers`.
     """
     comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=criteria.margin)

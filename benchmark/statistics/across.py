@@ -99,14 +99,10 @@ def rankings(
 
     Techniques are compared by the mean over the repetitions of the
     :func:`~benchmark.statistics.cells.distance` to the metric's ideal. A technique without a value in some
-    block is left out, and so is a metric without better or worse values. A StatisticsError says as well that
-    the axes of blocks are impossible.
-
-    Parameters
-    ----------
-    over : sequence of str, default ("dataset",)
-        Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``,
-        ``"test"``. Each combination of the other axes has a ranking of its own.
+    block is left out, and so is a metric without better or worse values. Blocks are made of the axes
+    ``over``: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``, ``"test"``. Each combination
+    of the other axes has a ranking of its own. A StatisticsError says as well that the axes of blocks are
+    impossible.
     """
     for axis in over:
         if axis not in AXES:
@@ -176,7 +172,7 @@ def friedman_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
 
     The columns are the axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``,
     ``n_techniques``; the fields of :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` for
-    NaN; and ``warning``, where too few datasets carry tests of all pairs at the level ``alpha``
+    NaN; and ``warning``, where the datasets are too few for tests of all pairs at the level ``alpha``
     (:func:`too_few_datasets`).
     """
     columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")

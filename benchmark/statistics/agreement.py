@@ -35,9 +35,7 @@ def tau_of(first: Array, second: Array) -> Array:
         return np.asarray(concordance / np.sqrt(np.prod([(s**2).sum(axis=-1) for s in signs], axis=0)))
 
 
-def tau_interval(
-    first: Array, second: Array, overlap: float = 0.0, n_resamples: int = _RESAMPLES
-) -> tuple[float, float, float]:
+def tau_interval(first: Array, second: Array, overlap: float = 0.0) -> tuple[float, float, float]:
     r"""Return tau of the means over splits and the ends of its 95 % interval; NaN with fewer than two splits.
 
     Both arrays have shape (n_techniques, n_splits), and each resample draws the same splits from both. The
@@ -54,7 +52,7 @@ def tau_interval(
     tau = float(tau_of(*(values[:, 0] for values in means)))
     if n < 2:
         return tau, np.nan, np.nan
-    drawn = np.random.default_rng(0).integers(0, n, (n_resamples, n))
+    drawn = np.random.default_rng(0).integers(0, n, (_RESAMPLES, n))
     wider = np.sqrt((1 + n * overlap) * n / (n - 1))
     taus = tau_of(
         *(
@@ -97,23 +95,14 @@ def classifier_agreement(
 ) -> pd.DataFrame:
     """Return how two classifiers rank techniques, and what comparisons show with each, for each pair of them.
 
-    Parameters
-    ----------
-    distances : Cells
-        Distances of values to their metric's ideal, and those of their folds. A technique without a value in
-        some repetition, with either classifier, is left out.
-    comparisons : DataFrame
-        From :func:`~benchmark.statistics.paired.paired_comparisons`, each technique with its baseline under
-        the same classifier.
-    classifiers : sequence of str
-        The classifiers to compare, in the order of pairs.
+    ``distances`` are distances of values, and of their folds, to the metric's ideal. A technique without a
+    value in some repetition, with either classifier, is left out. ``comparisons`` are from
+    :func:`~benchmark.statistics.paired.paired_comparisons`, each technique with its baseline under the same
+    classifier. ``classifiers`` have the order of pairs.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`AGREEMENT_COLUMNS` (``results/README.md`` explains them), one row for each pair of
-        classifiers with at least three techniques in common. Both share the samples of the ``n``
-        repetitions. ``tau`` is :func:`tau_interval`, ``halves`` is :func:`tau_of_halves`.
+    The result has the columns :data:`AGREEMENT_COLUMNS`, which ``results/README.md`` explains, and one row
+    for each pair of classifiers with at least three techniques in common. Both share the samples of the ``n``
+    repetitions. ``tau`` is :func:`tau_interval`, ``halves`` is :func:`tau_of_halves`.
     """
     keys = distances.keys.assign(row=np.arange(len(distances.keys)))
     # 1 where an improvement's interval lies above 0, -1 where below, 0 where it holds 0.

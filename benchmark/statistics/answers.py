@@ -30,7 +30,15 @@ from benchmark.columns import (
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.cells import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
+from benchmark.statistics.cells import (
+    SCENARIO,
+    WHERE,
+    Baselines,
+    Resampling,
+    first_true,
+    positions_in,
+    to_cells,
+)
 from benchmark.statistics.choices import EQUAL, Criteria, choose, references
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
@@ -268,9 +276,9 @@ def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]
     A baseline that is degenerate in fewer samples, or that decides by group alone, is compared and marked.
     The frame has scenario, level of bias and ``baseline``.
     """
-    useless = pd.MultiIndex.from_frame(standing.loc[standing["mostly_constant"], list(WHERE)])
-    keys = frame[[*SCENARIO, "beta", "baseline"]].rename(columns={"baseline": "technique"})
-    return pd.Series(pd.MultiIndex.from_frame(keys).isin(useless), index=frame.index)
+    of_baselines = frame.assign(technique=frame["baseline"])
+    positions = positions_in(standing[standing["mostly_constant"]], of_baselines, WHERE)
+    return pd.Series(positions >= 0, index=frame.index)
 
 
 def without_degenerate(
@@ -284,9 +292,8 @@ def without_degenerate(
     if baselines is not None:
         is_baseline = standing["technique"] == baselines.column(standing)
         gone &= ~is_baseline | standing["mostly_constant"]
-    left_out = pd.MultiIndex.from_frame(standing.loc[gone, list(WHERE)])
-    keys = pd.MultiIndex.from_frame(results[list(WHERE)])
-    return results.assign(value=results["value"].mask(keys.isin(left_out)))
+    left_out = positions_in(standing[gone], results, WHERE) >= 0
+    return results.assign(value=results["value"].mask(left_out))
 
 
 def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
@@ -337,39 +344,18 @@ def answer_table(
 ) -> pd.DataFrame:
     """Return all that a choice between techniques at one level of bias needs, for each goal.
 
-    Parameters
-    ----------
-    results : DataFrame
-        All values.
-    comparisons : DataFrame
-        From :func:`judged`.
-    standing : DataFrame
-        From :func:`standings`.
-    baselines : Baselines
-        The techniques that others are compared with.
-    criteria : Criteria
-        Requirements for a recommendation.
-    resampling : Resampling, optional
-        How repetitions overlap, where they are repeated splits of the same rows.
-    paired_levels : bool
-        Whether one repetition has the same rows and random numbers at all levels of bias.
-    undo : DataFrame, optional
-        From :func:`~benchmark.statistics.undo_table` and :func:`~benchmark.statistics.chance_table`: where
-        there is something to undo, and which techniques undo no more than chance; unknown by default.
+    ``comparisons`` are from :func:`judged`, ``standing`` from :func:`standings`. ``resampling`` says how
+    repetitions overlap, if they are repeated splits of the same rows. ``paired_levels`` says whether one
+    repetition has the same rows and random numbers at all levels of bias. ``undo``, from
+    :func:`~benchmark.statistics.undo_table` and :func:`~benchmark.statistics.chance_table`, says where there
+    is something to undo, and which techniques undo no more than chance; this is unknown by default.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`~benchmark.statistics.answer_record.ANSWER_COLUMNS`, which ``results/README.md``
-        explains at ``answers.csv``. There is one row for each goal and each technique at each level of bias
-        in its scenario, the baseline included. The goal to restore has rows where levels are paired and the
-        results have ``restoration_distance``, on the original test, above level 0.
-
-        ``distance`` is the mean absolute value of the metric: more than the size of ``value`` where its sign
-        differs between repetitions. ``choice`` and ``tied`` are from
-        :func:`~benchmark.statistics.choices.choose`, and the columns of references from
-        :func:`~benchmark.statistics.choices.references`. Every ``_low`` and ``_high`` are the ends of an
-        interval of 95 %.
+    The result has the columns :data:`~benchmark.statistics.answer_record.ANSWER_COLUMNS`, which
+    ``results/README.md`` explains at ``answers.csv``. There is one row for each goal and each technique at
+    each level of bias in its scenario, the baseline included. The goal to restore has rows where levels are
+    paired and the results have ``restoration_distance``, on the original test, above level 0. ``distance`` is
+    the mean absolute value of the metric: more than the size of ``value`` where its sign differs between
+    repetitions. Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
     measured = set(results["metric"])
     tables = []
@@ -433,8 +419,7 @@ def _by_chance(table: pd.DataFrame, undo: pd.DataFrame | None) -> Any:
     """Return which techniques are not shown to come nearer to the clean model than a refit by chance."""
     if undo is None:
         return np.zeros(len(table), dtype=bool)
-    by_chance = undo.loc[undo["undo"] == BY_CHANCE, list(WHERE)]
-    return pd.MultiIndex.from_frame(table[list(WHERE)]).isin(pd.MultiIndex.from_frame(by_chance))
+    return positions_in(undo[undo["undo"] == BY_CHANCE], table, WHERE) >= 0
 
 
 def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame | None) -> Any:

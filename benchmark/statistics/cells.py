@@ -171,10 +171,7 @@ class Cells:
 
     def distances(self, goals: Mapping[str, Goal]) -> Array:
         """Return the :func:`distance` of each value; a metric without a goal is an error."""
-        distances = np.empty_like(self.values)
-        for rows, goal in self._goals(goals):
-            distances[rows] = distance(self.values[rows], goal)
-        return distances
+        return self._distances(self.values, goals)
 
     def split_distances(self, goals: Mapping[str, Goal]) -> Array:
         """Return the distance of each split; its mean over folds is the distance of their repetition.
@@ -182,23 +179,18 @@ class Cells:
         Where closeness to an ideal counts, deviations of folds keep a sign, so that a fold above the ideal
         offsets one below it. The sign makes the repetition's mean deviation a distance.
         """
-        if self.of_folds is None:
-            return self.distances(goals)
-        distances = np.empty_like(self.of_folds)
-        for rows, goal in self._goals(goals):
-            values = self.of_folds[rows]
-            distances[rows] = distance(values, goal)
+        return self._distances(self.singles, goals)
+
+    def _distances(self, values: Array, goals: Mapping[str, Goal]) -> Array:
+        distances = np.empty_like(values)
+        n_folds = values.shape[1] // self.values.shape[1]
+        for metric in self.keys["metric"].unique():
+            rows, goal = (self.keys["metric"] == metric).to_numpy(), goal_of(goals, metric)
+            distances[rows] = distance(values[rows], goal)
             if goal.direction == "closer_to_ideal" and goal.ideal is not None:
                 sides = np.where(self.values[rows] < goal.ideal, -1.0, 1.0)
-                distances[rows] = (values - goal.ideal) * np.repeat(
-                    sides, values.shape[1] // sides.shape[1], axis=1
-                )
+                distances[rows] = (values[rows] - goal.ideal) * np.repeat(sides, n_folds, axis=1)
         return distances
-
-    def _goals(self, goals: Mapping[str, Goal]) -> Iterator[tuple[NDArray[np.bool_], Goal]]:
-        """Yield the rows of each metric and its goal."""
-        for metric in self.keys["metric"].unique():
-            yield (self.keys["metric"] == metric).to_numpy(), goal_of(goals, metric)
 
 
 def distance(values: Array, goal: Goal) -> Array:

@@ -70,24 +70,15 @@ class Criteria:
 def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFrame:
     """Return whom models accept without planted bias, and which techniques stay far below.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Techniques at levels of bias, with ``baseline``, ``n_degenerate``, ``accuracy``,
-        ``constant_accuracy``, the shares accepted, and ``favorable``, ``favorable_deprived`` and
-        ``favorable_favored``, the shares of favorable labels.
-    goal : str
-        One of :data:`~benchmark.columns.GOALS`.
-    criteria : Criteria
-        Limits.
+    ``table`` has techniques at levels of bias, with ``baseline``, ``n_degenerate``, ``accuracy``,
+    ``constant_accuracy``, the shares accepted, and ``favorable``, ``favorable_deprived`` and
+    ``favorable_favored``, the shares of favorable labels. ``goal`` is one of
+    :data:`~benchmark.columns.GOALS`.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`REFERENCE_COLUMNS`, which ``results/README.md`` explains at ``answers.csv``, with the
-        table's index. The reference is the technique's baseline at level 0 of its scenario, if that was run
-        and is not degenerate, else the share of favorable labels in the test rows. ``too_few`` names the
-        :data:`LIMITS` that are missed, with spaces between.
+    The result has the columns :data:`REFERENCE_COLUMNS`, which ``results/README.md`` explains at
+    ``answers.csv``, and the table's index. The reference is the technique's baseline at level 0 of its
+    scenario, if that was run and is not degenerate, else the share of favorable labels in the test rows.
+    ``too_few`` names the :data:`LIMITS` that are missed, with spaces between.
     """
     groups = ("deprived", "favored")
     shares = ("accepted", *(f"accepted_{group}" for group in groups))
@@ -168,18 +159,10 @@ def tied(rows: pd.DataFrame, margin: float) -> tuple[int, list[int]]:
 def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
     """Return the techniques that are named for a choice at one level of bias, and those that are tied.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One goal, scenario and level of bias, with ``verdict``, ``technique``, ``distance``, ``accuracy`` and
-        ``accuracy_change``.
-    margin : float
-        Difference up to which two techniques are tied, and accuracy that a cheap one may lose.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``outdone_by``, ``choice`` and ``tied``, with the index of the rows.
+    ``rows`` are of one goal, scenario and level of bias, with ``verdict``, ``technique``, ``distance``,
+    ``accuracy`` and ``accuracy_change``. Two techniques are tied up to a difference of ``margin``, and a
+    cheap one may lose as much accuracy. The result has the columns ``outdone_by``, ``choice`` and ``tied``,
+    and the index of the rows.
     """
     outdone: dict[int, str] = {}
     chosen: dict[str, tuple[int, list[int]]] = {}  # in the order of CHOICES

@@ -26,42 +26,34 @@ HIDDEN_KIND = "label"
 HIDDEN_BIAS = "hidden_bias"
 """Reason for naming no technique to restore decisions: so much bias is hidden that ranks may be wrong."""
 
-HIDDEN_BIAS_COLUMNS = (
-    *("goal", "hidden", "dose", "tau", "tau_low", "tau_high", "ceiling"),
-    *("regret", "regret_low", "regret_high", "drop_regret", "nothing_regret", "datasets"),
-)
-"""Columns of the table: a row for each goal, hidden dose, and dose that is planted on top.
-
-``tau`` is Kendall's τ between both ranks, the mean over ``datasets`` datasets. ``ceiling`` is the agreement
-of ranks with themselves, between halves of the repetitions. ``regret`` is the distance to the goal by which
-the apparent choice is worse than the best choice. ``drop_regret`` and ``nothing_regret`` are the regrets of
-always leaving out the sensitive feature, and of doing nothing. ``_low`` and ``_high`` are ends of intervals.
-"""
-
 _EQUAL = 1e-9
 
 
 class HiddenBias(NamedTuple):
-    """A row of the table; see :data:`HIDDEN_BIAS_COLUMNS`."""
+    """A row of the table, for a goal, a hidden dose, and a dose that is planted on top."""
 
     goal: str
     hidden: float
     dose: float
-    tau: float
-    tau_low: float
+    tau: float  # Kendall's τ between both ranks, the mean over the datasets
+    tau_low: float  # ends of its interval, as below
     tau_high: float
-    ceiling: float
-    regret: float
+    ceiling: float  # agreement of ranks with themselves, between halves of the repetitions
+    regret: float  # the distance to the goal by which the apparent choice is worse than the best choice
     regret_low: float
     regret_high: float
-    drop_regret: float
-    nothing_regret: float
-    datasets: int
+    drop_regret: float  # the regret of always leaving out the sensitive feature
+    nothing_regret: float  # the regret of doing nothing
+    datasets: int  # their number
 
     @property
     def tells(self) -> bool:
         """Whether ranks are shown to agree with the truth: the interval of τ lies above 0."""
         return self.tau_low > 0
+
+
+HIDDEN_BIAS_COLUMNS = HiddenBias._fields
+"""Columns of the table."""
 
 
 def hidden_bias_table(path: Path | None = None) -> pd.DataFrame:
@@ -103,23 +95,20 @@ def _wrong(table: pd.DataFrame) -> str:
     if not np.isfinite(numbers.to_numpy(dtype=float)).all():
         return "a value is no number"
     clean = table[table["hidden"] == 0]
+    tau = table[["tau", "tau_low", "tau_high", "ceiling"]]
     faults = {
         "a goal is unknown or missing": set(table["goal"]) != set(GOALS),
         "a row repeats": table.duplicated(["goal", "hidden", "dose"]).any(),
-        "a hidden dose is below 0, or a planted one not above 0": not (
-            (table["hidden"] >= 0) & (table["dose"] > 0)
-        ).all(),
+        "a hidden dose is below 0, or a planted one not above 0": table["hidden"].lt(0).any()
+        or table["dose"].le(0).any(),
         "a goal has no row without hidden bias": set(clean["goal"]) != set(GOALS),
-        "τ is not from -1 to 1": not table[["tau", "tau_low", "tau_high", "ceiling"]]
-        .abs()
-        .le(1)
-        .all(axis=None),
-        "an interval does not hold its value": not all(
-            (table[f"{name}_low"] <= table[name] + _EQUAL).all()
-            and (table[name] <= table[f"{name}_high"] + _EQUAL).all()
+        "τ is not from -1 to 1": tau.abs().gt(1).any(axis=None),
+        "an interval does not hold its value": any(
+            table[f"{name}_low"].gt(table[name] + _EQUAL).any()
+            or table[name].gt(table[f"{name}_high"] + _EQUAL).any()
             for name in ("tau", "regret")
         ),
-        "it has no datasets": not table["datasets"].ge(1).all(),
+        "it has no datasets": table["datasets"].lt(1).any(),
     }
     return next((fault for fault, is_wrong in faults.items() if is_wrong), "")
 

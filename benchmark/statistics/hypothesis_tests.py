@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc, stdtr
 
 from benchmark.seeding import generator
-from benchmark.statistics.cells import ROUNDING, Array, all_equal, of_rows
+from benchmark.statistics.cells import ROUNDING, Array, all_equal, row_means
+from benchmark.statistics.intervals import standard_errors
 
 N_FLIPS = 9999
 """Number of random sign flips, by default."""
@@ -223,11 +224,8 @@ def corrected_t_p_values(values: Array, overlap: Array, estimate: Array | None =
     Evaluating the replicability of significance tests for comparing learning algorithms.
     """
     n = np.isfinite(values).sum(axis=1)
-    mean = of_rows(values, lambda block: block.mean(axis=1), least=2)
-    if estimate is not None:
-        mean = np.where(n > 1, estimate, np.nan)
-    std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
+    mean = np.where(n > 1, row_means(values) if estimate is None else estimate, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(mean) / (std * np.sqrt(1 / n + overlap))
+        t = np.abs(mean) / standard_errors(values, overlap)
     p = 2 * stdtr(np.maximum(n - 1.0, 1.0), -t)
     return np.asarray(np.where(mean == 0, 1.0, p))

@@ -70,34 +70,20 @@ def paired_comparisons(
     (:func:`~benchmark.statistics.cells.distance`), so that positive is better for every metric. Tests and
     effect sizes are about improvements.
 
-    Parameters
-    ----------
-    baseline : str, or mapping of str to str
-        Name of a technique in the results, or a baseline for each technique, by name.
-    alpha : float, default 0.05
-        Level of significance that the largest family of tests must be able to reach with Holm's correction.
-        More tests take more random sign flips.
-    seed : int, default 0
-        Seed of random sign flips, where not all are tried.
+    ``baseline`` is the name of a technique in the results, or a baseline for each technique, by name.
+    ``alpha`` is the level that the largest family of tests must be able to reach with Holm's correction.
+    ``seed`` decides random sign flips. No p-value of B flips is below :math:`1 / (B + 1)`. For one among m
+    tests to be significant at :math:`\alpha` after the correction, B must be about :math:`m / \alpha`. So B
+    is the greater of this and 9,999.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`COMPARED_COLUMNS`, one row for each metric and cell of the other techniques.
-        ``results/README.md`` explains them at ``comparisons.csv``. Means over the pairs have
-        :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval, the test and the
-        effect sizes are from single folds, around the same means
-        (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The tests are
-        :func:`sign_flip_p_values`, :func:`wilcoxon_p_values` without the pairs that are equal, and
-        :func:`corrected_t_p_values`; effect sizes are :func:`cohens_d_z` and :func:`rank_biserial`.
-        ``improvement_se`` and ``df`` are the standard error of the improvement, corrected where splits
-        overlap, and its degrees of freedom; NaN and 0 below two pairs.
-
-    Notes
-    -----
-    No p-value of B random sign flips is below :math:`1 / (B + 1)`. For one among m tests of a family to be
-    significant at :math:`\alpha` after Holm's correction, B must be about :math:`m / \alpha`. So B is the
-    greater of this and 9,999.
+    The result has the columns :data:`COMPARED_COLUMNS`, and one row for each metric and cell of the other
+    techniques. ``results/README.md`` explains them at ``comparisons.csv``. Means over the pairs have
+    :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval, the test and the
+    effect sizes are from single folds, around the same means
+    (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The tests are :func:`sign_flip_p_values`,
+    :func:`wilcoxon_p_values` without the pairs that are equal, and :func:`corrected_t_p_values`. Effect sizes
+    are :func:`cohens_d_z` and :func:`rank_biserial`. ``improvement_se`` and ``df`` are the standard error of
+    the improvement, corrected where splits overlap, and its degrees of freedom; NaN and 0 below two pairs.
     """
     cells = to_cells(results)
     names = known_baselines(cells, baseline)

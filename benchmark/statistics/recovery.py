@@ -50,27 +50,16 @@ def recoveries(
     1 is the metric as it was before the bias was planted, 0 is the baseline's. Above 1 the technique
     over-corrects, below 0 it harms.
 
-    Parameters
-    ----------
-    baseline : str, or mapping of str to str
-        Name of a technique in the results, or a baseline for each technique, by name.
-    paired_levels : bool, default False
-        Whether a repetition has the same random numbers at all levels of bias; else its samples at two levels
-        are independent.
+    ``baseline`` is the name of a technique in the results, or a baseline for each technique, by name.
+    ``paired_levels`` says whether a repetition has the same random numbers at all levels of bias; else its
+    samples at two levels are independent.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`RECOVERY_COLUMNS`, which ``results/README.md`` explains at ``recovery.csv``; one row
-        for each metric and cell of the other techniques at levels above 0. ``n`` and ``missing`` count the
-        repetitions with and without the values that are compared. ``planted`` has Student's interval (Welch's
-        where levels are independent), ``recovery`` the interval of :meth:`Ratio.interval`.
-
-    Notes
-    -----
-    Both differences have the same :math:`b_\beta` and the same samples, and the interval takes this into
-    account. ``docs/statistics.md`` says how often it holds the truth, and how often intervals of the
-    bootstrap do.
+    The result has the columns :data:`RECOVERY_COLUMNS`, which ``results/README.md`` explains at
+    ``recovery.csv``; one row for each metric and cell of the other techniques at levels above 0. ``n`` and
+    ``missing`` count the repetitions with and without the values that are compared. ``planted`` has Student's
+    interval (Welch's where levels are independent), ``recovery`` the interval of :meth:`Ratio.interval`. Both
+    differences have the same :math:`b_\beta` and the same samples, and the interval takes this into account.
+    ``docs/statistics.md`` says how often it holds the truth, and how often intervals of the bootstrap do.
     """
     cells = to_cells(results).by_split
     names = known_baselines(cells, baseline)

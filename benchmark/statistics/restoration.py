@@ -104,38 +104,24 @@ def restoration_table(
 ) -> pd.DataFrame:
     r"""Return how near each technique comes to the clean model, and what it removes.
 
-    Parameters
-    ----------
-    decisions : DataFrame
-        Columns :data:`~benchmark.columns.DECISION_COLUMNS`, refits among them.
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`, refits among them, with levels paired.
-    baselines : Baselines
-        The techniques that others are compared with.
-    resampling : Resampling or None
-        How splits overlap. If it has folds, they are the splits, else repetitions are.
-    refits : mapping of str to pair of str
-        By name of a baseline its refits, on a bootstrap of the clean and of the biased training rows. A
-        baseline may have none.
+    ``decisions`` and ``results`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS` and
+    :data:`~benchmark.columns.RESULT_COLUMNS`, both with refits; levels are paired. ``resampling`` says how
+    splits overlap; if it has folds, they are the splits, else repetitions are. ``refits`` are, by name of a
+    baseline, its refits on a bootstrap of the clean and of the biased training rows. A baseline may have
+    none.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`RESTORATION_COLUMNS`, which ``results/README.md`` explains at ``restoration.csv``. For
-        each test with decisions at levels above 0, each metric of each technique has a row, baselines
-        included and refits not.
+    The result has the columns :data:`RESTORATION_COLUMNS`, which ``results/README.md`` explains at
+    ``restoration.csv``. For each test with decisions at levels above 0, each metric of each technique has a
+    row, baselines included and refits not. :data:`SHARES` are ratios of sums (:func:`pooled_shares`).
+    ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its folds first,
+    with Student's interval of single splits.
 
-        :data:`SHARES` are ratios of sums (:func:`pooled_shares`). ``restoration_distance`` and ``agreement``
-        are means over repetitions, each of which sums its folds first, with Student's interval of single
-        splits.
-
-        With the signed discriminations :math:`D` of the baseline and :math:`T` of the technique,
-        ``original_removed`` is the mean of :math:`D_0 - T_0`, and ``planted_removed`` is the mean of
-        :math:`(D_\beta - D_0) - (T_\beta - T_0)`. Their sum is the mean of :math:`D_\beta - T_\beta`.
-        ``original_share`` and ``planted_share`` are their shares of :math:`D_0` and of
-        :math:`D_\beta - D_0`: ratios of sums with the interval of :meth:`Ratio.interval` (Fieller, 1954),
-        undefined where the denominator's interval holds 0. The four are left out where ``results`` have no
-        discrimination.
+    With the signed discriminations :math:`D` of the baseline and :math:`T` of the technique,
+    ``original_removed`` is the mean of :math:`D_0 - T_0`, and ``planted_removed`` is the mean of
+    :math:`(D_\beta - D_0) - (T_\beta - T_0)`. Their sum is the mean of :math:`D_\beta - T_\beta`.
+    ``original_share`` and ``planted_share`` are their shares of :math:`D_0` and of :math:`D_\beta - D_0`:
+    ratios of sums with the interval of :meth:`Ratio.interval` (Fieller, 1954), undefined where the
+    denominator's interval holds 0. The four are left out where ``results`` have no discrimination.
     """
     cells, people = measures_of_decisions(decisions[decisions["beta"] > 0], resampling, confidence)
     refit_of = {refit: baseline for baseline, pair in refits.items() for refit in pair}
@@ -174,26 +160,22 @@ def undo_table(
 ) -> pd.DataFrame:
     r"""Return where the planted bias has changed anything that a technique could undo.
 
-    Parameters
-    ----------
-    results, baselines, resampling, refits
-        As in :func:`restoration_table`.
-    standing : DataFrame
-        From :func:`~benchmark.statistics.answers.standings`.
-    least : float
-        Mean change of the baseline's discrimination below which there is nothing to undo.
+    ``standing`` is from :func:`~benchmark.statistics.answers.standings`, and ``least`` is the mean change of
+    the baseline's discrimination below which there is nothing to undo. The other parameters are those of
+    :func:`restoration_table`.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`UNDO_COLUMNS`, a row for each scenario of the original test, level above 0 and
-        baseline; ``technique`` is empty. ``undo`` is :data:`NO_REFERENCE` where the clean model has no
-        results, is degenerate in some repetition, or is less accurate than the best constant. It is
-        :data:`NOTHING_TO_UNDO` where :math:`|\bar D_\beta - \bar D_0|` is below ``least``. It is
-        :data:`NO_EFFECT_SHOWN` where the baseline's ``restoration_distance`` does not exceed that for the
-        refit of clean rows, by the interval of the paired difference. Else it is empty.
-        One repetition without folds has no interval: there the difference itself counts. Without such a
-        refit, ``least`` alone decides.
+    The result has the columns :data:`UNDO_COLUMNS`, and a row for each scenario of the original test, level
+    above 0 and baseline; ``technique`` is empty. ``undo`` is
+
+    - :data:`NO_REFERENCE` if the clean model has no results, is degenerate in some repetition, or is less
+      accurate than the best constant;
+    - :data:`NOTHING_TO_UNDO` if :math:`|\bar D_\beta - \bar D_0|` is below ``least``;
+    - :data:`NO_EFFECT_SHOWN` if the baseline's ``restoration_distance`` does not exceed that for the refit of
+      clean rows, by the interval of the paired difference;
+    - else empty.
+
+    One repetition without folds has no interval: there the difference itself counts. Without such a refit,
+    ``least`` alone decides.
     """
     metrics = [GOAL_METRICS[EQUALISE], RESTORATION_DISTANCE]
     cells, techniques = _compared(results, metrics, baselines, resampling)

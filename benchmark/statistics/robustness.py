@@ -46,8 +46,6 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     level, with :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there are
     none.
 
-    Notes
-    -----
     Samples of different levels are independent, and Welch's interval of a weighted sum of their means would
     have more degrees of freedom. For two or three repetitions it is too wide or too narrow, depending on the
     levels' variances. The interval over repetitions holds for any variances, and for dependent levels.

@@ -52,25 +52,16 @@ def row_deviations(counts: NDArray[np.float64], evaluate: Callable[[Array], Arra
     return np.asarray(np.sqrt(np.maximum(n * (squares - np.square(means)), 0)))
 
 
-def with_test_rows(
-    intervals: pd.DataFrame, deviations: pd.DataFrame | None, *, confidence: float = CONFIDENCE
-) -> pd.DataFrame:
+def with_test_rows(intervals: pd.DataFrame, deviations: pd.DataFrame | None) -> pd.DataFrame:
     r"""Return intervals over training samples with intervals that hold the variation of test rows as well.
 
-    Parameters
-    ----------
-    intervals : DataFrame
-        From :func:`~benchmark.statistics.cell_intervals`, with the same confidence.
-    deviations : DataFrame or None
-        Columns :data:`ROW_COLUMNS`; None where they are unknown.
+    ``intervals`` are from :func:`~benchmark.statistics.cell_intervals`. ``deviations`` have the columns
+    :data:`ROW_COLUMNS`; None means that they are unknown. New columns are ``sd_test_rows``, ``both_low`` and
+    ``both_high``; NaN where the deviation or the interval is missing.
 
-    Returns
-    -------
-    DataFrame
-        With ``sd_test_rows``, ``both_low`` and ``both_high``; NaN where the deviation or the interval is
-        missing. All repetitions are scored on the same test rows, so that their noise does not average out:
-        the variance of the mean is :math:`s^2 / R` over R repetitions plus the variance from the test rows.
-        The degrees of freedom are Welch and Satterthwaite's, with none lost for the test rows.
+    All repetitions are scored on the same test rows, so that their noise does not average out: the variance
+    of the mean is :math:`s^2 / R` over R repetitions plus the variance from the test rows. The degrees of
+    freedom are Welch and Satterthwaite's, with none lost for the test rows.
     """
     key = list(CELL_KEY)
     if deviations is None:
@@ -79,18 +70,16 @@ def with_test_rows(
         table = intervals.join(deviations.set_index(key)["sd_test_rows"], on=key)
     half = ((table["ci_high"] - table["ci_low"]) / 2).to_numpy()
     mean, n = table["mean"].to_numpy(), table["n"].to_numpy()
-    low, high = widened(mean, half, n, table["sd_test_rows"].to_numpy(), confidence)
+    low, high = widened(mean, half, n, table["sd_test_rows"].to_numpy())
     return table.assign(both_low=low, both_high=high)
 
 
-def widened(
-    mean: Array, half: Array, n: NDArray[np.int64], deviations: Array, confidence: float = CONFIDENCE
-) -> tuple[Array, Array]:
+def widened(mean: Array, half: Array, n: NDArray[np.int64], deviations: Array) -> tuple[Array, Array]:
     """Return the ends of intervals that hold the variation of test rows and of n repetitions.
 
     ``half`` are half the widths of Student's intervals, ``deviations`` are :func:`row_deviations`.
     """
-    level = (1 + confidence) / 2
+    level = (1 + CONFIDENCE) / 2
     df = np.where(n > 1, n - 1.0, np.nan)
     training = (half / stdtrit(df, level)) ** 2
     both = training + deviations**2

@@ -80,20 +80,11 @@ def frontier_gaps(
     can be mixed by lot. A technique is compared with the first point that has no more discrimination, of
     either sign, than the technique.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`, with accuracy and discrimination.
-    best : DataFrame
-        From :func:`best_frontiers`.
-    constants, resampling
-        As in :func:`~benchmark.statistics.answers.standings` and :func:`~benchmark.statistics.answer_table`.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`FRONTIER_GAP_COLUMNS`, which ``results/README.md`` explains at ``frontier_gaps.csv``;
-        one row for each technique at each level of bias that has a frontier.
+    ``results`` have the columns :data:`~benchmark.columns.RESULT_COLUMNS`, with accuracy and discrimination.
+    ``best`` is from :func:`best_frontiers`, ``constants`` and ``resampling`` are as in
+    :func:`~benchmark.statistics.answers.standings` and :func:`~benchmark.statistics.answers.answer_table`.
+    The result has the columns :data:`FRONTIER_GAP_COLUMNS`, which ``results/README.md`` explains at
+    ``frontier_gaps.csv``, and one row for each technique at each level of bias that has a frontier.
     """
     paths = best.pivot(index=[*LEVEL, "repetition"], columns="relaxation", values=[ACCURACY, DISCRIMINATION])
     cells = results[results["metric"].isin((ACCURACY, DISCRIMINATION))]

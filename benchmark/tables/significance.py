@@ -90,7 +90,10 @@ class _Builder:
         tried = statistics.intervals["technique"].unique()
         self.techniques = [name for name in self.run.titles if name in tried]
         self.betas = sorted(statistics.intervals["beta"].unique())
-        self.gaps = _mean_distances(statistics)
+        cells = to_cells(statistics.results)
+        keys = cells.keys[list(_KEY)].itertuples(index=False, name=None)
+        distances = map(float, row_means(cells.distances(statistics.goals)))
+        self.gaps: dict[tuple[object, ...], float] = dict(zip(keys, distances, strict=True))
         compared = statistics.compared
         self.signs = {
             key: BETTER if better else WORSE
@@ -110,7 +113,7 @@ class _Builder:
         for scenario in shown:
             for beta in self.betas:
                 columns += self.columns(scenario, beta, self.techniques, [metric])
-                constant += self.constant_cells(scenario, [metric])
+                constant += constant_cells(scenario, [metric], with_shares=metric == ACCURACY)
         rows = self.rows(columns)
         if metric in (ACCURACY, DISCRIMINATION):
             rows.append(Row(CONSTANT, tuple(constant)))
@@ -180,7 +183,8 @@ class _Builder:
                     cells = tuple(chain(*zip(*columns, strict=True)))
                     rows.append(Row(beta_text(beta), cells))
             if rows and ACCURACY in metrics:
-                rows.append(Row(CONSTANT, tuple(self.constant_cells(scenario, metrics) * len(techniques))))
+                answer = constant_cells(scenario, metrics, with_shares=True)
+                rows.append(Row(CONSTANT, tuple(answer * len(techniques))))
             if rows:
                 blocks.append(RowGroup(scenario.heading, tuple(rows)))
         described = [metric_description(metric) for metric in metrics]
@@ -262,10 +266,6 @@ class _Builder:
         signs = [self.signs.get(key, ""), self.useless.get(key[:-1], "") if n else ""]
         return Cell(mean, remark=remark, mark=",".join(filter(None, signs)))
 
-    def constant_cells(self, scenario: Scenario, metrics: Sequence[str]) -> list[Cell]:
-        """Return the cells of the best constant answer, the shares beside accuracy included."""
-        return constant_cells(scenario, metrics, with_shares=ACCURACY in metrics)
-
     def sign_of_line(self, scenario: Scenario, technique: str) -> str:
         """Return the worst of a technique's signs over all levels of bias."""
         signs = {self.useless.get((*scenario.key, beta, technique), "") for beta in self.betas}
@@ -308,13 +308,6 @@ class _Builder:
         yield from (f"Warning, {warning}" for warning in self.statistics.warnings)
         yield from data_notes(self.run.datasets, self.run)
         yield self.run.made_with(("betabench", "numpy"))
-
-
-def _mean_distances(statistics: RunStatistics) -> dict[tuple[object, ...], float]:
-    """Return the mean over the repetitions of each cell's distance to the ideal of each metric."""
-    cells = to_cells(statistics.results)
-    names = cells.keys[list(_KEY)].itertuples(index=False, name=None)
-    return dict(zip(names, map(float, row_means(cells.distances(statistics.goals))), strict=True))
 
 
 def _smallest(gaps: Sequence[float]) -> list[bool]:
