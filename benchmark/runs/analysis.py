@@ -305,17 +305,18 @@ def run_statistics(
 ) -> RunStatistics:
     """Return all statistics of a run.
 
-    Techniques that were tuned on test rows, or on rows without planted bias, cannot be chosen in practice:
-    they are in no frame but the comparison of settings.
+    Techniques that were tuned on test rows, or on rows without planted bias, cannot be chosen in practice.
+    They are in no frame but the comparison of settings.
 
     ``run`` is from :func:`~benchmark.runs.finished.read_frames`. Techniques are compared by ``metrics``, by
-    default all of the results but the shares accepted, and with ``baseline``, by default each dataset's, as
-    the run declares it. ``alpha`` is the level of significance, above 0 and below 1. The margin of
-    ``criteria`` is the difference up to which two techniques are practically equivalent, in the metric's
+    default all of the results but the shares accepted. They are compared with ``baseline``, by default each
+    dataset's, as the run declares it. ``alpha`` is the level of significance, above 0 and below 1. The margin
+    of ``criteria`` is the difference up to which two techniques are practically equivalent, in the metric's
     unit, at least 0. ``say`` is called with the name of each step before it starts.
 
     A ReportError says that there is only one repetition without folds, or that a dataset's baseline was not
-    run; a StatisticsError that a setting is impossible; an UnknownNameError that the baseline is unknown.
+    run. A StatisticsError says that a setting is impossible, an UnknownNameError that the baseline is
+    unknown.
     """
     _require_testable(run, alpha)
     undo = what_to_undo(run)

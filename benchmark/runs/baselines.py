@@ -12,7 +12,7 @@ from benchmark.statistics.cells import Baseline, Baselines, baseline_of, require
 def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> Baselines:
     """Return the baselines of techniques, on each dataset that has results or failures.
 
-    ``run`` declares each dataset's baseline, ``results`` are its values, and ``baseline`` takes the place of
+    ``run`` declares each dataset's baseline, and ``results`` are its values. ``baseline`` takes the place of
     the declared one on all datasets on which it was run. An UnknownNameError says that the results have no
     technique of that name; a ReportError that a dataset's declared baseline was not run.
     """

@@ -25,9 +25,9 @@ class RunsComparison:
     """Differences between two runs."""
 
     folders: tuple[Path, Path]
-    # For each technique and metric, over the cells in both runs: the number of values, of identical ones
-    # (missing in both included), of values missing in one, and the largest absolute difference, 0 if none.
-    differences: pd.DataFrame  # columns DIFFERENCE_COLUMNS
+    # Columns DIFFERENCE_COLUMNS, for each technique and metric, over the cells in both runs. Values that are
+    # missing in both are identical, those missing in one are one-sided. The largest difference is absolute.
+    differences: pd.DataFrame
     n_cells: int  # in both runs
     alone: tuple[pd.DataFrame, pd.DataFrame]  # cells that only one run has
     made_with: dict[str, tuple[str, str]]  # possible reasons by name: versions of packages, processors

@@ -220,7 +220,6 @@ class DatasetInExperiment:
             card = card.with_columns(self.columns)
             return card.with_groups(self.sensitive, self.mitigate, self.deprived_group)
         except (UnknownNameError, CardError):
-            return card  # it has changed since, or columns with infinite bins, which JSON does not have
             # The card has changed since, or columns have infinite bins, which JSON cannot hold.
             return card
 
@@ -229,9 +228,8 @@ class DatasetInExperiment:
 class DatasetDescription:
     """A dataset in a run.
 
-    The name of an embedded one, whose shipped network stood in for real data, says so (``"adult:embedded"``),
-    because the CSV files carry nothing but the name. The roles are those of
-    :class:`benchmark.data.table.Schema`.
+    If its shipped network stood in for real data, the name says so (``"adult:embedded"``), because the CSV
+    files carry nothing but the name. The roles are those of :class:`benchmark.data.table.Schema`.
 
     An embedded dataset's name that hides this, an edge that names no column, and an edited edge that is no
     edge are ReportErrors.
@@ -249,9 +247,9 @@ class DatasetDescription:
     test_digest: str = ""
     test_rows: int = 0
     test_groups: GroupSizes | None = None
-    # Shares of favorable labels in the test rows of each repetition; None where they are unknown: by level of
-    # bias, where repetitions are splits; by name of the bias and level, with planted bias; by name of a
-    # hidden bias and test.
+    # Shares of favorable labels in the test rows of each repetition; None where they are unknown. The first
+    # are by level of bias, where repetitions are splits. The second, with planted bias, are by name of the
+    # bias and level. The third are by name of a hidden bias and test.
     scored_favorable: dict[float, tuple[float, ...]] = field(default_factory=dict, hash=False)
     biased_favorable: dict[str, dict[float, tuple[float | None, ...]]] = field(
         default_factory=dict, hash=False

@@ -214,8 +214,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
 
     The result has the columns :data:`~benchmark.columns.RESULT_COLUMNS`, and is sorted by dataset, test,
     beta, technique and metric as the run names them. A cell that failed has NaN for every metric. A
-    ReportError says that a file is missing or malformed, or that cells of the run are in no file; an
-    UnknownNameError that a metric has no values in the folder.
+    ReportError says that a file is missing or malformed, or that cells of the run are in no file. An
+    UnknownNameError says that a metric has no values in the folder.
     """
     again = f"finish it: run the experiment, or merge its shards, with --output {folder}"
     results = read_frame(folder / "results.csv", RESULT_COLUMNS, again)

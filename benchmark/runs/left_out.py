@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 BELOW_COLUMNS = ("below_constant", "below_constant_betas")
-"""Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer, at
-a level of bias of the row and on any of its datasets, and at which levels, with spaces between."""
+"""Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer on
+any dataset of the row, and at which levels of bias."""
 
 
 def _standing_of_rows(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[list[Any]]:

@@ -43,8 +43,8 @@ def recovery_table(
     ``run`` says which biases have no effect.
 
     The result has the columns :data:`RECOVERY_FILE_COLUMNS`: those of
-    :func:`~benchmark.statistics.recoveries`, and the differences in accuracy to the baseline on the same
-    samples, on the original test and, where there is one, on the biased test. If the bias has no effect, or
+    :func:`~benchmark.statistics.recoveries`, and differences in accuracy to the baseline on the same samples.
+    They are on the original test and on the biased test, if there is one. If the bias has no effect, or
     technique or baseline are degenerate, the reason says so.
     """
     paired = run.protocol.paired_betas

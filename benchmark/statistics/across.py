@@ -150,10 +150,9 @@ def _block_name(over: Sequence[str], block: object) -> str:
 def average_ranks(rankings: Rankings) -> pd.DataFrame:
     """Return the average ranks of techniques over the blocks, best first.
 
-    Rank 1 is the best, and ties share their average. The columns are named as in ``ranks.csv``: the axes that
-    are not pooled and ``metric``; ``technique``, ``mean_rank``, ``mean_distance``, ``n_blocks``,
-    ``n_datasets``, and ``reason`` for a missing rank. Demsar (2006), Statistical comparisons of classifiers
-    over multiple data sets, section 3.2.2.
+    Rank 1 is the best, and ties share their average. The columns are named as in ``ranks.csv``, and
+    ``reason`` explains a missing rank. Demsar (2006), Statistical comparisons of classifiers over multiple
+    data sets, section 3.2.2.
     """
     columns = ("technique", "mean_rank", "mean_distance", "reason")
     rows: list[dict[str, object]] = []
@@ -172,7 +171,7 @@ def friedman_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
 
     The columns are the axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``,
     ``n_techniques``; the fields of :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` for
-    NaN; and ``warning``, where the datasets are too few for tests of all pairs at the level ``alpha``
+    NaN; and ``warning``. It says that the datasets are too few for tests of all pairs at the level ``alpha``
     (:func:`too_few_datasets`).
     """
     columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")

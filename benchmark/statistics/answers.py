@@ -168,7 +168,7 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     """Return which techniques answer nearly everybody the same, or worse than a constant would.
 
     A repetition is *degenerate* if the classifier gives more than :data:`NEARLY_ALL` of the test rows the
-    same answer, or more than :data:`NEARLY_ALL` of each group: accepting one group and refusing the other is
+    same answer, or more than :data:`NEARLY_ALL` of each group. Accepting one group and refusing the other is
     no decision about people either. A technique counts as degenerate at a level of bias if any repetition is,
     because a mean over useful and useless classifiers describes neither.
 
@@ -299,16 +299,15 @@ def without_degenerate(
 def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
     r"""Return :func:`~benchmark.statistics.paired.paired_comparisons` with which techniques differ.
 
-    One rule holds for any number of repetitions. A technique is better if the whole of its simultaneous
-    interval shows an improvement of more than the margin ``rope``, and worse if it shows less than minus the
-    margin. The intervals of all m techniques that are compared at one level of bias of a scenario hold
-    together with a chance of at least 1 - ``alpha``: each is Student's with a confidence of
-    :math:`1 - \alpha / m` (Bonferroni).
+    One rule holds for any number of repetitions. A technique is better if its whole simultaneous interval is
+    above the margin ``rope``, and worse if it is below minus the margin. The intervals of all m techniques at
+    one level of bias of a scenario hold together with a chance of at least 1 - ``alpha``. Each is Student's
+    with a confidence of :math:`1 - \alpha / m` (Bonferroni).
 
-    New columns are ``simultaneous_low`` and ``simultaneous_high``, the ends of the interval; ``splits``, the
-    number of repetitions or folds behind it; ``tested``, whether there is one; ``better``, ``candidate`` and
-    ``worse``. A single repetition without an interval shows a candidate at most. There, a technique is worse
-    if its mean is worse by more than the margin, so that no cost is hidden.
+    New columns are ``simultaneous_low`` and ``simultaneous_high``, the ends of the interval; ``splits``, its
+    number of repetitions or folds; ``tested``, ``better``, ``candidate`` and ``worse``. A single repetition
+    without an interval shows a candidate at most. There, a technique is worse if its mean is worse by more
+    than the margin, so that no cost is hidden.
     """
     improvement, error, df = (
         comparisons[name].to_numpy(dtype=float) for name in ("improvement", "improvement_se", "df")

@@ -103,9 +103,9 @@ class Baselines:
 class Resampling:
     """Repeated splits of the same rows; each repetition, or each of its folds, is a split.
 
-    ``overlaps`` are, for each dataset, the number of rows that a split tests over the number of all other
-    rows, however few of these a training sample has. ``n_folds`` are numbers of folds by dataset, if any.
-    ``folds`` are then the values of single folds, with columns :data:`~benchmark.columns.FOLD_COLUMNS`.
+    ``overlaps`` are, for each dataset, the number of rows that a split tests over the number of all others,
+    also for small training samples. ``n_folds`` are numbers of folds by dataset, if any. ``folds`` are then
+    the values of single folds, with columns :data:`~benchmark.columns.FOLD_COLUMNS`.
     """
 
     overlaps: Mapping[str, float]

@@ -77,7 +77,7 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
 
     The result has the columns :data:`REFERENCE_COLUMNS`, which ``results/README.md`` explains at
     ``answers.csv``, and the table's index. The reference is the technique's baseline at level 0 of its
-    scenario, if that was run and is not degenerate, else the share of favorable labels in the test rows.
+    scenario. If that was not run or is degenerate, it is the share of favorable labels in the test rows.
     ``too_few`` names the :data:`LIMITS` that are missed, with spaces between.
     """
     groups = ("deprived", "favored")

@@ -59,9 +59,9 @@ HIDDEN_BIAS_COLUMNS = HiddenBias._fields
 def hidden_bias_table(path: Path | None = None) -> pd.DataFrame:
     """Return the table of hidden bias, columns :data:`HIDDEN_BIAS_COLUMNS`.
 
-    ``path`` is its file; by default the one that the package ships. A StatisticsError says that the file is
-    missing, or is no such table: other columns, a value that is no number or out of its range, an interval
-    that does not hold its value, a row that repeats, or no row without hidden bias.
+    ``path`` is its file; by default the one that the package ships. A missing file is a StatisticsError. So
+    is another table: one with other columns, a wrong value, an interval that does not hold its value, a row
+    that repeats, or no row without hidden bias.
     """
     return _read(HIDDEN_BIAS_FILE if path is None else path)
 

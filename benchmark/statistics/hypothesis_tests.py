@@ -127,7 +127,7 @@ def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0
     r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
 
     The statistic is the absolute sum. All :math:`2^n` sign patterns of the n differences are tried if they
-    are at most ``n_flips``; p is then the share with at least the observed statistic. Otherwise ``n_flips``
+    are at most ``n_flips``. Then p is the share with at least the observed statistic. Otherwise ``n_flips``
     patterns are drawn, and p is the share among these and the observed one: :math:`(1 + b) / (1 + B)`, which
     is never 0.
 

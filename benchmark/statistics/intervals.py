@@ -39,10 +39,9 @@ def half_widths(
 ) -> Array:
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
 
-    ``overlap`` corrects for values of repeated splits of the same rows, which are not independent:
-    :math:`1 / n` becomes :math:`1 / n` plus the number of tested rows over the number of all other rows
-    (Nadeau and Bengio, 2003, Inference for the generalization error; Bouckaert and Frank, 2004, for repeated
-    folds).
+    Values of repeated splits of the same rows are not independent. ``overlap`` is added to :math:`1 / n`
+    then: the number of tested rows over the number of all others. Nadeau and Bengio (2003), Inference for the
+    generalization error; Bouckaert and Frank (2004), for repeated folds.
 
     The unit is the same as of ``std``, the sample standard deviations (:math:`n - 1` in the denominator). The
     result is 0 where all values are equal, and NaN for fewer than two values. A StatisticsError says that the
@@ -79,7 +78,7 @@ def student_intervals(
 
     ``values`` have shape (n_rows, n_repetitions), NaN where a value is missing. The coverage is exact for
     normal values. The ends, shape (n_rows,), are NaN for fewer than two values. ``overlap`` is as in
-    :func:`half_widths`. If an ``estimate`` is given, the intervals lie around it: the mean over repetitions
+    :func:`half_widths`. If an ``estimate`` is given, the intervals lie around it. The mean over repetitions
     is not quite the mean over all folds where a repetition lacks folds.
     """
     half = half_widths(_deviations(values), np.isfinite(values).sum(axis=1), confidence, overlap)

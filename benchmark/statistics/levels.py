@@ -20,8 +20,8 @@ def level_changes(
 
     Repetitions have the same random numbers at all levels (``paired_betas``). ``resampling`` says whether
     they are repeated splits of the same rows. The result has the columns :data:`LEVEL_COLUMNS` and a row for
-    each metric at each level above 0: the mean ``change`` over ``n`` repetitions, with the ends of its
-    interval of 95 %. It is empty where β = 0 was not run.
+    each metric at each level above 0. ``change`` is the mean over ``n`` repetitions, with the ends of its
+    interval of 95 %. The result is empty where β = 0 was not run.
     """
     changes = _changes(results[results["technique"] == technique], "repetition")
     if changes.empty:

@@ -64,8 +64,8 @@ def paired_comparisons(
 ) -> pd.DataFrame:
     r"""Return comparisons of every technique with a baseline, pair by pair.
 
-    A pair is the value of the technique and of the baseline in one repetition of one dataset, bias, level of
-    bias, classifier and test: both saw the same sample. The *difference* is the technique's value minus the
+    A pair is the value of the technique and of the baseline in one repetition, under the same conditions:
+    both saw the same sample. The *difference* is the technique's value minus the
     baseline's. The *improvement* is how much nearer the technique's value is to the metric's ideal
     (:func:`~benchmark.statistics.cells.distance`), so that positive is better for every metric. Tests and
     effect sizes are about improvements.

@@ -55,7 +55,7 @@ def recoveries(
     samples at two levels are independent.
 
     The result has the columns :data:`RECOVERY_COLUMNS`, which ``results/README.md`` explains at
-    ``recovery.csv``; one row for each metric and cell of the other techniques at levels above 0. ``n`` and
+    ``recovery.csv``. Each metric and cell of the other techniques at levels above 0 has a row. ``n`` and
     ``missing`` count the repetitions with and without the values that are compared. ``planted`` has Student's
     interval (Welch's where levels are independent), ``recovery`` the interval of :meth:`Ratio.interval`. Both
     differences have the same :math:`b_\beta` and the same samples, and the interval takes this into account.

@@ -62,8 +62,8 @@ UNDO_COLUMNS = (*SCENARIO, "beta", "baseline", "technique", "undo")
 NO_REFERENCE, NOTHING_TO_UNDO, NO_EFFECT_SHOWN = "no_reference", "nothing_to_undo", "no_effect_shown"
 """Reasons for not ranking techniques by how near they come to the clean model.
 
-The clean model is useless; the bias hardly moves the baseline; or the bias is not shown to move the
-baseline's decisions farther than training again on clean rows does.
+The clean model is useless. The bias hardly moves the baseline. Or it is not shown to move the baseline's
+decisions farther than training again on clean rows does.
 """
 
 BY_CHANCE = "by_chance"
@@ -83,8 +83,8 @@ def pooled_shares(
 
     ``decisions`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS`. ``resampling`` says how splits
     overlap; if it has folds, they are the splits, else repetitions are. The result has the columns
-    :data:`SHARE_COLUMNS` and a row for each cell and each of :data:`SHARES`: ``value`` with the ends of its
-    interval, NaN below :data:`LEAST_PEOPLE` people, and the ``reason`` for a missing value or interval.
+    :data:`SHARE_COLUMNS` and a row for each cell and each of :data:`SHARES`. ``value`` is NaN below
+    :data:`LEAST_PEOPLE` people, and ``reason`` explains a missing value or interval.
     """
     cells, measures = measures_of_decisions(decisions, resampling, confidence)
     rows = np.arange(len(cells))
@@ -116,11 +116,11 @@ def restoration_table(
     ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its folds first,
     with Student's interval of single splits.
 
-    With the signed discriminations :math:`D` of the baseline and :math:`T` of the technique,
+    :math:`D` and :math:`T` are the signed discriminations of the baseline and of the technique.
     ``original_removed`` is the mean of :math:`D_0 - T_0`, and ``planted_removed`` is the mean of
     :math:`(D_\beta - D_0) - (T_\beta - T_0)`. Their sum is the mean of :math:`D_\beta - T_\beta`.
-    ``original_share`` and ``planted_share`` are their shares of :math:`D_0` and of :math:`D_\beta - D_0`:
-    ratios of sums with the interval of :meth:`Ratio.interval` (Fieller, 1954), undefined where the
+    ``original_share`` and ``planted_share`` are their shares of :math:`D_0` and of :math:`D_\beta - D_0`.
+    They are ratios of sums with the interval of :meth:`Ratio.interval` (Fieller, 1954), undefined where the
     denominator's interval holds 0. The four are left out where ``results`` have no discrimination.
     """
     cells, people = measures_of_decisions(decisions[decisions["beta"] > 0], resampling, confidence)
@@ -212,8 +212,8 @@ def chance_table(
     ``restoration_distance`` lies above 0. One repetition without folds has no interval: there the difference
     itself counts. If a baseline has no refit, nothing is known about its techniques.
 
-    Parameters are as in :func:`undo_table`. The result has the columns :data:`UNDO_COLUMNS` and a row for
-    each such technique, at a level above 0 of a scenario of the original test; ``undo`` is :data:`BY_CHANCE`.
+    Parameters are as in :func:`undo_table`. The result has the columns :data:`UNDO_COLUMNS`, and a row for
+    each such technique on the original test, at a level above 0; ``undo`` is :data:`BY_CHANCE`.
     """
     cells, techniques = _compared(results, [RESTORATION_DISTANCE], baselines, resampling)
     is_technique = ~techniques["technique"].isin([name for pair in refits.values() for name in pair])

@@ -43,8 +43,8 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
 
     Columns :data:`ROBUSTNESS_COLUMNS`, which ``results/README.md`` explains at ``robustness.csv``; one row
     for each :data:`LINE`. Slope and area are means over the ``n`` repetitions that have a value at every
-    level, with :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there are
-    none.
+    level, with :func:`~benchmark.statistics.intervals.student_intervals`. They are NaN with a reason if there
+    are none.
 
     Samples of different levels are independent, and Welch's interval of a weighted sum of their means would
     have more degrees of freedom. For two or three repetitions it is too wide or too narrow, depending on the

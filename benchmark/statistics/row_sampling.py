@@ -33,7 +33,7 @@ def row_deviations(counts: NDArray[np.float64], evaluate: Callable[[Array], Arra
     Notes
     -----
     For the mean of several models on the same rows, pass mean counts. This assumes that the models agree
-    about every row. If they do not, part of the noise averages out, and the deviation is too large: the mean
+    about every row. If they do not, part of the noise averages out, and the deviation is too large. The mean
     answer about a row varies less than a single answer.
     """
     n = counts.sum()
@@ -59,7 +59,7 @@ def with_test_rows(intervals: pd.DataFrame, deviations: pd.DataFrame | None) -> 
     :data:`ROW_COLUMNS`; None means that they are unknown. New columns are ``sd_test_rows``, ``both_low`` and
     ``both_high``; NaN where the deviation or the interval is missing.
 
-    All repetitions are scored on the same test rows, so that their noise does not average out: the variance
+    All repetitions are scored on the same test rows, so that their noise does not average out. The variance
     of the mean is :math:`s^2 / R` over R repetitions plus the variance from the test rows. The degrees of
     freedom are Welch and Satterthwaite's, with none lost for the test rows.
     """

@@ -75,16 +75,16 @@ def frontier_gaps(
 ) -> pd.DataFrame:
     """Return how each technique's accuracy compares with the frontier's at the same discrimination.
 
-    In each repetition the frontier is walked from equal thresholds to parity and beyond, and from there to
-    the best constant answer, which does not discriminate. The way is straight between points, since two rules
-    can be mixed by lot. A technique is compared with the first point that has no more discrimination, of
-    either sign, than the technique.
+    In each repetition the frontier is walked from equal thresholds to parity and beyond. It ends at the best
+    constant answer, which does not discriminate. The way is straight between points, since two rules can be
+    mixed by lot. A technique is compared with the first point that has no more discrimination, of either
+    sign, than the technique.
 
     ``results`` have the columns :data:`~benchmark.columns.RESULT_COLUMNS`, with accuracy and discrimination.
     ``best`` is from :func:`best_frontiers`, ``constants`` and ``resampling`` are as in
     :func:`~benchmark.statistics.answers.standings` and :func:`~benchmark.statistics.answers.answer_table`.
-    The result has the columns :data:`FRONTIER_GAP_COLUMNS`, which ``results/README.md`` explains at
-    ``frontier_gaps.csv``, and one row for each technique at each level of bias that has a frontier.
+    The result has the columns :data:`FRONTIER_GAP_COLUMNS` (``frontier_gaps.csv`` in ``results/README.md``),
+    and one row for each technique at each level of bias that has a frontier.
     """
     paths = best.pivot(index=[*LEVEL, "repetition"], columns="relaxation", values=[ACCURACY, DISCRIMINATION])
     cells = results[results["metric"].isin((ACCURACY, DISCRIMINATION))]

@@ -63,9 +63,9 @@ PAPER_PAIRS = ((DISCRIMINATION, ACCURACY), ("overestimation", "underestimation")
 def build_tables(run: RunFrames) -> list[ReportTable]:
     """Return every table of the headline metrics for which the run has values.
 
-    First come Tables 2 to 7 of the paper, as far as the run has their techniques and metrics, then a table of
-    all techniques for each pair of metrics. Reference rows are in no table. Beside accuracy stand the shares
-    accepted, and the best constant answer is a row.
+    First come Tables 2 to 7 of the paper, as far as the run has their techniques and metrics. Then comes a
+    table of all techniques for each pair of metrics. Reference rows are in no table. Beside accuracy stand
+    the shares accepted, and the best constant answer is a row.
     """
     run = run.of_techniques
     description = run.manifest

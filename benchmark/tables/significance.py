@@ -166,9 +166,8 @@ class _Builder:
                     for note in self.useless_notes(self.techniques, shown)
                 ),
                 f"Stops: the smallest {self.run.level_sign} from which on the mean is no better than the "
-                "baseline's; 'no' if the mean is still better at "
-                f"{self.run.level_text(max(self.betas))}, the greatest. This compares means and is no test; "
-                "robustness.csv has intervals of area and slope.",
+                f"baseline's, or 'no' if it is still better at {self.run.level_text(max(self.betas))}. This "
+                "compares means and is no test; robustness.csv has intervals of area and slope.",
             ],
         )
 
