@@ -127,7 +127,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
         benchmark.quick(frame, **asked, repetitions=2)
 
 
-@pytest.mark.slow  # trains once, and reports twice
+@pytest.mark.nightly  # trains once, and reports twice
 @pytest.mark.usefixtures("small")
 def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.CaptureFixture[str]) -> None:
     rate = loans().groupby("gender")["repaid"].mean()
@@ -147,7 +147,7 @@ def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.
         assert "the labels hide a dose of 0.080" in (Path("out") / name).read_text(encoding="utf-8"), name
 
 
-@pytest.mark.slow  # trains three times
+@pytest.mark.nightly  # trains three times
 @pytest.mark.usefixtures("small")
 def test_the_same_rows_give_the_same_numbers_under_any_name(here: Path) -> None:
     """In the terminal, under two names, and from Python, where pandas has read the file."""
@@ -355,7 +355,7 @@ def test_in_a_terminal_what_the_file_leaves_open_is_asked(
     shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
     assert "1: Nobody knows it, so these rows are left out. (--missing sex=9)" in shown
     assert "2: It is a value like the others. (--favored 1,9)" in shown
-    assert "To be asked nothing, type next time: --missing sex=9" in shown
+    assert "To avoid the questions next time, type: --missing sex=9" in shown
     assert load_card("sens9.toml").filter["sex"] == ("1", "2")
     # No answer: nothing is guessed, and nothing written.
     answers = iter([""])

@@ -198,7 +198,7 @@ def test_a_plugin_file_is_loaded_once_and_runs(tmp_path: Path) -> None:
     [
         (PLUGIN + "\nraise ValueError('spoiled')", "fails on import.*ValueError: spoiled"),
         (PLUGIN.replace("first_rows", "none"), "Two techniques want the name 'none'"),
-        ("x = 1", "registers nothing.*What to do: put @register over each class"),
+        ("x = 1", "registers nothing.*What to do: put @register above each class"),
         ("def", "fails on import.*SyntaxError"),
     ],
 )
