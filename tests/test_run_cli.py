@@ -246,7 +246,7 @@ def test_of_an_interrupted_run_it_is_said_how_far_it_came(
     with monkeypatch.context() as patch:
         patch.setattr(engine_module, "LocalEngine", Stopped)
         assert run() == 130
-    assert "interrupted; 4 of 12 cells are stored, and the same command goes on" in capsys.readouterr().err
+    assert "interrupted; 4 of 12 cells are stored, and the same command continues" in capsys.readouterr().err
     assert main(["report", "out"]) == 2
     error = capsys.readouterr().err
     assert "The run of 'first' in out is not finished" in error
