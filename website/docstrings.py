@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import textwrap
 from typing import Any
 
 import griffe
+
+from website.comments import comment_at
 
 __all__ = ["CommentsOfFields", "InMarkdown", "in_markdown"]
 
@@ -49,13 +50,5 @@ class CommentsOfFields(griffe.Extension):  # type: ignore[misc]
         """Give one field a docstring."""
         if attr.docstring or attr.lineno is None or not attr.parent.is_class:
             return
-        lines = attr.lines_collection[attr.filepath]
-        if behind := re.search(r"  # (?!noqa|type:)(.+)$", lines[attr.endlineno - 1]):
-            comment = [behind[1]]
-        else:
-            above = itertools.takewhile(
-                lambda line: line.strip().startswith("# "), lines[attr.lineno - 2 :: -1]
-            )
-            comment = [line.strip().removeprefix("# ") for line in above][::-1]
-        if comment:
-            attr.docstring = griffe.Docstring(in_markdown("\n".join(comment)), parent=attr)
+        if comment := comment_at(attr.lines_collection[attr.filepath], attr.lineno, attr.endlineno):
+            attr.docstring = griffe.Docstring(in_markdown(comment), parent=attr)

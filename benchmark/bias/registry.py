@@ -25,24 +25,18 @@ _REGISTRY: Registry[type[BiasKind]] = Registry(
 def register(kind: K) -> K:
     """Register a kind of bias under its ``name``: the decorator of every kind.
 
-    Raises
-    ------
-    BiasError
-        If the class is abstract, its declaration is incomplete, or its name is taken.
+    A BiasError means that the class is abstract, that its declaration is incomplete, or that its name is
+    taken.
     """
     _REGISTRY.add(vars(kind).get("name"), kind)
     return kind
 
 
 def make_step(name: str, parameters: Mapping[str, Any] | None = None) -> BiasKind:
-    """Return a kind of bias by name, with parameters; those left out take their defaults.
+    """Return a kind of bias by name, with parameters; all others take their defaults.
 
-    Raises
-    ------
-    UnknownNameError
-        If no kind has the name.
-    BiasError
-        If a parameter does not exist or has no valid value.
+    An UnknownNameError means that no kind has the name, a BiasError that a parameter does not exist or has no
+    valid value.
     """
     kind = _REGISTRY.get(name)
     try:

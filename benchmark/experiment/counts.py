@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
-from benchmark.experiment.scoring import DECISIONS, JOINT, counts_by_place
+from benchmark.experiment.scoring import DECISIONS, JOINT, counts_by_fold
 from benchmark.experiment.store import CellResult
 
 CellName: TypeAlias = tuple[str, str, float, str, str]
@@ -38,7 +38,7 @@ class CountsOfCells:
     def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
         """Yield cells without their counts, which are added here, but with what else stands beside them."""
         for cell in cells:
-            places = counts_by_place(cell.counts)
+            places = counts_by_fold(cell.counts)
             own = [counts for (_, test), counts in places.items() if test == ORIGINAL]
             block = (cell.dataset, cell.bias, cell.beta, cell.repetition)
             planted = [counts for (_, test), counts in places.items() if test == BIASED]

@@ -40,7 +40,7 @@ from benchmark.experiment.evaluate import (
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
 from benchmark.experiment.rule import Values, space
-from benchmark.experiment.scoring import Place, Scorer, scorers_of, scoring_digest
+from benchmark.experiment.scoring import FoldTest, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.versions import code_digest
 from benchmark.seeding import generator
@@ -108,7 +108,7 @@ class _Stage:
     """The rows of a block: what is trained and tested on, and what settings are tried on."""
 
     fold: Fold
-    scorers: Mapping[Place, Scorer]
+    scorers: Mapping[FoldTest, Scorer]
     train: Table  # the training sample but for the validation rows
     rows: Mapping[TunedOn, TestRows]
     validation: Mapping[TunedOn, Scorer]

