@@ -573,8 +573,8 @@ def _short_reading(
     if any(row.is_chosen for row in rows):
         yield (
             "A technique is recommended if it is shown to beat the baseline by more than "
-            f"{criteria.margin:g}, is accurate enough, and accepts and refuses enough of each group. The report has the whole rule. "
-            f"Fewer than {criteria.least_splits} repetitions give candidates only."
+            f"{criteria.margin:g}, is accurate enough, and accepts and refuses enough of each group. The "
+            f"report has the whole rule. Fewer than {criteria.least_splits} repetitions give candidates only."
         )
     yield dominated_note(rows)
     # Where most techniques are compared at a level of bias, few repetitions show the least.

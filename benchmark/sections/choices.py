@@ -466,7 +466,7 @@ def _of_the_chosen(
         least = next(row for row in chosen if row.accuracy_change == cost)
         loss = beyond(-cost, margin)
         yield (
-            f"It loses more than {margin:g} of accuracy, {loss}."
+            f"It loses {loss} of accuracy, more than {margin:g}."
             if one
             else f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses "
             f"the least, {loss}."

@@ -47,7 +47,7 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
 @pytest.mark.parametrize(("accuracy", "cost"), [(0.75, "0.050"), (0.7896, "0.0104")])
 def test_a_technique_that_costs_too_much_is_not_cheap(accuracy: float, cost: str) -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, accuracy, 0.3, 0.25, 0.35)})
-    assert f"It loses more than 0.01 of accuracy, {cost}." in said(found)
+    assert f"It loses {cost} of accuracy, more than 0.01." in said(found)
     assert choice_row(0.5, level_of(found), TITLES)[-1] == "none"
 
 
