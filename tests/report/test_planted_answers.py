@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -186,7 +187,7 @@ def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -
     page = (run[0] / "statistics" / "README.md").read_text(encoding="utf-8")
     for line in page.splitlines():
         if "PLANTED" in line and line.startswith("|"):
-            assert "less accurate than" in line or " samples" in line
+            assert re.search("less accurate than|below a constant| samples", line)
         elif "PLANTED" in line and not line.startswith("- Not defined"):  # no recovery, with the reason
             assert "PLANTED" not in line.partition("Not recommended: ")[0]
     assert page.count("Not recommended: ") == 2
@@ -269,6 +270,4 @@ def test_the_terminal_counts_and_marks_them(run: tuple[Path, str, str]) -> None:
         choice = shown[shown.index("Which technique") : shown.index("β is the level")]
         assert "PLANTED" not in choice
     assert all("*" in line for line in after_run.splitlines() if line.startswith("PLANTED"))
-    assert (
-        after_run.count("* the same answer for nearly everybody, or for each group, in some sample, or") == 1
-    )
+    assert after_run.count("\n* ") == 1

@@ -518,7 +518,7 @@ def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
         in page
     )
     assert "|  |  | 0.5 |  | Massaging |  |" in page
-    assert "Incomplete: techniques that are better at some β, but lack values" in page
+    assert "Incomplete: better at some β, but values are missing" in page
     assert "one: of the test rows, 20 of 100 deprived and 50 of 100 favored ones" in page
     assert "2 datasets are too few" in page
     assert "Repair 0.5 32" in page, "two at one level and ten at three"
