@@ -15,14 +15,14 @@ import pandas as pd
 from benchmark.api import Run, run
 from benchmark.data.card import Card
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import MIN_COUNT, Draft, Wish, as_wish, draft
+from benchmark.data.draft import MIN_COUNT, Draft, FileOptions, as_option, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
 from benchmark.data.table import Schema, Table
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.first_file import first_experiment, reachable_doses
-from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, Asked
+from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, QuickOptions
 from benchmark.render.console import section_lines
 from benchmark.sections import Surface, sections_of
 from benchmark.text.terminal import say as print_line
@@ -136,20 +136,20 @@ def quick(
         names = (classifier,) if isinstance(classifier, str) else tuple(classifier)
         return first_look(
             data,
-            Wish(
+            FileOptions(
                 label,
-                as_wish(favorable),
+                as_option(favorable),
                 sensitive,
-                as_wish(deprived),
+                as_option(deprived),
                 min_count,
-                unfavorable=as_wish(unfavorable),
-                favored=as_wish(favored),
-                missing=as_wish(missing),
-                thousands=as_wish(thousands),
-                decimals=as_wish(decimals),
+                unfavorable=as_option(unfavorable),
+                favored=as_option(favored),
+                missing=as_option(missing),
+                thousands=as_option(thousands),
+                decimals=as_option(decimals),
                 max_mb=max_mb,
             ),
-            Asked(
+            QuickOptions(
                 bias,
                 None if doses is None else tuple(doses),
                 None if betas is None else tuple(betas),
@@ -185,8 +185,8 @@ def _rates(given: Mapping[Any, float] | str | None) -> Mapping[str, float] | Non
 
 def first_look(
     data: pd.DataFrame | str | Path,
-    wish: Wish,
-    asked: Asked,
+    wish: FileOptions,
+    asked: QuickOptions,
     *,
     output: str | Path | None,
     workers: int | None,
@@ -263,5 +263,5 @@ def _without_rates(text: str) -> str:
 
 def _rows(drafted: Draft, schema: Schema) -> Table:
     """Return the rows that the card reads."""
-    kept = drafted.kept
+    kept = drafted.columns_read
     return Table(schema, np.column_stack([kept[name].codes for name in schema.names]))

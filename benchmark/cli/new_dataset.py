@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchmark.data.doubts import DoubtError
-    from benchmark.data.draft import Wish
+    from benchmark.data.draft import FileOptions
 
 
 def add(commands: Any) -> None:
@@ -97,12 +97,14 @@ def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) ->
     return answer.typed
 
 
-def wish_of(options: argparse.Namespace) -> Wish:
+def wish_of(options: argparse.Namespace) -> FileOptions:
     """Return what options say of a file."""
-    from benchmark.data.draft import Wish
+    from benchmark.data.draft import FileOptions
 
     named = {name: getattr(options, name) for name in _WISHED}
-    return Wish(**{name: value for name, value in named.items() if value is not None or name in _NEEDED})
+    return FileOptions(
+        **{name: value for name, value in named.items() if value is not None or name in _NEEDED}
+    )
 
 
 def _new_dataset(options: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
-"""Finding the source files of a card: data directory, user cache, verified download.
+"""Source files of a card, from the data directory, the user's cache, or a verified download.
 
-Files are read whole and checked in memory, so the bytes that were verified are the bytes that are parsed,
-and nothing unverified ever reaches the cache.
+Files are read whole and checked in memory: the verified bytes are the parsed bytes, and nothing unverified
+ever reaches the cache.
 """
 
 from __future__ import annotations
@@ -32,22 +32,19 @@ if TYPE_CHECKING:
     from benchmark.data.card_parts import SourceFile
 
 Progress = Callable[[str, int, int | None], None]
-"""Called while a file downloads: its name, the bytes done, the bytes in all or None."""
+"""Called while a file downloads: its name, the bytes so far, the bytes in all or None."""
 
-ATTEMPTS = 4
-"""How often a download is tried."""
-
-CONNECTION_ATTEMPTS = 2
-"""How often a server is tried that cannot even be reached: without a network, the answer comes soon."""
+ATTEMPTS, CONNECTION_ATTEMPTS = 4, 2
+"""Tries of a download, and of a server that cannot be reached: without a network, the answer comes soon."""
 
 BACKOFF = 1.0
 """Seconds before the second try; each further wait is twice as long."""
 
 TIMEOUTS = (5.0, 30.0)
-"""Seconds until a connection counts as failed, and a server that was reached as silent."""
+"""Seconds until a connection has failed, and until a connected server counts as silent."""
 
 LARGEST = 2**30
-"""Most bytes that are unpacked where nobody says how many there are."""
+"""Most bytes that are unpacked if the card does not give the size."""
 
 _GZIP_ADDS = 1 << 16
 _CHUNK = 1 << 20
@@ -66,21 +63,21 @@ _SAY_SIZE = "if it is as large as that, write in the card, beside the file, how 
 
 
 class DataNotFoundError(DownloadError):
-    """The source files are in no place searched, and could not or must not be downloaded.
+    """The source files were not found, and could not or must not be downloaded.
 
-    A caller that can do without the data may catch this. Files that are found but wrong never raise it.
+    A caller that can do without the data may catch this error. A wrong file never raises it.
     """
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where source files may come from."""
+    """The places where source files may be found."""
 
     data_dir: str | Path | None = None  # searched first; BETABENCH_DATA unless given
     offline: bool = False  # never use the network
     progress: Progress | None = None
     unreached: set[str] = field(default_factory=set, compare=False, repr=False)
-    """URLs that no connection was made to since one was: without a network, the next are tried once only."""
+    """URLs that failed to connect since the last success: without a network, others are tried only once."""
 
 
 ANYWHERE = Sources()
@@ -92,29 +89,29 @@ class SourceBytes:
     """A source file's verified content."""
 
     content: bytes = field(repr=False)  # the whole file, unpacked
-    kind: str  # where it was found: "own file", "data directory", "cache" or "download"
+    kind: str  # "own file", "data directory", "cache" or "download"
     location: str  # path, or URL with the steps into the archive
 
 
 def cache_dir() -> Path:
-    """Return the folder of downloaded files: ``BETABENCH_CACHE``, or the user's cache on this system."""
-    own = os.environ.get("BETABENCH_CACHE")
-    if own:
-        return Path(own).expanduser()
+    """Return the folder of downloads: ``BETABENCH_CACHE``, or the system's cache of this user."""
+    folder = os.environ.get("BETABENCH_CACHE")
+    if folder:
+        return Path(folder).expanduser()
     import platformdirs
 
     return platformdirs.user_cache_path("betabench")
 
 
 def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, ...]:
-    """Return the content of every source file of a card, in the card's order; one that is joined comes last.
+    """Return the content of each source file of a card, in the card's order; a joined file comes last.
 
-    Each file is looked for in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not; then
-    in the cache, as ``<folder>/<name>``; then at its URL. What was downloaded goes to the cache.
+    A file is searched in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not, then in
+    the cache, as ``<folder>/<name>``, then at its URL. Downloads go to the cache.
 
-    A DataNotFoundError says that a file is nowhere, and offline or cannot be fetched; a DownloadError, that
-    what came is not what the card names; a DataError, that a file that was found has another content or
-    cannot be read, or that a folder cannot be used.
+    A DataNotFoundError says that a file was not found and not fetched. A DownloadError says that a download
+    is not the card's file. A DataError says that a file has another content or cannot be read, or that a
+    folder cannot be used.
     """
     finder = _Finder(card, _data_directory(sources.data_dir), sources)
     return tuple(finder.find(file) for file in card.source.all_files)
@@ -139,7 +136,7 @@ class _Finder:
     card: Card
     data_dir: Path | None
     sources: Sources
-    # Several files may come from one archive, which is fetched once.
+    # By URL: several files may come from one archive.
     downloads: dict[str, bytes] = field(default_factory=dict)
 
     def find(self, file: SourceFile) -> SourceBytes:
@@ -150,7 +147,7 @@ class _Finder:
             try:
                 content = read_file(path, file)
             except DataError as error:
-                # The cache is ours to repair; a user's file is not.
+                # Only the cache may be repaired, not a user's file.
                 if kind != "cache" or self.sources.offline or file.url is None:
                     raise
                 damage = error
@@ -206,18 +203,18 @@ class _Finder:
         return DataNotFoundError(
             f"No source file {file.name or file.path} of the dataset {self.card.name!r}"
             + (f", and its download failed: {failure}" if failure else ""),
-            expected="it as " + " or ".join(searched),
+            expected="the file as " + " or ".join(searched),
             got="no such file",
             remedy=remedy,
         )
 
 
 class _Unreachable(Exception):  # noqa: N818  # a state of the network, reported by DataNotFoundError
-    """A URL that cannot be fetched, and why."""
+    """The reason why a URL cannot be fetched."""
 
 
 def _fetch(url: str, sources: Sources) -> bytes:
-    """Download into memory, trying again after failures that may pass."""
+    """Return a download; failures that may pass are tried again."""
     import requests
 
     for attempt in itertools.count(1):
@@ -247,13 +244,13 @@ def _get(url: str, progress: Progress | None) -> bytes:
         total = int(response.headers.get("content-length", 0)) or None
         for chunk in response.iter_content(1 << 16):
             buffer.write(chunk)
-            if progress is not None:  # what the server packs in transit is larger than it says
+            if progress is not None:  # a server may announce the packed size, which is smaller
                 progress(url.rpartition("/")[2], min(buffer.tell(), total or buffer.tell()), total)
     return buffer.getvalue()
 
 
 def _check_redirect(response: requests.Response, **_: object) -> None:
-    """Refuse to be sent to a local file or another service, or out of an encrypted connection."""
+    """Raise a DownloadError for redirects to other schemes, such as files, and out of encryption."""
     target = response.headers.get("location", "")
     here, there = (url.partition(":")[0].lower() for url in (response.url, urljoin(response.url, target)))
     if response.is_redirect and there not in {here, "https"}:
@@ -275,7 +272,7 @@ def _reason(error: requests.RequestException) -> str:
         return "the server did not answer in time"
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the connection broke before the end of the file"
-    # The cause lies deep in urllib3's error, behind a description of its own objects.
+    # urllib3's error has the cause at its end, after descriptions of objects.
     cause = getattr(error.args[0], "reason", error) if error.args else error
     return f"no connection to the server: {str(cause).rpartition(': ')[2]}"
 
@@ -283,7 +280,7 @@ def _reason(error: requests.RequestException) -> str:
 def read_file(path: Path, file: SourceFile, *, most: int | None = None) -> bytes | None:
     """Return a local file's content, unpacked and verified, or None if there is no such file.
 
-    ``most`` bytes are read, packed or not; without it a file that is not packed may have any size.
+    A DataError says that it has more than ``most`` bytes; by default only unpacked files are limited.
     """
     try:
         if most is not None and (size := path.stat().st_size) > most:
@@ -311,14 +308,14 @@ def _unzip(
                 stream, most or file.size or LARGEST, location, error, _RAISE if most else unknown
             )
     except _UNPACK_ERRORS as cause:
-        what = f"The gzipped file {location} is truncated or damaged"
-        raise error(what, got=str(cause), remedy=_REMEDY[error]) from cause
+        problem = f"The gzipped file {location} is truncated or damaged"
+        raise error(problem, got=str(cause), remedy=_REMEDY[error]) from cause
 
 
 def _unpack(content: bytes, file: SourceFile, location: str) -> bytes:
-    """Follow the steps into an archive, and undo a final gzip."""
+    """Return the member of an archive that is the file, without a final gzip."""
     for number, step in enumerate(file.member, start=1):
-        # The last member is the file, or the file gzipped, which hardly makes one larger.
+        # The last member is the file, or the gzipped file, which is hardly larger.
         most = file.size + _GZIP_ADDS if file.size and number == len(file.member) else LARGEST
         try:
             content = _extract(content, step, most, location)
@@ -352,7 +349,7 @@ def _limited(
     error: type[DataError],
     remedy: str = "",
 ) -> bytes:
-    """Read a packed file, but stop where it turns out to be larger than it may be."""
+    """Return the content of a packed file; an error says that it has more than ``most`` bytes."""
     content = io.BytesIO()
     while chunk := stream.read(min(_CHUNK, most + 1 - content.tell())):
         content.write(chunk)
@@ -396,7 +393,7 @@ def _store(content: bytes, path: Path) -> None:
     try:
         write_atomically(path, content)
     except OSError as error:
-        remedy = "name a folder that can be written by BETABENCH_CACHE"
+        remedy = "name a writable folder by BETABENCH_CACHE"
         raise DataError(
             f"The download cannot be kept in {path.parent}", got=str(error), remedy=remedy
         ) from error

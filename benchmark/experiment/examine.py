@@ -30,31 +30,31 @@ from benchmark.registry import load_plugin
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 
 VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
-"""What is said of a technique, by the worst status that one of its checks has."""
+"""Verdicts, by the worst status of the checks."""
 
 _ROWS, _COLUMNS = 50_000, 12
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How a fit on a made-up table of usual size went."""
+    """The outcome of a fit on a made-up table of usual size."""
 
     status: str
     detail: str = ""
     seconds: float | None = None
-    memory: float | None = None  # MiB beyond what the process held before, if the system says so
+    memory: float | None = None  # MiB beyond the process's earlier peak, if the system tells
 
 
 @dataclass(frozen=True)
 class Examiner:
-    """Checks a technique and fits it, or a kind of bias, or a metric, in a process of :func:`run_tasks`."""
+    """A task of :func:`run_tasks` that checks a technique and fits it, or checks a bias kind or a metric."""
 
     classifier: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     plugins: tuple[str, ...] = ()
 
     def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[CheckResult] | Fit]:
-        """Yield the checks of what has this name, by its kind, and the fit, as the cells ask for them."""
+        """Yield the checks of the item named ``block``, and the fit; ``cells`` has its kind, and the fit."""
         for plugin in self.plugins:
             load_plugin(plugin)
         if "bias kind" in cells:
@@ -73,24 +73,23 @@ class Examiner:
 
 def registered_in(file: Path) -> list[str]:
     """Return the names of techniques, kinds of bias and metrics that a file of this package registers."""
-    found = {
-        **{name: inspect.unwrap(own.compute) for name, own in list_metrics().items()},
+    registered = {
+        **{name: inspect.unwrap(metric.compute) for name, metric in list_metrics().items()},
         **list_techniques(),
         **list_bias_kinds(),
     }
     return [
         name
-        for name, item in found.items()
+        for name, item in registered.items()
         if item.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(item)) == file
     ]
 
 
 def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
-    """Check a technique, bias kind or metric in a new process, so that it harms nothing but its report.
+    """Return the report of a technique, bias kind or metric that is checked in a new process.
 
-    Returns its name by its kind, ``verdict`` (of :data:`VERDICTS`) and ``checks`` as plain values; of a
-    technique also ``parameters``, ``classifier`` and ``fit``. The limits are those of the checks, and those
-    of the fit.
+    It has the name, by kind, ``verdict`` (of :data:`VERDICTS`) and ``checks`` as plain values; for techniques
+    also ``parameters``, ``classifier`` and ``fit``. The limits hold for the checks, and again for the fit.
     """
     fitted = kind == "technique"
     task = Task(name, (kind, "fit") if fitted else (kind,))

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from benchmark.data.card import load_card
-from benchmark.data.draft import Wish, draft
+from benchmark.data.draft import FileOptions, draft
 from benchmark.data.draft_text import card_text
 from benchmark.estimator.snippet import card_snippet, snippet
 from benchmark.techniques import list_techniques
@@ -72,7 +72,7 @@ def test_they_run_in_a_process_of_their_own(tmp_path: Path) -> None:
 def drafted(folder: Path, favorable: str, deprived: str | None = None, sensitive: str = "sex") -> Path:
     """Draft the card of people.csv as quick does, and return its path."""
     file = folder / "people.csv"
-    found = draft(file, Wish("hired", favorable, sensitive, deprived), folder)
+    found = draft(file, FileOptions("hired", favorable, sensitive, deprived), folder)
     path = folder / "card.toml"
     path.write_text(card_text(found, file, 5), encoding="utf-8")
     return path

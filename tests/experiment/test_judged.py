@@ -174,8 +174,8 @@ def test_at_beta_1_the_true_label_never_reaches_the_training_rows(card: Path, pl
     poisoned = replace(data, test=flipped(data.test))
     for one, other in zip(folds_of(made, data, 1.0), folds_of(made, poisoned, 1.0), strict=True):
         assert one.train.digest == other.train.digest
-        assert one.kept is not None
-        np.testing.assert_array_equal(one.train.y, judged.favorable[one.kept])
+        assert one.after_bias is not None
+        np.testing.assert_array_equal(one.train.y, judged.favorable[one.after_bias])
         assert (one.tests["original"].truth.y != other.tests["original"].truth.y).all()
         # The biased test has the labels of judges whom no training row knows.
         assert one.tests["biased"].truth.digest == other.tests["biased"].truth.digest
@@ -344,5 +344,5 @@ def test_other_bias_on_the_same_splits(card: Path) -> None:
     data = made.datasets["essays"]
     real, planted = (folds_of(made, data, 1.0, bias) for bias in ("judged", "label"))
     for one, other in zip(real, planted, strict=True):
-        np.testing.assert_array_equal(one.known, other.known)
+        np.testing.assert_array_equal(one.before_bias, other.before_bias)
         assert one.tests["original"].truth.digest == other.tests["original"].truth.digest

@@ -283,7 +283,7 @@ def test_a_rule_that_bounds_nothing(constraint: str, kept: str) -> None:
     if not kept:
         check_experiment(asked)
         return
-    with pytest.raises(ExperimentError, match=f"bounds nothing: {kept}"):
+    with pytest.raises(ExperimentError, match=f"constrains nothing: {kept}"):
         check_experiment(asked)
 
 
@@ -337,7 +337,7 @@ def test_wrong_tuning_is_said() -> None:
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max acuracy"}}))
     with pytest.raises(ExperimentError, match="a value for each group"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max precision"}}))
-    with pytest.raises(ExperimentError, match="is that of a tuned entry"):
+    with pytest.raises(ExperimentError, match="belongs to a tuned entry"):
         expand(
             Experiment(
                 **{**GIVEN, "techniques": ["none", "repair", {"technique": "none", "name": "repair_tuned"}]}
