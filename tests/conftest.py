@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import subprocess
@@ -15,7 +14,7 @@ import hypothesis
 import pandas as pd
 import pytest
 
-from benchmark import registry
+from tests.helpers.plugins import forgetting
 
 # On a busy machine anything can take long: no test is about time.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -108,20 +107,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 pytest.skip(f"{variable} is not set")
         elif fixture in getattr(item, "fixturenames", ()):
             pytest.fail(f"It asks for {fixture}, and is not marked {mark}", pytrace=False)
-
-
-@contextlib.contextmanager
-def forgetting() -> Iterator[None]:
-    """Forget on leaving the plugins that were loaded inside, and what they registered."""
-    before = set(registry._PLUGINS)
-    try:
-        yield
-    finally:
-        for file in registry._PLUGINS.keys() - before:
-            names = registry._PLUGINS.pop(file)
-            for known in registry._REGISTRIES:
-                for name in names.get(known.kind, ()):
-                    known._items.pop(name, None)
 
 
 @pytest.fixture(autouse=True)

@@ -204,3 +204,16 @@ def test_nothing_uses_the_global_random_state() -> None:
                     allowed = {"Generator", "PCG64", "default_rng", "SeedSequence"}
                     assert node.attr in allowed, f"{path}:{node.lineno} uses np.random.{node.attr}"
         assert "random" not in imported_modules(path), f"{path} imports the random module"
+
+
+def test_tests_share_their_setup_in_helpers() -> None:
+    """Nothing is imported from a module of tests: one file can be read, moved and run without another."""
+    shared = ("tests.helpers", "tests.golden")  # the latter records golden values, and is a tool
+    paths = (path for folder in ("tests", "tools") for path in sorted((ROOT / folder).rglob("*.py")))
+    taken = [
+        f"{path.relative_to(ROOT)} takes {module}"
+        for path in paths
+        for module in imported_modules(path)
+        if module.startswith("tests.") and (not module.startswith(shared) or ".test_" in module)
+    ]
+    assert taken == []

@@ -23,10 +23,10 @@ from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentErr
 from benchmark.experiment import first_file
 from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.quick_defaults import Asked
+from benchmark.experiment.quick_defaults import QuickOptions
 from benchmark.statistics import hidden_bias
-from tests.data.made_up import write
 from tests.helpers.hidden import write_made_up_table
+from tests.helpers.made_up_files import write
 
 ROLES = ["--label", "repaid", "--favorable", "1", "--sensitive", "gender"]
 
@@ -261,7 +261,7 @@ def _schema(n_columns: int) -> Schema:
 
 def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> tuple[Experiment, tuple[str, ...]]:
     """Return the experiment on so many rows and columns, read from its file, and its notes."""
-    made = first_experiment(Asked(**asked), "a", 'a "quoted" title', _schema(n_columns), n_rows)
+    made = first_experiment(QuickOptions(**asked), "a", 'a "quoted" title', _schema(n_columns), n_rows)
     Path("card.toml").write_text("")
     Path("experiment.toml").write_text(made.text, encoding="utf-8")
     return load_experiment("experiment.toml"), made.notes
@@ -298,7 +298,7 @@ def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
 
 def test_outside_rates_stand_in_the_file_and_change_no_cell() -> None:
     rates = {"deprived": 0.4, "favored": 0.42}
-    made = first_experiment(Asked(), "a", "b", _schema(3), 200, rates)
+    made = first_experiment(QuickOptions(), "a", "b", _schema(3), 200, rates)
     Path("card.toml").write_text("")
     Path("experiment.toml").write_text(made.text, encoding="utf-8")
     (dataset,) = load_experiment("experiment.toml").datasets
@@ -318,13 +318,13 @@ def _labelled(deprived: int, favored: int) -> Table:
 
 
 def test_doses_are_solved_on_all_rows_and_what_cannot_be_reached_is_said() -> None:
-    near, far = reachable_doses(Asked(), _labelled(7, 60))
+    near, far = reachable_doses(QuickOptions(), _labelled(7, 60))
     assert near.beta == pytest.approx(0.05 / 0.07)
     assert (far.beta, far.gap) == (None, pytest.approx(0.07))
     with pytest.raises(BiasError, match=r"No dose can be reached.*at most 0\.03.*--doses.*--betas"):
-        reachable_doses(Asked(), _labelled(3, 60))
-    assert reachable_doses(Asked(betas=(0.3,)), _labelled(3, 60)) == ()
-    (edited,) = reachable_doses(Asked(bias="cpt", doses=(0.1,)), _labelled(40, 60))
+        reachable_doses(QuickOptions(), _labelled(3, 60))
+    assert reachable_doses(QuickOptions(betas=(0.3,)), _labelled(3, 60)) == ()
+    (edited,) = reachable_doses(QuickOptions(bias="cpt", doses=(0.1,)), _labelled(40, 60))
     assert edited.beta == pytest.approx(0.25)
 
 

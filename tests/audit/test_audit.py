@@ -15,7 +15,7 @@ from benchmark.audit.table_audit import AuditResult
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import list_families, list_metrics
 from benchmark.seeding import generator
-from tests.audit.tables import audited
+from tests.helpers.audits import audited
 
 ROLES: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": ["sex", "race"]}
 

@@ -17,7 +17,7 @@ from benchmark.conformance import example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import DataError, ExperimentError
 from benchmark.techniques import get_technique
-from tests.techniques.tables import table
+from tests.helpers.tables import table
 
 
 class Reader:

@@ -12,7 +12,7 @@ import pytest
 
 from benchmark.audit.predictions import MISSING, read_predictions
 from benchmark.errors import BetabenchError, DataError, ExperimentError, UnknownNameError
-from tests.audit.tables import prepared
+from tests.helpers.audits import prepared
 
 LABEL = [1, 1, 0, 0, 1, 0]
 PREDICTION = [1, 0, 1, 0, 1, 0]

@@ -7,8 +7,8 @@ import pytest
 
 from benchmark.bias import Expected, Rows, make_bias, make_step
 from benchmark.bias.doses import solve_doses
+from benchmark.conformance import example_table
 from benchmark.errors import BiasError
-from tests.bias.test_planting import example_table
 
 
 def deprived_rate(rows: Rows) -> float:

@@ -20,7 +20,7 @@ from benchmark.data.number_form import notation
 from benchmark.data.proposals import missing_roles, proposals
 from benchmark.data.sniff import sniff
 from benchmark.errors import CardError, DataError
-from tests.data.made_up import FILES, N, write
+from tests.helpers.made_up_files import FILES, N, write
 
 WISH = FileOptions("y", "1", "sex", "f")
 

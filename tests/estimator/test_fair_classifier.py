@@ -28,7 +28,7 @@ from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.scoring import unpack
 from benchmark.seeding import generator
-from tests.estimator.people import people
+from tests.helpers.people import people
 
 EXPERIMENT = """
 name = "applied"

@@ -8,29 +8,19 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 from benchmark.data.card import load_card
-from benchmark.data.draft import FileOptions, draft
-from benchmark.data.draft_text import card_text
 from benchmark.estimator.snippet import card_snippet, snippet
 from benchmark.techniques import list_techniques
-from tests.estimator.people import people, write_people
+from tests.helpers.people import people, write_people
+from tests.helpers.snippets import drafted, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PEOPLE = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
 STAGES = ("reweighing", "massaging", "exponentiated_gradient", "reject_option")
-
-
-def run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Run lines in a folder, and return the names that they define."""
-    monkeypatch.chdir(folder)
-    found: dict[str, Any] = {}
-    exec(compile(code, "snippet", "exec"), found)
-    return found
 
 
 @pytest.mark.parametrize("technique", STAGES)
@@ -67,15 +57,6 @@ def test_they_run_in_a_process_of_their_own(tmp_path: Path) -> None:
     code = snippet("reweighing", "people.csv", **PEOPLE)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
-
-
-def drafted(folder: Path, favorable: str, deprived: str | None = None, sensitive: str = "sex") -> Path:
-    """Draft the card of people.csv as quick does, and return its path."""
-    file = folder / "people.csv"
-    found = draft(file, FileOptions("hired", favorable, sensitive, deprived), folder)
-    path = folder / "card.toml"
-    path.write_text(card_text(found, file, 5), encoding="utf-8")
-    return path
 
 
 def test_a_file_is_read_as_its_card_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,9 @@ def test_the_audits_bias_brings_the_rows_of_both_groups_as_they_are(prepared: Pr
         assert fold.before_bias is not None
         assert clean.before_bias is not None
         np.testing.assert_array_equal(fold.train.codes, data.test.codes[fold.before_bias])
-        np.testing.assert_array_equal(clean.before_bias, fold.before_bias[~data.test.deprived[fold.before_bias]])
+        np.testing.assert_array_equal(
+            clean.before_bias, fold.before_bias[~data.test.deprived[fold.before_bias]]
+        )
         assert fold.train.deprived.any()
         seen, truth = fold.tests[ORIGINAL].seen, fold.tests[ORIGINAL].truth
         np.testing.assert_array_equal(seen.deprived, truth.deprived)

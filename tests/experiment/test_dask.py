@@ -30,8 +30,8 @@ from benchmark.experiment.store import Store
 from benchmark.experiment.versions import processor
 from benchmark.report.folder import write_run_folder
 from benchmark.techniques import load_plugin
-from tests.experiment.test_pool import Handler, by_block  # a module that loads quickly
 from tests.helpers.engines import InProcess
+from tests.helpers.pool import Handler, by_block  # a module that loads quickly
 
 dask = pytest.importorskip("dask", reason="needs the extra betabench[cluster]")
 distributed = pytest.importorskip("distributed", reason="needs the extra betabench[cluster]")

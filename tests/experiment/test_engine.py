@@ -20,7 +20,7 @@ from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import software
-from tests.experiment.test_pool import by_block
+from tests.helpers.pool import by_block
 
 SMALL = """
 name = "small"
@@ -105,7 +105,7 @@ from benchmark.experiment.engine import LocalEngine, preparing
 own = psutil.Process()
 with preparing(), LocalEngine(1) as engine:
     from benchmark.experiment.pool import Limits, Task
-    from tests.experiment.test_pool import Handler
+    from tests.helpers.pool import Handler
     for _ in range(2):
         ((finished,),) = engine.run([Task(0, ("threads",))], Handler, Limits(60))
         print(finished.result, psutil.Process(engine.server._process.pid).cmdline() == own.cmdline())

@@ -42,8 +42,8 @@ from benchmark.statistics.cells import Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
-from tests.experiment.test_protocol import prepared, values
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import prepared, values
 
 BOTH = {"sex": "Male", "race": "African-American"}
 OTHERS = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")

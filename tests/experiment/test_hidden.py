@@ -266,7 +266,7 @@ def test_without_hidden_bias_files_are_as_they_were(tmp_path: Path, monkeypatch:
     [
         ({"doses": [], "betas": [0, 0.5]}, 'give "doses" in place of "betas"'),
         ({"paired_betas": False}, "paired_betas = true"),
-        ({"train": "network"}, 'bias is hidden in real rows; give train'),
+        ({"train": "network"}, "bias is hidden in real rows; give train"),
         ({"holdout": None}, "holdout = 0.3"),
         ({"hidden": [0.1, 0.05]}, "ascending"),
         ({"tune": {"trials": 3, "validation": ["biased"], "on": 0.3}}, "settings are not chosen"),

@@ -32,8 +32,8 @@ from benchmark.runs.finished import read_groups, read_results, read_run
 from benchmark.sections.choices import answer_sentences
 from benchmark.statistics.answer_record import by_level
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
-from tests.experiment.test_protocol import prepared
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import prepared
 
 ACCURATE = {"technique": "zafar_2015", "name": "accurate", "parameters": {"constraint": "accuracy"}}
 FIELDS: dict[str, Any] = {

@@ -14,19 +14,18 @@ from pydantic import ValidationError
 
 from benchmark.columns import FOLD_COLUMNS
 from benchmark.data import Table
-from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment import evaluate as module
 from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator
-from benchmark.experiment.expand import expand, lite
+from benchmark.experiment.expand import lite
 from benchmark.experiment.export import failures_frame, folds_frame, metrics_frame
 from benchmark.experiment.keys import planned_cells, sample_identity
 from benchmark.experiment.plan import Block, Experiment
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Scorer, _mean
-from benchmark.experiment.store import CellResult, MetricValue, Store
+from benchmark.experiment.store import MetricValue, Store
 from benchmark.experiment.validate import check_experiment
 from benchmark.metrics import evaluate
 from benchmark.runs.describe import describe_run
@@ -36,22 +35,9 @@ from benchmark.runs.report_frames import described_scenarios
 from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import cells, prepared, values
 
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
-
-
-def prepared(**fields: Any) -> PreparedExperiment:
-    """Return the world of a small experiment; its rows are a sample of COMPAS's embedded network."""
-    bias = fields.pop("bias", "label")
-    given: dict[str, Any] = {
-        "datasets": [{"card": "compas", "bias": [{"kind": bias} if isinstance(bias, str) else bias]}],
-        "techniques": ["none"],
-        "betas": [0, 0.5],
-        "repetitions": 1,
-        "seed": 3,
-        **fields,
-    }
-    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True))
 
 
 def folds(made: PreparedExperiment, beta: float = 0.5, repetition: int = 0) -> list[Fold]:
@@ -59,15 +45,6 @@ def folds(made: PreparedExperiment, beta: float = 0.5, repetition: int = 0) -> l
     bias = next(iter(data.biases))
     block = Block("compas", bias, beta, repetition)
     return list(draw_folds(data, block, made.experiment))
-
-
-def cells(made: PreparedExperiment) -> list[CellResult]:
-    evaluator = Evaluator(made)
-    return [result for block, own in planned_cells(made) for result in evaluator(block, own)]
-
-
-def values(cell: CellResult, test: str = "original", fold: int | None = None) -> dict[str, float | None]:
-    return {m.metric: m.value for m in cell.metrics if (m.test, m.fold) == (test, fold)}
 
 
 def rows_of(tables: Sequence[Table]) -> np.ndarray:

@@ -9,28 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import StoreError
-from benchmark.experiment.store import CellResult, MetricValue, Store, Stored
+from benchmark.experiment.store import MetricValue, Store, Stored
 from benchmark.techniques import Convergence
-
-
-def cell(key: str, **changes: object) -> CellResult:
-    made = CellResult(
-        key,
-        "adult",
-        "cpt",
-        0.25,
-        3,
-        "massaging",
-        "c45",
-        "ok",
-        metrics=(
-            MetricValue("accuracy", 0.1 + 0.2),
-            MetricValue("discrimination", None, "nobody is deprived"),
-        ),
-        counts=[[[1, 2], [3, 4]], [[5, 6], [7, 8]]],
-        seconds=0.5,
-    )
-    return dataclasses.replace(made, **changes)  # type: ignore[arg-type]
+from tests.helpers.cells import cell
 
 
 def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Path) -> None:
@@ -117,7 +98,7 @@ import sys, time
 sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})
 from pathlib import Path
 from benchmark.experiment.store import Store
-from tests.experiment.test_store import cell
+from tests.helpers.cells import cell
 store = Store(Path({str(path)!r}))
 store.write([cell("a"), cell("b")])
 store._connection.execute("BEGIN IMMEDIATE")
@@ -155,7 +136,7 @@ import os, sys
 sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})
 from pathlib import Path
 from benchmark.experiment.store import Store
-from tests.experiment.test_store import cell
+from tests.helpers.cells import cell
 store = Store(Path({str(path)!r}))
 store.write([cell(str(i)) for i in range(400)])
 store._connection.execute("PRAGMA cache_size = 2")

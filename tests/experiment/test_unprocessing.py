@@ -19,8 +19,8 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import Answers
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
-from tests.experiment.test_protocol import cells, prepared, values
 from tests.helpers.engines import InProcess
+from tests.helpers.protocol import cells, prepared, values
 
 SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")
 

@@ -301,7 +301,7 @@ def test_a_plugin_runs_only_when_it_is_named(tmp_path: Path, monkeypatch: pytest
 
 
 def test_tables_escape_every_name() -> None:
-    from tests.report.made_up_runs import DUTCH, METRICS, sample_run  # type: ignore[import-not-found]
+    from tests.helpers.made_up_runs import DUTCH, METRICS, sample_run  # type: ignore[import-not-found]
 
     technique = TechniqueDescription("massaging", SCRIPT)
     dataset = replace(DUTCH, title=SCRIPT, warning=SCRIPT, entry=replace(DUTCH.entry, baseline="massaging"))

@@ -14,7 +14,7 @@ from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
 from benchmark.figures.alternation import alternation_figures, draw_divergences, draw_means
 from benchmark.figures.style import render
-from tests.figures.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels, texts_of
+from tests.helpers.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels, texts_of
 
 RACES = ("Amer Indian Aleut or Eskimo", "Asian or Pacific Islander", "Black", "Other", "White")
 

@@ -27,8 +27,8 @@ from benchmark.report.folder import write_summary_and_figures
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
 from benchmark.text.writing import FORMATS
-from tests.figures.figure_checks import cut_off, nightly_but, overlapping, texts_of
 from tests.helpers.engines import InProcess
+from tests.helpers.figure_checks import cut_off, nightly_but, overlapping, texts_of
 
 TITLE = "Made-up data by sex and race"
 SEXES = ("Female", "Male", "Other", "Unspecified")

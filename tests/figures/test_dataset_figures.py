@@ -20,7 +20,7 @@ from benchmark.figures.label_table import draw_label_table, label_table
 from benchmark.network.model import Network
 from benchmark.network.sampling import sample
 from benchmark.runs.describe import describe_run
-from tests.figures.figure_checks import flaws, panels, texts_of
+from tests.helpers.figure_checks import flaws, panels, texts_of
 
 BETAS = (0.0, 0.5, 1.0)
 LONG = "a_name_of_sixty_characters_that_no_column_of_a_page_can_hold"

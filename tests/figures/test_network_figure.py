@@ -15,8 +15,8 @@ from benchmark.errors import ReportError
 from benchmark.figures.layered import place_layers
 from benchmark.figures.network import draw_network
 from benchmark.runs.descriptions import DatasetDescription, LearnedNetwork
-from tests.figures.figure_checks import cut_off, overlapping, texts_of
-from tests.report.made_up_runs import ADULT, COMPAS, DUTCH
+from tests.helpers.figure_checks import cut_off, overlapping, texts_of
+from tests.helpers.made_up_runs import ADULT, COMPAS, DUTCH
 
 
 def with_network(names: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> DatasetDescription:

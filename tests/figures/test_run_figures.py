@@ -17,7 +17,7 @@ from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes
 from benchmark.runs.manifest import Protocol
 from benchmark.runs.report_frames import described_scenarios
-from tests.figures.figure_checks import (
+from tests.helpers.figure_checks import (
     colorbars,
     cut_off,
     flaws,
@@ -27,7 +27,7 @@ from tests.figures.figure_checks import (
     panels,
     texts_of,
 )
-from tests.report.made_up_runs import (
+from tests.helpers.made_up_runs import (
     ADULT,
     BETAS,
     COMPAS,

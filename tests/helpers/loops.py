@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from benchmark.estimator.fair_classifier import FairClassifier
-from tests.estimator.people import people
+from tests.helpers.people import people
 
 
 def compile_all() -> None:

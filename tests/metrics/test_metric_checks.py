@@ -13,7 +13,7 @@ from benchmark.conformance import METRIC_CHECKS, check_metric
 from benchmark.experiment.export import failures_frame
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.metrics import Metric, UndefinedMetricError, evaluate, get_metric, list_metrics
-from tests.metrics.test_properties import NOT_MIRRORED, NOT_WEIGHTED
+from tests.helpers.metric_properties import NOT_MIRRORED, NOT_WEIGHTED
 
 FILE = '''"""A metric of a user's own."""
 from benchmark.metrics import metric

@@ -12,17 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.metrics import Measurement, Metric, Predictions, list_metrics, measure
+from tests.helpers.metric_properties import NOT_MIRRORED, NOT_WEIGHTED
 
 METRICS = list_metrics()
 TO_A_REFERENCE = [name for name, metric in METRICS.items() if metric.compare == "against_reference"]
 
-# Metrics of which a property does not hold, and why.
-NOT_MIRRORED = {
-    "abroca": "an area between two curves, which is not negative",
-    "flip_test": "asks the rows of one group for neighbors in the other, and not the other way round",
-    "label_kl_divergence": "a divergence of one group from the other",
-    "predicted_positive_share": "the groups' shares sum to 1",
-}
 NOT_COPIED = {
     "consistency": "a row's own copies take the places of its neighbors",
     "flip_test": "the copies of the nearest rows take the places of the next",
@@ -30,12 +24,6 @@ NOT_COPIED = {
     **dict.fromkeys(
         ("differential_fairness_bias_amplification", "smoothed_differential_fairness"),
         "smoothing adds one row to each group, however many there are",
-    ),
-}
-NOT_WEIGHTED = {
-    **dict.fromkeys(("consistency", "flip_test"), "neighbors are rows, whatever their weights"),
-    **dict.fromkeys(
-        ("alternation_divergence", "alternation_gap"), "one row has no spread, whatever its weight"
     ),
 }
 

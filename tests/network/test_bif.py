@@ -8,7 +8,7 @@ from benchmark.data import Column, Schema, Table
 from benchmark.errors import NetworkError
 from benchmark.network.bif import read_bif, state_tokens, write_bif
 from benchmark.network.model import Network, fit_network
-from tests.network.conftest import random_network
+from tests.helpers.networks import random_network
 
 
 def assert_same(one: Network, other: Network, atol: float = 0.0) -> None:

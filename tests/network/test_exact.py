@@ -19,7 +19,7 @@ from benchmark.network._constraints import Constraints, find_cycle
 from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
 from benchmark.network.structure_scores import SetScores
-from tests.network.structure_helpers import (
+from tests.helpers.structures import (
     TABLES,
     learn,
     oracle_score,

@@ -15,8 +15,8 @@ from benchmark.network.bif import read_bif, write_bif
 from benchmark.network.inference import discrimination
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.sampling import sample
-from tests.network.conftest import random_network
-from tests.network.test_pooling import cell_counts, slowly_pooled
+from tests.helpers.networks import random_network
+from tests.helpers.pooling import cell_counts, slowly_pooled
 
 CARDS = list_cards()
 

@@ -5,7 +5,7 @@ from benchmark.data import Column, Schema, Table
 from benchmark.errors import NetworkError
 from benchmark.network.inference import joint_distribution
 from benchmark.network.model import Network, fit_network
-from tests.network.conftest import random_network
+from tests.helpers.networks import random_network
 
 SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")
 

@@ -7,7 +7,7 @@ from benchmark.errors import NetworkError
 from benchmark.network.inference import group_rates, joint_distribution
 from benchmark.network.model import Network
 from benchmark.network.sampling import sample
-from tests.network.conftest import random_network
+from tests.helpers.networks import random_network
 
 
 @pytest.mark.parametrize("seed", range(4))

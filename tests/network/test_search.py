@@ -21,7 +21,7 @@ from benchmark.errors import NetworkError
 from benchmark.network import search as search_module
 from benchmark.network._constraints import find_cycle
 from benchmark.network._counts import members
-from tests.network.structure_helpers import (
+from tests.helpers.structures import (
     TABLES,
     edges_of,
     learn,
@@ -205,7 +205,7 @@ def test_restarts_use_the_given_generator_and_no_other() -> None:
 
 SCRIPT = """
 import numpy as np
-from tests.network.structure_helpers import learn, random_codes
+from tests.helpers.structures import learn, random_codes
 cardinalities = [2, 3, 4, 2, 3, 5, 2, 3]
 codes = random_codes(7, 1000, cardinalities)
 for algorithm in ("hill_climbing", "tabu", "exact"):

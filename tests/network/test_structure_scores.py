@@ -18,7 +18,7 @@ from benchmark.errors import NetworkError
 from benchmark.network import structure_scores as scores_module
 from benchmark.network._counts import collapse, group, members
 from benchmark.network.structure_scores import SetScores
-from tests.network.structure_helpers import (
+from tests.helpers.structures import (
     TABLES,
     oracle_parents,
     oracle_score,

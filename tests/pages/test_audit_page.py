@@ -16,7 +16,7 @@ from benchmark.audit.table_audit import AuditResult
 from benchmark.metrics import get_metric
 from benchmark.pages.audit_page import audit_page
 from benchmark.report.audit_text import print_audit
-from tests.audit.tables import audited
+from tests.helpers.audits import audited
 
 SCRIPT = "<script>alert(1)</script>"
 VOID = {"meta", "rect", "line"}

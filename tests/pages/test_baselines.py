@@ -17,7 +17,7 @@ from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.statistics.hypothesis_tests import N_FLIPS
 from benchmark.text.spreadsheet import csv_text
-from tests.report.test_statistics_files import write_folder
+from tests.helpers.statistics_folder import write_folder
 
 REPETITIONS = 15
 OWN_LEARNERS = {"zafar": "reweighing", "zafar_free": "none"}

@@ -13,7 +13,7 @@ import pytest
 from benchmark.cli import main
 from benchmark.pages.index import find_runs, index_page, refresh_index
 from benchmark.runs.finished import read_results, read_run
-from tests.report.made_up_folder import write_made_up_folder
+from tests.helpers.made_up_folder import write_made_up_folder
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 HOSTILE = "<script>alert(1)</script>"

@@ -40,7 +40,7 @@ from benchmark.statistics import cell_intervals, paired_comparisons
 from benchmark.statistics.cells import Baselines
 from benchmark.statistics.choices import Criteria
 from benchmark.text.spreadsheet import csv_text
-from tests.report.made_up_folder import (
+from tests.helpers.made_up_folder import (
     BETAS,
     CLOSING,
     METRICS,
@@ -54,8 +54,8 @@ from tests.report.made_up_folder import (
     write_made_up_folder,
     write_made_up_page,
 )
-from tests.report.made_up_runs import changed
-from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, planted_results, write_planted_folder
+from tests.helpers.made_up_runs import changed
+from tests.helpers.planted_folder import CONSTANT, PLANTED, USELESS, planted_results, write_planted_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = (len(BETAS), len(TECHNIQUES), len(METRICS))
@@ -557,7 +557,7 @@ def test_the_command_of_a_shipped_experiment_leaves_added_techniques_to_the_run(
 @pytest.mark.slow
 def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:
     code = (
-        "from tests.report.made_up_folder import write_made_up_page; from pathlib import Path; import sys; "
+        "from tests.helpers.made_up_folder import write_made_up_page; from pathlib import Path; import sys; "
         "sys.stdout.write(write_made_up_page(Path(sys.argv[1])).read_text(encoding='utf-8'))"
     )
     done = subprocess.run(

@@ -22,7 +22,7 @@ from benchmark.pages.index import refresh_index
 from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import folder_statistics, run_statistics
 from benchmark.runs.descriptions import GroupSizes
-from tests.report.made_up_folder import (
+from tests.helpers.made_up_folder import (
     REASON,
     SCRIPT,
     TECHNIQUES,
@@ -30,8 +30,8 @@ from tests.report.made_up_folder import (
     write_made_up_folder,
     write_made_up_page,
 )
-from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
-from tests.report.test_two_goals import run_of
+from tests.helpers.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
+from tests.helpers.two_goals import run_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -25,8 +25,8 @@ from benchmark.published.figure import draw_differences
 from benchmark.published.pairing import AGREEMENT_COLUMNS, COMPARISON_COLUMNS, Comparison
 from benchmark.published.readings import KEY, Change, add_readings, read_readings
 from benchmark.published.text import summary_markdown, table_markdown
-from tests.figures.figure_checks import cut_off, numbers_in, overlapping, panels
-from tests.published.test_comparison import PUBLISHED, manifest, write_run
+from tests.helpers.figure_checks import cut_off, numbers_in, overlapping, panels
+from tests.helpers.published import PUBLISHED, manifest, write_run
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "published" / "cardoso2019.csv"
 

@@ -27,7 +27,7 @@ from benchmark.sections.moved import MOVED
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from tests.helpers.hidden import made_up_table, write_made_up_table
-from tests.report.test_two_goals import FIRST, run_of
+from tests.helpers.two_goals import FIRST, run_of
 
 FAR = 0.9  # a dose out of reach
 SIZES = GroupSizes(260, 740, 410, 590)  # a label gap of 0.15

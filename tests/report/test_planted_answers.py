@@ -17,9 +17,9 @@ from benchmark.cli import main
 from benchmark.experiment import engine
 from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
-from tests.conftest import forgetting
 from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
+from tests.helpers.plugins import forgetting
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ import pytest
 from benchmark.figures.run_figures import run_figures
 from benchmark.report.folder import write_summary_and_figures
 from benchmark.text.writing import FORMATS, write_atomically
-from tests.report.made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
+from tests.helpers.made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 
 
 def small_run() -> Run:

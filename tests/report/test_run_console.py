@@ -12,7 +12,7 @@ from rich.console import Console
 
 from benchmark.report.run_console import print_report
 from benchmark.statistics.few import few_words
-from tests.report.made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
+from tests.helpers.made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
 
 
 def printed(

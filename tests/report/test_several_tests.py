@@ -28,9 +28,9 @@ from benchmark.runs.finished import read_frames, read_run
 from benchmark.sections.holds_up import survivors
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.tables.significance import statistics_tables
-from tests.figures.figure_checks import numbers_in
-from tests.report.planted_folder import GROUPS
-from tests.report.tested_three_times import BETAS, BIASES, REPETITIONS, TESTS, frames, write_tested_folder
+from tests.helpers.figure_checks import numbers_in
+from tests.helpers.planted_folder import GROUPS
+from tests.helpers.tested_three_times import BETAS, BIASES, REPETITIONS, TESTS, frames, write_tested_folder
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import io
-import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
 
-from benchmark.columns import EQUALISE, FAILURE_COLUMNS, GOALS, ORIGINAL, RESTORE, RESULT_COLUMNS
+from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.pages.payload import page_numbers
 from benchmark.render.console import print_section, section_lines
 from benchmark.report.run_console import print_report
@@ -22,70 +20,15 @@ from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import (
     DatasetInExperiment,
-    GroupSizes,
-    MetricDescription,
-    PlantedBias,
-    TechniqueDescription,
 )
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.use import winner
-from tests.report.made_up_runs import ADULT, SHARES, changed, sample_run
+from tests.helpers.made_up_runs import changed
+from tests.helpers.two_goals import CLEAN, DISTANCE, FIRST, METRICS, run_of
 
-METRICS = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
-DISTANCE = "restoration_distance"
-REPETITIONS = 10
-CLEAN = (0.15, 0.84, 0.33, 0.26, 0.41, 0.0)
-WORLD = {  # at beta 0.5: the metrics in this order, and the distance to the clean model
-    "none": ("Nothing", (0.383, 0.80, 0.38, 0.19, 0.573, 0.20)),
-    "undoes": ("Undoes", (0.16, 0.83, 0.33, 0.25, 0.41, 0.02)),
-    "evens": ("Evens", (0.01, 0.78, 0.33, 0.325, 0.335, 0.14)),
-    "refuses": ("Refuses", (0.001, 0.77, 0.02, 0.02, 0.021, 0.10)),
-    "trifle": ("Trifle", (0.382, 0.80, 0.38, 0.19, 0.572, 0.199)),
-    "levels": ("Levels", (0.02, 0.80, 0.15, 0.14, 0.16, 0.11)),
-}
 USELESS = ("Refuses", "Trifle", "Levels")
-FIRST = "To restore decisions: Undoes. To equalise acceptance: Evens."
-
-
-def run_of(**changes: Any) -> RunFrames:
-    """Return the run, its manifest with other fields."""
-    rng = np.random.default_rng(28)
-    rows = []
-    for beta, (name, (_, values)), r in itertools.product((0.0, 0.5), WORLD.items(), range(REPETITIONS)):
-        noisy = np.array(CLEAN if beta == 0 else values) + rng.normal(0, 0.0005, 6)
-        for metric, value in zip((*METRICS, DISTANCE), noisy, strict=True):
-            rows.append(("adult", "label", beta, name, "c45", r, ORIGINAL, metric, abs(value)))
-    dataset = replace(
-        ADULT,
-        entry=DatasetInExperiment(name="adult", baseline="none"),
-        bias=(PlantedBias("label", kind="label", description="labels are turned"),),
-        test_groups=GroupSizes(260, 740, 410, 590),
-    )
-    manifest = changed(
-        sample_run(repetitions=2).description,
-        **{
-            "name": "world",
-            "repetitions": REPETITIONS,
-            "betas": (0.0, 0.5),
-            "techniques": tuple(TechniqueDescription(name, title) for name, (title, _) in WORLD.items()),
-            "datasets": (dataset,),
-            "metrics": (
-                *(MetricDescription(name, name.capitalize(), 0.0) for name in METRICS[:2]),
-                MetricDescription(DISTANCE, "Distance to the clean model", 0.0),
-                *SHARES,
-            ),
-            "headline": (*METRICS[:2], DISTANCE),
-            "paired_betas": True,
-            "durations_in_seconds": {"this_run": 1.0, "all_cells": 2.0},
-            "platform": {"system": "Linux", "cores": 2},
-            **changes,
-        },
-    )
-    manifest.experiment.settings = {}  # those of the sample are of other datasets
-    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
-    return RunFrames.of(manifest, results, pd.DataFrame(columns=list(FAILURE_COLUMNS)))
 
 
 @pytest.fixture(scope="module")

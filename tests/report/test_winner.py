@@ -21,9 +21,9 @@ from benchmark.report.statistics_text import statistics_page
 from benchmark.sections.use import NO_LINES, TITLE, winner
 from benchmark.statistics import hidden_bias
 from benchmark.text.words import share
-from tests.estimator.people import people, write_people
-from tests.estimator.test_snippet import drafted, run
 from tests.helpers.hidden import write_made_up_table
+from tests.helpers.people import people, write_people
+from tests.helpers.snippets import drafted, run
 
 EXPERIMENT = """
 name = "people"

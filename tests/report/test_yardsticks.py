@@ -20,7 +20,7 @@ from benchmark.sections.signs import INSIDE_WORDS
 from benchmark.statistics.answer_record import by_level
 from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.text.spreadsheet import csv_text
-from tests.report.test_statistics_files import write_folder
+from tests.helpers.statistics_folder import write_folder
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from benchmark.errors import ReportError, StatisticsError
 from benchmark.runs.report_frames import check_read, described_scenarios
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.text.spreadsheet import csv_text
-from tests.report.made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, changed, sample_run
+from tests.helpers.made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, changed, sample_run
 
 
 def summary_of(run: Run) -> pd.DataFrame:

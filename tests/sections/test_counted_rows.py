@@ -6,7 +6,7 @@ import pytest
 
 from benchmark.runs.descriptions import GroupSizes
 from benchmark.sections.data import data_notes
-from tests.report.made_up_runs import ADULT, changed, sample_run
+from tests.helpers.made_up_runs import ADULT, changed, sample_run
 
 
 @pytest.mark.parametrize(

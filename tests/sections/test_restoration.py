@@ -18,9 +18,9 @@ from benchmark.sections.restoration import GOAL, READING, Told, _text, people, s
 from benchmark.sections.section import Section
 from benchmark.statistics.choices import LEAST
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, REVERSED
-from tests.figures.test_statistics_figures import statistics as made_up
-from tests.report.made_up_restoration import BETA, answered, with_restoration
-from tests.report.planted_folder import PLANTED, write_planted_folder
+from tests.helpers.made_up_restoration import BETA, answered, with_restoration
+from tests.helpers.made_up_statistics import statistics as made_up
+from tests.helpers.planted_folder import PLANTED, write_planted_folder
 
 
 @pytest.fixture(scope="module")

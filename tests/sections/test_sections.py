@@ -16,7 +16,7 @@ from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.answers import NOT_TESTED
 from benchmark.sections.section import Block, Section, TextTable
-from tests.report.made_up_folder import write_made_up_folder
+from tests.helpers.made_up_folder import write_made_up_folder
 
 MADE_UP = Section(
     "made_up",

@@ -6,7 +6,7 @@ import pytest
 
 from benchmark.runs.descriptions import GroupSizes
 from benchmark.sections.first_look import small_groups
-from tests.report.made_up_runs import ADULT
+from tests.helpers.made_up_runs import ADULT
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from benchmark.statistics.across import (
     unbroken_groups,
 )
 from benchmark.statistics.hypothesis_tests import friedman, rank_biserial, wilcoxon_p_values
-from tests.statistics.made_up import GOALS, random_results, results
+from tests.helpers.made_up_results import GOALS, random_results, results
 
 # AUC of C4.5 with parameters m, cf, both or neither tuned, on 14 data sets: Demsar (2006), table 6. The third
 # value of the last row but one is printed as 0.975 too, but ranked before the fourth.

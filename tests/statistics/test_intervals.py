@@ -16,7 +16,7 @@ from benchmark.runs.finished import read_frames
 from benchmark.statistics import cell_intervals, distance
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import student_intervals
-from tests.statistics.made_up import Aim, random_results, results
+from tests.helpers.made_up_results import Aim, random_results, results
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 

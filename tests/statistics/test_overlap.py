@@ -13,7 +13,7 @@ from benchmark.statistics.answers import judged
 from benchmark.statistics.cells import Resampling, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED, corrected_t_p_values
 from benchmark.statistics.intervals import NO_FOLDS, student_intervals
-from tests.statistics.made_up import GOALS, results
+from tests.helpers.made_up_results import GOALS, results
 
 HALVES = Resampling({"one": 1.0})
 

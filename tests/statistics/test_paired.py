@@ -24,7 +24,7 @@ from benchmark.statistics.hypothesis_tests import (
     wilcoxon_p_values,
 )
 from benchmark.statistics.intervals import student_intervals
-from tests.statistics.made_up import GOALS, random_results, results
+from tests.helpers.made_up_results import GOALS, random_results, results
 
 NAN = float("nan")
 

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as npst
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics import pareto_fronts
 from benchmark.statistics.pareto_front import on_pareto_front
-from tests.statistics.made_up import GOALS, random_results, results
+from tests.helpers.made_up_results import GOALS, random_results, results
 
 NAN = float("nan")
 METRICS = ("accuracy", "discrimination")

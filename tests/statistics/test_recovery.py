@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from benchmark.errors import UnknownNameError
 from benchmark.statistics import recoveries
 from benchmark.statistics.recovery import NOTHING_PLANTED, Ratio
-from tests.statistics.made_up import results
+from tests.helpers.made_up_results import results
 
 
 def planted(clean: list[float], biased: list[float], treated: list[float], **where: str) -> pd.DataFrame:

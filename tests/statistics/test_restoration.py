@@ -34,7 +34,7 @@ from benchmark.statistics.restoration import (
     SHARE_COLUMNS,
     UNDO_COLUMNS,
 )
-from tests.statistics.made_up import results
+from tests.helpers.made_up_results import results
 
 BASELINES = Baselines({("one", "c45"): "none"})
 REFITS = {"none": ("refit_clean", "refit_biased")}

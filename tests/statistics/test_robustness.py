@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as npst
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics import slopes_and_areas, stopping_points
-from tests.statistics.made_up import GOALS, random_results, results
+from tests.helpers.made_up_results import GOALS, random_results, results
 
 BETAS = (0.0, 0.25, 0.5, 1.0)
 

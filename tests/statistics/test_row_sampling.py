@@ -10,7 +10,7 @@ import scipy.stats
 from benchmark.metrics import GroupCounts, OneValueEach
 from benchmark.statistics import cell_intervals
 from benchmark.statistics.row_sampling import row_deviations, with_test_rows
-from tests.statistics.made_up import results
+from tests.helpers.made_up_results import results
 
 COUNTS = np.array([[[120.0, 30.0], [25.0, 75.0]], [[60.0, 15.0], [30.0, 45.0]]])
 METRICS = ("accuracy", "discrimination", "overestimation", "underestimation", "precision")

@@ -11,7 +11,7 @@ from benchmark.statistics import best_frontiers, frontier_gaps, inside_shares
 from benchmark.statistics.answers import ConstantAnswer, random_accuracy
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS, accuracy_at, curves_of, mean_frontiers
-from tests.statistics.made_up import results
+from tests.helpers.made_up_results import results
 
 
 @pytest.mark.parametrize(

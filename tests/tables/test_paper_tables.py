@@ -14,8 +14,8 @@ import pytest
 from benchmark.render.tables import MARKUPS, to_csv, to_latex, to_markdown
 from benchmark.runs.descriptions import MetricDescription, TechniqueDescription
 from benchmark.sections.report_table import ReportTable
-from benchmark.tables.paper import build_tables
-from tests.report.made_up_runs import (
+from tests.helpers.latex import check_latex, tables_of
+from tests.helpers.made_up_runs import (
     ADULT,
     BETAS,
     DUTCH,
@@ -27,10 +27,6 @@ from tests.report.made_up_runs import (
     many_techniques,
     sample_run,
 )
-
-
-def tables_of(run: Run) -> dict[str, ReportTable]:
-    return {table.name: table for table in build_tables(run.frames)}
 
 
 @pytest.fixture(scope="module")
@@ -291,32 +287,3 @@ def test_tall_tables_become_a_float_per_dataset() -> None:
     latex = to_latex(tables_of(sample_run(techniques=many_techniques(25)))["all_discrimination_accuracy"])
     assert latex.count(r"\begin{table}") == 3
     assert r"not real data): Dutch (embedded)}" in latex
-
-
-def check_latex(text: str) -> None:
-    """Fail on what would stop LaTeX: unbalanced structure, bare special characters, rows of other widths."""
-    assert all(ord(character) < 0x180 for character in text)
-    body = text.split("\n", 1)[1]
-    stack: list[str] = []
-    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", body):
-        if kind == "begin":
-            stack.append(name)
-        else:
-            assert stack.pop() == name
-    assert not stack
-    bare = re.sub(r"\\[\\{}$&#_%]", "", body)
-    assert not re.search(r"[%#~^_](?!\\)", re.sub(r"\}~", "", bare))
-    assert bare.count("$") % 2 == 0
-    depth = 0
-    for character in bare:
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        assert depth >= 0
-    assert depth == 0
-    for columns, tabular in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", body, re.DOTALL):
-        rows = [line for line in tabular.splitlines() if line.endswith(r"\\")]
-        assert len(rows) > 2
-        for row in rows:
-            assert not row.lstrip().startswith(("[", "*"))
-            entries = re.split(r"(?<!\\)&", row)
-            spans = [re.match(r"\s*\\multicolumn\{(\d+)\}", entry) for entry in entries]
-            assert sum(int(span[1]) if span else 1 for span in spans) == len(columns)

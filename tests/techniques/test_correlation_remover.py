@@ -21,8 +21,7 @@ from benchmark.techniques.correlation_remover import (
     new_features,
     residuals,
 )
-
-from .tables import table
+from tests.helpers.tables import table
 
 
 def prepare(data: Table, seed: int = 0, **parameters: float | str) -> Prepared:

@@ -20,8 +20,7 @@ from benchmark.techniques import Predictor, Tools, get_technique
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.gerry_fair import Game, GerryFair
-
-from .tables import table
+from tests.helpers.tables import table
 
 DEFINITIONS = ["FP", "FN", "SP"]
 

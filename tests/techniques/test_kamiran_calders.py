@@ -13,8 +13,7 @@ from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
 from benchmark.techniques.independence import cell_counts, independent_counts
-
-from .tables import discrimination, table, tables
+from tests.helpers.tables import discrimination, table, tables
 
 # Ten applicants as in the publication's example: four of five men and two of five women are accepted.
 JOBS = table([0] * 5 + [1] * 5, [1, 1, 1, 1, 0, 0, 0, 1, 0, 1], list(range(5)) * 2)

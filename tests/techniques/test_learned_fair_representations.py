@@ -15,8 +15,7 @@ from benchmark.techniques._representation_kernels import exponential, logarithm
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.learned_fair_representations import Prototypes, RepresentationLoss, descend
-
-from .tables import table
+from tests.helpers.tables import table
 
 WEIGHTS = ((0.01, 1.0, 50.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.7, 2.0))
 

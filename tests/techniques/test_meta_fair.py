@@ -16,8 +16,7 @@ from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Predictor, Tools, get_technique
 from benchmark.techniques.meta_fair import Levels, MetaFair, best_shares
-
-from .tables import table
+from tests.helpers.tables import table
 
 SEEDS = [0, 1, 2, 3, 4, 5]
 TAUS = [0.0, 0.3, 0.8, 0.95, 1.0]

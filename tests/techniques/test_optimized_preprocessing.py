@@ -13,8 +13,7 @@ from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques import optimized_preprocessing as module
 from benchmark.techniques.optimized_preprocessing import allowed_rates, most_informative, optimal_mapping
-
-from .tables import table
+from tests.helpers.tables import table
 
 NAME = "optimized_preprocessing"
 

@@ -21,8 +21,7 @@ from benchmark.techniques.calibrated_equalized_odds import mixing_rates
 from benchmark.techniques.equalized_odds import derived_predictor
 from benchmark.techniques.randomized_threshold_optimizer import parity_thresholds
 from benchmark.techniques.reject_option import critical_region
-
-from .tables import table
+from tests.helpers.tables import table
 
 NAMES = (
     "calibrated_equalized_odds",

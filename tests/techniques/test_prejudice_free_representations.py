@@ -11,8 +11,7 @@ from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.prejudice_free_representations import _auc, audit
-
-from .tables import table
+from tests.helpers.tables import table
 
 
 def prepare(data: Table, **parameters: float) -> Prepared:

@@ -17,8 +17,7 @@ from benchmark.techniques import Predictor, get_technique
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.prejudice_remover import PrejudiceRemover, RegularizedLoss
-
-from .tables import table
+from tests.helpers.tables import table
 
 
 @pytest.fixture(autouse=True)

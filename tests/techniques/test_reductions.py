@@ -13,8 +13,7 @@ from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import ClassifierError, NotConvergedError
 from benchmark.techniques import Predictor, Tools, get_technique
-
-from .tables import table
+from tests.helpers.tables import table
 
 BOTH = ["exponentiated_gradient", "grid_search"]
 CONSTRAINTS = [

@@ -33,7 +33,7 @@ from benchmark.techniques import (
 )
 from benchmark.techniques import registry as module
 from benchmark.techniques.new import write_skeleton
-from tests.conftest import forgetting
+from tests.helpers.plugins import forgetting
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -14,8 +14,7 @@ from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
-
-from .tables import table, tables
+from tests.helpers.tables import table, tables
 
 VARIANTS = ("feldman", "blackbox_auditing")
 

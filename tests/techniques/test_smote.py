@@ -16,8 +16,7 @@ from benchmark.techniques import Tools, get_technique
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.independence import cell_counts
 from benchmark.techniques.smote import FairSmote, _most_voted, _nearest, _unbiased
-
-from .tables import table, tables
+from tests.helpers.tables import table, tables
 
 
 def prepare(name: str, data: Table, seed: int = 0, **parameters: float) -> Table:

@@ -27,7 +27,7 @@ from benchmark.techniques import constrained_logistic as shared
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2015 import Zafar2015
-from tests.techniques.tables import table, tables
+from tests.helpers.tables import table, tables
 
 SEEDS = [1, 2, 3]
 TREATMENTS = ["categorical", "schema", "ordinal"]

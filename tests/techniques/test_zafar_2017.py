@@ -19,7 +19,7 @@ from benchmark.techniques.base import Convergence
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2017 import Zafar2017
-from tests.techniques.tables import table
+from tests.helpers.tables import table
 
 CONSTRAINTS = ["fpr", "fnr", "fpr_fnr"]
 SEEDS = [1, 2, 3]

@@ -19,9 +19,9 @@ from benchmark.figures.style import Page, styled
 from benchmark.render.tables import to_csv, to_latex, to_markdown
 from benchmark.runs.finished import read_run
 from benchmark.text.spreadsheet import as_cell, csv_text, from_cell
-from tests.report.made_up_folder import made_up_failures, write_made_up_folder
-from tests.report.made_up_runs import changed, sample_run
-from tests.tables.test_paper_tables import tables_of
+from tests.helpers.latex import tables_of
+from tests.helpers.made_up_folder import made_up_failures, write_made_up_folder
+from tests.helpers.made_up_runs import changed, sample_run
 
 FORMULA = "=cmd|'/C calc'!A0"
 

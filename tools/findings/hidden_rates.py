@@ -29,7 +29,7 @@ from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.expand import expand
 from benchmark.experiment.export import metrics_frame
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.prepare import Scene, World, build_world
+from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.statistics.agreement import tau_of
@@ -52,7 +52,7 @@ _CELL = ["dataset", "hidden", "planted", "technique"]
 Array = NDArray[np.float64]
 
 
-def world() -> World:
+def prepared() -> PreparedExperiment:
     """Return the suite's datasets and techniques, with rates in place of solved label gaps."""
     suite = load_experiment("suite")
     names = [entry.name for entry in suite.datasets if entry.name not in LEFT_OUT]
@@ -69,15 +69,15 @@ def world() -> World:
         datasets=names,
         techniques=[entry.name for entry in suite.techniques],
     )
-    made = build_world(expand(asked), require_real_data=True)
-    return replace(made, scenes={name: _with_rates(scene) for name, scene in made.scenes.items()})
+    made = prepare_experiment(expand(asked), require_real_data=True)
+    return replace(made, datasets={name: _with_rates(data) for name, data in made.datasets.items()})
 
 
-def _with_rates(scene: Scene) -> Scene:
-    """Return a scene in which each label gap is taken for the level of bias of that number."""
+def _with_rates(data: PreparedDataset) -> PreparedDataset:
+    """Return a dataset in which each label gap is taken for the level of bias of that number."""
     levels = tuple(Dose(rate, rate, float("nan")) for rate in (0.0, *PLANTED))
     hidden = {hidden_name("label", rate): Dose(rate, rate, float("nan")) for rate in HIDDEN if rate}
-    return replace(scene, hidden=hidden, doses=dict.fromkeys(scene.biases, levels))
+    return replace(data, hidden=hidden, doses=dict.fromkeys(data.biases, levels))
 
 
 def measured() -> pd.DataFrame:
@@ -87,7 +87,7 @@ def measured() -> pd.DataFrame:
     rows with hidden bias alone, in truth on rows without any; ``parity`` is |T|. ``true_difference`` is
     T - D_clean in truth.
     """
-    made = world()
+    made = prepared()
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store.sqlite") as store:
         cells = compute(made, store, engine=LocalEngine(os.cpu_count() or 1)).cells
     frame = metrics_frame(cells, _METRICS, (ORIGINAL, TRUTH))

@@ -16,7 +16,7 @@ from benchmark.data.card_parts import AlgorithmName, NetworkSettings
 from benchmark.data.table import Table
 from benchmark.network.search import learn_structure
 from benchmark.seeding import generator
-from tests.network.structure_helpers import structure_score
+from tests.helpers.structures import structure_score
 from tools.performance.prepared_inputs import biased_sample, datasets
 from tools.performance.timing import Row, alternate, missing, optional
 

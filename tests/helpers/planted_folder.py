@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.runs.descriptions import GroupSizes
-from tests.report.made_up_folder import BETAS, made_up_manifest, write_frames
+from tests.helpers.made_up_folder import BETAS, made_up_manifest, write_frames
 
 PLANTED = {
     "none": "No technique",

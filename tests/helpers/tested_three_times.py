@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import BALANCED, BIASED, FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
-from tests.report.made_up_folder import made_up_manifest, write_frames
-from tests.report.planted_folder import GROUPS
+from tests.helpers.made_up_folder import made_up_manifest, write_frames
+from tests.helpers.planted_folder import GROUPS
 
 TESTS = (ORIGINAL, BIASED, BALANCED)
 BIASES = ("label", "under")

@@ -1,0 +1,44 @@
+"""Tables of LaTeX, read again."""
+
+from __future__ import annotations
+
+import re
+
+from benchmark.sections.report_table import ReportTable
+from benchmark.tables.paper import build_tables
+from tests.helpers.made_up_runs import (
+    Run,
+)
+
+
+def tables_of(run: Run) -> dict[str, ReportTable]:
+    return {table.name: table for table in build_tables(run.frames)}
+
+
+def check_latex(text: str) -> None:
+    """Fail on what would stop LaTeX: unbalanced structure, bare special characters, rows of other widths."""
+    assert all(ord(character) < 0x180 for character in text)
+    body = text.split("\n", 1)[1]
+    stack: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", body):
+        if kind == "begin":
+            stack.append(name)
+        else:
+            assert stack.pop() == name
+    assert not stack
+    bare = re.sub(r"\\[\\{}$&#_%]", "", body)
+    assert not re.search(r"[%#~^_](?!\\)", re.sub(r"\}~", "", bare))
+    assert bare.count("$") % 2 == 0
+    depth = 0
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    for columns, tabular in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", body, re.DOTALL):
+        rows = [line for line in tabular.splitlines() if line.endswith(r"\\")]
+        assert len(rows) > 2
+        for row in rows:
+            assert not row.lstrip().startswith(("[", "*"))
+            entries = re.split(r"(?<!\\)&", row)
+            spans = [re.match(r"\s*\\multicolumn\{(\d+)\}", entry) for entry in entries]
+            assert sum(int(span[1]) if span else 1 for span in spans) == len(columns)

@@ -1,0 +1,117 @@
+"""Statistics of made-up runs."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from benchmark.columns import RESULT_COLUMNS
+from benchmark.metrics import list_metrics
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, TechniqueDescription
+from benchmark.runs.gaps import GAP_COLUMNS
+from benchmark.runs.recovery import recovery_table
+from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
+from benchmark.statistics.answers import judged, standings
+from benchmark.statistics.cells import to_cells
+from benchmark.statistics.choices import Criteria
+from tests.helpers.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
+
+BETAS = (0.0, 0.5, 1.0)
+METRICS = ("discrimination", "accuracy")
+N_BLOCKS = 6  # two datasets, three levels of bias
+WARNING = "2 datasets are too few for a claim beyond them"
+
+
+@cache
+def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
+    """Return the parts of statistics that figures show, of made-up results, the last technique failing."""
+    rng = np.random.default_rng(n_techniques)
+    names = [f"technique_{i}" for i in range(n_techniques)]
+    rows = []
+    for dataset, beta, (i, name) in itertools.product(("one", "two"), BETAS, enumerate(names)):
+        level = np.array([0.2 + 0.5 * beta - 0.02 * (i % 9), 0.85 - 0.1 * beta - 0.01 * (i % 5)])
+        for repetition, values in enumerate(level + rng.normal(0, 0.01, (repetitions, 2))):
+            gone = i == n_techniques - 1 > 1 and beta == 1
+            for metric, value in zip(METRICS, values, strict=True):
+                own = np.nan if gone else value
+                rows.append((dataset, "cpt", beta, name, "c45", repetition, "original", metric, own))
+    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    goals = list_metrics()
+    run = manifest_of(
+        name="made_up",
+        title="A made-up run",
+        repetitions=repetitions,
+        betas=BETAS,
+        techniques=[
+            TechniqueDescription(name, HOSTILE_TITLES[i % len(HOSTILE_TITLES)] + f" {i}")
+            for i, name in enumerate(names)
+        ],
+        classifiers=("c45",),
+        datasets=[
+            made_up_dataset(
+                name,
+                warning="beware" if name == "two" else None,
+                entry=DatasetInExperiment(name=name, baseline=names[0]),
+                test_groups=GroupSizes(20, 80, 50, 50),
+            )
+            for name in ("one", "two")
+        ],
+    )
+    empty = pd.DataFrame()
+    comparisons = paired_comparisons(results, names[0], goals)
+    standing = standings(results, run.constant_answers)
+    return RunStatistics(
+        run=run,
+        failures=empty,
+        results=results,
+        metrics={name: goals[name] for name in METRICS},
+        baselines=run.baselines(results),
+        alpha=0.05,
+        criteria=Criteria(),
+        intervals=cell_intervals(results),
+        comparisons=comparisons,
+        recovery=recovery_table([(to_cells(results), names[0])], comparisons, standing, run),
+        standing=standing,
+        judged=judged(comparisons),
+        answers=empty,
+        ranks=made_up_ranks(names),
+        pairs=empty,
+        pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals),
+        robustness=empty,
+        groups=pd.DataFrame(columns=list(GAP_COLUMNS)),
+    )
+
+
+def made_up_ranks(names: list[str]) -> pd.DataFrame:
+    """Return ranks in the order of the names, of which every four neighbours do not differ."""
+    rows = []
+    for metric, (over, beta) in itertools.product(
+        METRICS, [("dataset beta", np.nan), *(("dataset", beta) for beta in BETAS)]
+    ):
+        for i, name in enumerate(names):
+            first = max(0, i - 3) + 1
+            groups = " ".join(str(group) for group in range(first, min(i, len(names) - 4) + 2))
+            rank = np.nan if i == len(names) - 1 > 1 else i + 1.0
+            rows.append(
+                (
+                    "one two",
+                    over,
+                    beta,
+                    "cpt",
+                    "c45",
+                    "original",
+                    metric,
+                    name,
+                    rank,
+                    groups,
+                    len(names),
+                    N_BLOCKS,
+                    WARNING,
+                )
+            )
+    columns = ["datasets", "over", "beta", "bias", "classifier", "test", "metric", "technique", "mean_rank"]
+    return pd.DataFrame(rows, columns=[*columns, "groups", "n_techniques", "n_blocks", "warning"])

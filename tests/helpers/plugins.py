@@ -1,0 +1,22 @@
+"""Plugins, forgotten again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from benchmark import registry
+
+
+@contextlib.contextmanager
+def forgetting() -> Iterator[None]:
+    """Forget on leaving the plugins that were loaded inside, and what they registered."""
+    before = set(registry._PLUGINS)
+    try:
+        yield
+    finally:
+        for file in registry._PLUGINS.keys() - before:
+            names = registry._PLUGINS.pop(file)
+            for known in registry._REGISTRIES:
+                for name in names.get(known.kind, ()):
+                    known._items.pop(name, None)
