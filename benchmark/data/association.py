@@ -24,9 +24,8 @@ def finely(column: RawColumn) -> NDArray[np.intp]:
 
 def _table(codes: NDArray[Any], of: NDArray[np.bool_]) -> NDArray[np.float64]:
     _, inverse = np.unique(codes, return_inverse=True)
-    return np.array(
-        [np.bincount(inverse[of == side], minlength=inverse.max() + 1) for side in (False, True)], float
-    )
+    n_codes = inverse.max() + 1
+    return np.array([np.bincount(inverse[of == side], minlength=n_codes) for side in (False, True)], float)
 
 
 def told_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:

@@ -268,10 +268,9 @@ class Card(CardTable):
             facts["join"] = [join.column, join.key, join.file.sha256, join.file.skip_lines]
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
         # A list, because the order of columns can change a result, and JSON's keys are sorted.
-        facts["columns"] = [
-            (name, spec.source or name, _facts(spec, {"source", "description", *without}))
-            for name, spec in self.columns.items()
-        ]
+        prose = {"source", "description", *without}
+        columns = self.columns.items()
+        facts["columns"] = [(name, spec.source or name, _facts(spec, prose)) for name, spec in columns]
         # The order of edges means nothing.
         facts["required_edges"] = sorted(self.required_edges)
         facts["forbidden_edges"] = sorted(self.forbidden_edges)
@@ -317,24 +316,20 @@ class Card(CardTable):
         require_distinct(names)
         require_in_file(names, info)
         sources = {spec.source or name for name, spec in info.data.get("columns", {}).items()}
-        both = [name for name in names if name in sources]
-        if both:
+        if both := [name for name in names if name in sources]:
             raise ValueError("names columns that are also kept: " + ", ".join(map(repr, both)))
         return dropped
 
     @field_validator("label", "sensitive_feature")
     @classmethod
     def _role_is_a_column(cls, name: str, info: ValidationInfo) -> str:
-        columns = info.data.get("columns")
-        if columns is not None:
+        if (columns := info.data.get("columns")) is not None:
             require_known(name, columns, "a column")
             states = columns[name].states
             if info.field_name == "label" and len(states) != 2:
                 raise ValueError("must have two states, but has " + ", ".join(map(repr, states)))
             if len(states) < 2:
-                raise ValueError(
-                    f"must have the deprived group and another state, but has only {states[0]!r}"
-                )
+                raise ValueError(f"must have a state beside the deprived group, but has only {states[0]!r}")
         if info.field_name == "sensitive_feature" and name == info.data.get("label"):
             raise ValueError("must not be the label itself")
         return name
@@ -388,14 +383,10 @@ class Card(CardTable):
         if score is None:
             return None
         require_in_file([score.column], info)
-        features = [
-            name
-            for name, spec in info.data.get("columns", {}).items()
-            if (spec.source or name) == score.column and name != info.data.get("label")
-        ]
-        if features:
-            names = ", ".join(map(repr, features))
-            raise ValueError(f"is the number behind the label, so it cannot be a feature too: {names}")
+        columns = info.data.get("columns", {}).items()
+        readers = [name for name, spec in columns if (spec.source or name) == score.column]
+        if features := ", ".join(repr(name) for name in readers if name != info.data.get("label")):
+            raise ValueError(f"is the number behind the label, so it cannot be a feature too: {features}")
         if any(score.column in group.columns for group in info.data.get("dropped", ())):
             raise ValueError(f"reads {score.column!r}, which is also dropped")
         return score
@@ -428,19 +419,16 @@ class Card(CardTable):
         if any(parent == child for parent, child in edges):
             raise ValueError("must not lead from a column to itself")
         require_distinct([f"{parent} -> {child}" for parent, child in edges])
-        both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
-        if both:
+        if both := [edge for edge in edges if edge in info.data.get("required_edges", ())]:
             raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
         return edges
 
     @field_validator("required_edges")
     @classmethod
     def _required_is_acyclic(cls, edges: Edges) -> Edges:
-        order = graphlib.TopologicalSorter[str]()
-        for parent, child in edges:
-            order.add(child, parent)
+        parents = {child: [parent for parent, other in edges if other == child] for _, child in edges}
         try:
-            order.prepare()
+            graphlib.TopologicalSorter(parents).prepare()
         except graphlib.CycleError as error:
             raise ValueError("must not form a cycle, but do: " + " -> ".join(error.args[1])) from None
         return edges

@@ -45,8 +45,7 @@ Steps = Annotated[
 
 def require_distinct(names: Names) -> Names:
     """Return the names; a ValueError lists those that repeat."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError("must be distinct, but repeats " + ", ".join(map(repr, repeated)))
     return names
 
@@ -67,10 +66,10 @@ def _require_state(state: str | None, info: ValidationInfo) -> str | None:
 def require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
     """Return the names of columns; a ValueError says that ``source.column_names`` does not list them all."""
     source = info.data.get("source")
-    if source is not None and source.column_names is not None:  # else the file's header tells the names
-        for name in names:
-            if name not in source.column_names:
-                raise ValueError(f"reads {name!r}, which source.column_names does not list")
+    listed = source.column_names if source is not None else None  # else the file's header tells the names
+    for name in names:
+        if listed is not None and name not in listed:
+            raise ValueError(f"reads {name!r}, which source.column_names does not list")
     return names
 
 
@@ -239,12 +238,10 @@ class NumericColumn(CardTable):
 
     @model_validator(mode="after")
     def _states_reachable(self) -> Self:
-        stray = [
-            s for s in self.states[len(self.bins) - 1 :] if s not in (*self.values.values(), self.others)
-        ]
-        if stray:
-            counts = f"has {len(self.bins) - 1} bins but {len(self.states)} states"
-            raise ValueError(f"{counts}, and no raw value leads to {', '.join(map(repr, stray))}")
+        n_bins, reached = len(self.bins) - 1, (*self.values.values(), self.others)
+        if stray := ", ".join(repr(state) for state in self.states[n_bins:] if state not in reached):
+            counts = f"has {n_bins} bins but {len(self.states)} states"
+            raise ValueError(f"{counts}, and no raw value leads to {stray}")
         return self
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +39,6 @@ _UNKNOWN = frozenset(
 _HIGH = frozenset(
     code for n in range(1, 6) for code in (10**n - 1, 10**n - 2, 10**n - 3, int("8" * n), int("7" * n))
 )
-_LOW = frozenset({-1, *(-code for code in _HIGH)})
 _SIGNS = re.compile(r"[+<>=≤≥]|^-|-$")
 _MOST_CODES = 3  # numbers at one end that may be codes
 _FEWEST = 5  # rows with a code
@@ -84,15 +84,9 @@ class DoubtError(DataError):
 
     def told(self, *, python: bool = False) -> str:
         """Return the answers as they are typed, in a terminal or in Python."""
-        return "; ".join(
-            " or ".join(
-                f"give {answer.python} ({answer.words})"
-                if python
-                else f"type {answer.typed} ({answer.words})"
-                for answer in question.answers
-            )
-            for question in self.questions
-        )
+        verb, form = ("give", "python") if python else ("type", "typed")
+        answers = ([f"{verb} {getattr(a, form)} ({a.words})" for a in q.answers] for q in self.questions)
+        return "; ".join(map(" or ".join, answers))
 
 
 def _quoted(value: str) -> str:
@@ -106,21 +100,14 @@ def marks_in_doubt(unclear: Mapping[str, Notation]) -> Iterator[Question]:
     """Yield the question whether a mark in some columns separates thousands."""
     if not unclear:
         return
-    names = list(unclear)
-    texts = []
+    names, texts = as_list(list(unclear)), []
     for name, notation in unclear.items():
-        big, small = (notation.read(thousands=sep).plain(notation.example) for sep in (True, False))
-        texts.append(
-            f"{name!r} has {notation.example!r} beside {notation.whole!r}, which may be {float(big):.12g} or "
-            f"{float(small):.12g}"
-        )
-    yield Question(
-        f"The column {'; '.join(texts)}",
-        (
-            Answer("the mark separates thousands", {"thousands": as_list(names)}),
-            Answer("the mark stands before decimals", {"decimals": as_list(names)}),
-        ),
-    )
+        forms = (notation.read(thousands=separates) for separates in (True, False))
+        readings = " or ".join(f"{float(form.plain(notation.example)):.12g}" for form in forms)
+        texts.append(f"{name!r} has {notation.example!r} beside {notation.whole!r}, which may be {readings}")
+    thousands = Answer("the mark separates thousands", {"thousands": names})
+    decimals = Answer("the mark stands before decimals", {"decimals": names})
+    yield Question(f"The column {'; '.join(texts)}", (thousands, decimals))
 
 
 def doubts_of_sides(
@@ -159,14 +146,11 @@ def _codes(column: RawColumn, present: Sequence[int], *, by_number: bool) -> lis
     numeric = [i for i in present if not np.isnan(column.numbers[i])]
     if len(numeric) < 0.5 * len(present) or not (by_number or len(present) <= MOST_STATES):
         return words
-    counts: dict[float, int] = {}
+    counts = Counter[float]()
     for i in numeric:
-        counts[float(column.numbers[i])] = counts.get(float(column.numbers[i]), 0) + int(column.counts[i])
+        counts[float(column.numbers[i])] += int(column.counts[i])
     distinct = np.array(sorted(counts))
-    code_numbers = {
-        *_lone(distinct, counts, _HIGH),
-        *_lone(-distinct[::-1], counts, {-code for code in _LOW}, -1),
-    }
+    code_numbers = {*_lone(distinct, counts, _HIGH), *_lone(-distinct[::-1], counts, {1, *_HIGH}, -1)}
     return words + [i for i in numeric if float(column.numbers[i]) in code_numbers]
 
 
@@ -179,10 +163,9 @@ def _lone(
     """Return the greatest numbers, if they are codes and far from the others."""
     for k in range(min(_MOST_CODES, len(distinct) - 2), 0, -1):
         top, rest = distinct[-k:], distinct[:-k]
-        if any(value not in codes for value in top.tolist()) or (
-            sign > 0 and set(str(int(top[-1]))) != {"9"}
-        ):
-            continue  # 8 is a code beside 9 only
+        nines = sign < 0 or set(str(int(top[-1]))) == {"9"}  # 8 is a code beside 9 only
+        if not nines or any(value not in codes for value in top.tolist()):
+            continue
         if sum(counts[sign * value] for value in top.tolist()) < _FEWEST:
             continue
         gap, range_, gaps = top[0] - rest[-1], np.ptp(rest), np.diff(rest)
@@ -313,11 +296,9 @@ def _about_spellings(
     groups: list[list[int]] = []
     for i in present:
         joined = [alike for alike in groups if any(mean_the_same(column, i, j) for j in alike)]
-        groups = [alike for alike in groups if alike not in joined] + [
-            [i, *(j for alike in joined for j in alike)]
-        ]
-    several = [alike for alike in groups if len(alike) > 1]
-    if not several:
+        groups = [alike for alike in groups if alike not in joined]
+        groups.append([i, *(j for alike in joined for j in alike)])
+    if not (several := [alike for alike in groups if len(alike) > 1]):
         return
     if len(groups) == 1:
         groups = [[i] for i in present]

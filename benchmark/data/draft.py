@@ -12,44 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data import doubts, states
 from benchmark.data.association import cramers_v, finely, giving_away, right_by, told_by
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
-from benchmark.data.doubts import (
-    Answer,
-    DoubtError,
-    Question,
-    doubts_of_sides,
-    marks_in_doubt,
-    standing_apart,
-)
 from benchmark.data.load import Coder
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
 from benchmark.data.sides import Side, as_list, counted, least_favored, shown, side
 from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
-from benchmark.data.states import (
-    MISSING,
-    MOST_LEVELS,
-    MOST_STATES,
-    OTHER,
-    CardEntry,
-    Mask,
-    category,
-    content,
-    cut,
-    feature,
-    figure,
-    merged,
-    useless,
-)
+from benchmark.data.states import CardEntry, Mask
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few, number, share, values_in_list
 
-MIN_COUNT = 5
-"""Fewest rows that a value needs for a state of its own."""
-
+MIN_COUNT = 5  # fewest rows that a value needs for a state of its own
+# From here on a column is left out, or named (share of the label's information), or a proxy (Cramér's V).
 LEAK, HINT, PROXY = 0.5, 0.25, 0.3
-"""From here on a column is left out, or named (share of the label's information), or a proxy (Cramér's V)."""
 
 _KNOWN_BEFORE = "Check that it is known before the label."
 _MOST_LISTED = 200  # raw values that a card's filter may list
@@ -165,8 +142,8 @@ class _Drafting:
 
     def run(self) -> Draft:
         draft, whole = self.draft, dict(self.raw)
-        if doubts := list(self._doubts()):
-            raise DoubtError(doubts)
+        if questions := list(self._doubts()):
+            raise doubts.DoubtError(questions)
         read = self._leave_rows_out()
         label, sensitive = self._label(), self._sensitive()
         y = label.codes == label.entry["states"].index(self.favorable.name)
@@ -213,15 +190,15 @@ class _Drafting:
             )
         return opposite
 
-    def _doubts(self) -> Iterator[Question]:
-        yield from marks_in_doubt(self.draft.table.unclear)
+    def _doubts(self) -> Iterator[doubts.Question]:
+        yield from doubts.marks_in_doubt(self.draft.table.unclear)
         label, sensitive = self.raw[self.given.label], self.raw[self.given.sensitive]
         if self.unfavorable is None:
             options = ("favorable", "unfavorable")
-            yield from doubts_of_sides(label, self.favorable, options, options)
+            yield from doubts.doubts_of_sides(label, self.favorable, options, options)
         if self.favored is None:
             words = ("in the deprived group", "in the favored group")
-            yield from doubts_of_sides(sensitive, self.deprived, ("deprived", "favored"), words)
+            yield from doubts.doubts_of_sides(sensitive, self.deprived, ("deprived", "favored"), words)
 
     def _leave_rows_out(self) -> Mask:
         """Return which rows have a label and a group; the card lists the values to keep, or to leave out."""
@@ -301,10 +278,10 @@ class _Drafting:
         )
         turning = [rows for rows in groups_out if rows.may_turn]
         if turning and self.deprived is None:
-            groups = [group for group, _ in counted(sensitive)][:MOST_STATES]
-            answers = tuple(Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
+            groups = [group for group, _ in counted(sensitive)][: states.MOST_STATES]
+            answers = tuple(doubts.Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
             question = f"These rows do not tell which group of {sensitive.name!r} is deprived. {turning[0]}"
-            raise DoubtError([Question(question, answers)])
+            raise doubts.DoubtError([doubts.Question(question, answers)])
 
     @staticmethod
     def _by_row(whole: RawColumn, read: RawColumn, of: Mask) -> NDArray[np.float64]:
@@ -319,23 +296,25 @@ class _Drafting:
         chosen = favorable.of(column)
         self._require_both(column, chosen, ("favorable", "unfavorable"), "check --favorable")
         if favorable.cut is not None:
-            entry, comments = cut(column, [favorable.cut]), ["Two classes, as --favorable says."]
+            entry, comments = states.cut(column, [favorable.cut]), ["Two classes, as --favorable says."]
             return self._coded(column, (entry, comments))
         order = sorted(np.flatnonzero(~chosen), key=lambda i: -column.counts[i])
         names = [column.values[i] for i in order]
         rest = names[0] if len(set(map(as_number, names)) - {None}) == 1 else " or ".join(names)
-        rest = rest if len(names) <= 3 else OTHER
+        rest = rest if len(names) <= 3 else states.OTHER
         if unfavorable is not None and unfavorable.cut is None:
             rest = unfavorable.name
         if favorable.name == rest:
             favorable.name += " (favorable)"
         comments = [] if len(column.values) == 2 else ["Classes are merged into two, as --favorable says."]
-        return self._coded(column, (merged(column, [(favorable.name, chosen), (rest, ~chosen)]), comments))
+        return self._coded(
+            column, (states.merged(column, [(favorable.name, chosen), (rest, ~chosen)]), comments)
+        )
 
     def _sensitive(self) -> DraftColumn:
         column, deprived, favored = self.raw[self.given.sensitive], self.deprived, self.favored
         if deprived is None:
-            reading = feature if len(column.values) > MOST_LEVELS else category
+            reading = states.feature if len(column.values) > states.MOST_LEVELS else states.category
             sensitive = self._coded(column, reading(column, self.least))
             if len(sensitive.entry["states"]) < 2:
                 raise DataError(
@@ -349,12 +328,14 @@ class _Drafting:
         both = f"in the deprived group {deprived.name!r}", "in another group"
         self._require_both(column, chosen, both, "name several values with --deprived A,B, or another group")
         if deprived.cut is not None:
-            return self._coded(column, (cut(column, [deprived.cut]), ["Two groups, as --deprived says."]))
+            return self._coded(
+                column, (states.cut(column, [deprived.cut]), ["Two groups, as --deprived says."])
+            )
         if favored is not None and favored.cut is None:
             name = favored.name if favored.name != deprived.name else f"{favored.name} (favored)"
-            entry = merged(column, [(deprived.name, chosen), (name, ~chosen)])
+            entry = states.merged(column, [(deprived.name, chosen), (name, ~chosen)])
             return self._coded(column, (entry, ["Two groups, as --deprived and --favored say."]))
-        return self._coded(column, category(column, self.least, (deprived.name, chosen)))
+        return self._coded(column, states.category(column, self.least, (deprived.name, chosen)))
 
     def _require_both(self, column: RawColumn, chosen: Mask, words: tuple[str, str], remedy: str) -> None:
         for rows, word in zip((chosen, ~chosen), words, strict=True):
@@ -368,25 +349,25 @@ class _Drafting:
 
     def _group(self, sensitive: DraftColumn, y: Mask) -> tuple[str, str]:
         """Return the deprived group, by default the one with the fewest favorable labels, and why."""
-        states, draft = sensitive.entry["states"], self.draft
-        counts = np.bincount(sensitive.codes, minlength=len(states))
-        rates = np.bincount(sensitive.codes, weights=y, minlength=len(states)) / np.maximum(counts, 1)
+        groups, draft = sensitive.entry["states"], self.draft
+        counts = np.bincount(sensitive.codes, minlength=len(groups))
+        rates = np.bincount(sensitive.codes, weights=y, minlength=len(groups)) / np.maximum(counts, 1)
         picked = ""
         if self.deprived is None:
-            code = least_favored(sensitive.codes, y, len(states))
+            code = least_favored(sensitive.codes, y, len(groups))
             picked = "It was not named: it is the group that has the favorable label least often. "
-            which = f"{sensitive.name} = {states[code]!r}, which has the favorable label least often"
+            which = f"{sensitive.name} = {groups[code]!r}, which has the favorable label least often"
             draft.warnings.append(f"The deprived group was not named: it is {which}.")
         else:
-            code = states.index(self.deprived.name)
+            code = groups.index(self.deprived.name)
         others = float(y[sensitive.codes != code].mean())
         if round(rates[code] - others, 3) > 0:
             better = f"{share(rates[code])} of it have the favorable label, {share(others)} of the others"
             small = f" It has {counts[code]:,} rows, so this may be chance." * int(counts[code] < FEW_ROWS)
             draft.warnings.append(
-                f"{sensitive.name} = {states[code]!r} is better off in these data: {better}.{small}"
+                f"{sensitive.name} = {groups[code]!r} is better off in these data: {better}.{small}"
             )
-        for state, n in zip(states, counts.tolist(), strict=True):
+        for state, n in zip(groups, counts.tolist(), strict=True):
             if n < max(50, 0.01 * len(y)):
                 draft.problems.append(
                     f"The group {sensitive.name} = {state!r} has {n} rows: too few to tell."
@@ -397,7 +378,7 @@ class _Drafting:
                 draft.problems.append(f"{answer} in {who} has the favorable label.")
         if (rare := min(y.mean(), 1 - y.mean())) < 0.1:
             draft.problems.append(f"The rarer label has {share(float(rare))} of the rows.")
-        return str(states[code]), picked
+        return str(groups[code]), picked
 
     def _features(self, label: DraftColumn, sensitive: DraftColumn) -> None:
         draft, first = self.draft, dict[object, str]()
@@ -405,16 +386,18 @@ class _Drafting:
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
                 draft.columns[name] = label if name == label.name else sensitive
-            elif reason := useless(column, draft.table.n_rows):
+            elif reason := states.useless(column, draft.table.n_rows):
                 draft.dropped[name] = reason
-            elif (same := first.setdefault(content(column), name)) != name:
+            elif (same := first.setdefault(states.content(column), name)) != name:
                 draft.dropped[name] = f"tells the same as {same!r}, value by value"
-            elif len((entry := feature(column, self.least))[0]["states"]) < 2:
+            elif len((entry := states.feature(column, self.least))[0]["states"]) < 2:
                 draft.dropped[name] = "has nearly the same value in every row"
             else:
                 draft.columns[name] = self._coded(column, entry)
                 lacking = float(column.counts[column.missing].sum()) / len(column.rows)
-                if draft.columns[name].entry["kind"] == "numeric" and (codes := standing_apart(column)):
+                if draft.columns[name].entry["kind"] == "numeric" and (
+                    codes := doubts.standing_apart(column)
+                ):
                     apart.append(f"{name} ({few(codes)})")
                 incomplete += [(-lacking, f"{name} ({share(lacking)})")] * (lacking >= 0.01)
         if incomplete:
@@ -438,8 +421,8 @@ class _Drafting:
             entry |= {name: value for name, value in written.items() if value is not None}
             spec = NumericColumn(**entry)
         else:
-            if set(entry["states"]) - {MISSING} <= set(order):
-                entry["states"].sort(key=[*order, MISSING].index)
+            if set(entry["states"]) - {states.MISSING} <= set(order):
+                entry["states"].sort(key=[*order, states.MISSING].index)
                 entry["ordered"] = True
             spec = CategoricalColumn(**entry)
         coder = Coder(spec, decimal)
@@ -520,7 +503,11 @@ def _part(role: str, column: RawColumn, chosen: Side | None, rows: Mask, y: Mask
     of_side, name, span = column.of(rows), "", ""
     if chosen is not None and chosen.cut is not None:
         low, high = np.nanmin(of_side.numbers), np.nanmax(of_side.numbers)
-        name = f"below {figure(chosen.cut)}" if high < chosen.cut else f"{figure(chosen.cut)} and more"
-        span = f"from {figure(low)} to {figure(high)}"
+        name = (
+            f"below {states.figure(chosen.cut)}"
+            if high < chosen.cut
+            else f"{states.figure(chosen.cut)} and more"
+        )
+        span = f"from {states.figure(low)} to {states.figure(high)}"
     n, n_favorable = int(rows.sum()), int((rows & y).sum())
     return Part(role, column.name, tuple(counted(of_side)), n, n_favorable, len(rows), name, span)

@@ -77,15 +77,9 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     if draft.exclude:
         yield from _comment("Rows with these values are left out: they have no label or no group.")
         yield f"exclude = {toml(draft.exclude)}"
-    reasons: dict[str, list[str]] = {}
-    for name, reason in draft.dropped.items():
-        reasons.setdefault(reason, []).append(name)
-    for name, column in draft.columns.items():
-        if column.leak:
-            reasons.setdefault(
-                f"{column.leak} To use it, delete this entry and uncomment its table below.", []
-            ).append(name)
-    for reason, names in reasons.items():
+    advice = "To use it, delete this entry and uncomment its table below."
+    leaks = {name: f"{column.leak} {advice}" for name, column in draft.columns.items() if column.leak}
+    for reason, names in _by_reason({**draft.dropped, **leaks}):
         yield from ("", "[[dropped]]", f"columns = {toml(names)}", f"reason = {toml(reason)}")
     yield from ("", "[source]")
     yield from _comment(" ".join(draft.table.remarks))
@@ -148,19 +142,20 @@ def _comment(text: str) -> Iterator[str]:
 
 def summary_lines(draft: Draft) -> Iterator[str]:
     """Yield a few lines on a draft, first on how labels and groups were read."""
-    read = draft.reading
-    if read is not None:
+    if (read := draft.reading) is not None:
         yield from read.lines()
     names = list(draft.columns_read)
     yield f"{len(names)} columns are read, in {draft.n_rows:,} rows: {few(names, 20, 'others')}."
-    reasons: dict[str, list[str]] = {}
-    for name, reason in draft.dropped.items():
-        reasons.setdefault(reason, []).append(name)
-    for reason, names in reasons.items():
-        yield f"Left out: {few(names, 8)}: {reason}."
+    for reason, dropped in _by_reason(draft.dropped):
+        yield f"Left out: {few(dropped, 8)}: {reason}."
     yield from (f"Warning: {warning}" for warning in draft.warnings)
     said = set() if read is None else set(map(str, read.left_out))
     yield from (f"Note: {problem}" for problem in draft.problems if problem not in said)
+
+
+def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    for reason in dict.fromkeys(reasons.values()):
+        yield reason, [name for name, given in reasons.items() if given == reason]
 
 
 def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:

@@ -55,8 +55,7 @@ def read_numbers(card: Card, records: Records, location: str) -> list[float]:
 
     A DataError says that a value is no number, or outside the card's range.
     """
-    declared = card.score
-    if declared is None:
+    if (declared := card.score) is None:
         return []
     form = NumberForm(card.source.decimal)
     low = -math.inf if declared.minimum is None else declared.minimum
@@ -83,8 +82,7 @@ def score_of(card: Card, table: Table, numbers: Sequence[float]) -> Score | None
 
     A DataError says that the number cannot decide the label, or that all rows have the same one.
     """
-    declared = card.score
-    if declared is None:
+    if (declared := card.score) is None:
         return None
     values = np.array(numbers, dtype=np.float64)
     contrary = contrary_labels(table, values, declared)

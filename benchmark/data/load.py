@@ -52,10 +52,8 @@ class Dataset:
         return (*_unused_note(self.unused), *group_notes(self.table), *self._contrary_note())
 
     def _contrary_note(self) -> Iterator[str]:
-        declared = self.card.score
-        if declared is None or self.score is None:
-            return
-        if contrary := contrary_labels(self.table, self.score.values, declared):
+        declared, score = self.card.score, self.score
+        if declared and score and (contrary := contrary_labels(self.table, score.values, declared)):
             part = share(contrary / len(self.table))
             favorable = f"{self.card.label} = {self.card.favorable_label!r}"
             yield (
@@ -80,18 +78,9 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
     """Return a dataset, with its files found, verified, read and coded.
 
     ``card`` is a card, a shipped one's name, or a TOML file's path. ``numbers`` asks for the numbers behind
-    bins, as far as the card keeps them.
-
-    Raises
-    ------
-    UnknownNameError, CardError
-        If there is no such card, or it breaks rules.
-    DataNotFoundError
-        If a file is found nowhere and cannot be fetched.
-    DownloadError
-        If a download is not the file that the card names.
-    DataError
-        If a file's content is wrong: checksum, columns, values, number of rows, an empty group or class.
+    bins, as far as the card keeps them. Raises the errors of :func:`~benchmark.data.card.load_card` and
+    :func:`~benchmark.data.source.read_sources`, and a DataError if a file's content is wrong: columns,
+    values, number of rows, an empty group or class.
     """
     if not isinstance(card, Card):
         card = load_card(card)
@@ -260,25 +249,21 @@ def _named(card: Card, name: str) -> list[str]:
 
 def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
     """Return an error that lists the unknown values of all columns, with advice."""
-    first, *others = unknown
-    if others:
-        return DataError(
-            f"{len(unknown)} columns hold values that the card does not know:\n  "
-            + "\n  ".join(
-                f"{entry.column!r} from line {entry.line} of {entry.location}: {entry.shown}; expected "
-                + few(_known(card, entry.column), _MOST_SHOWN, "others")
-                for entry in unknown
-            ),
-            remedy=_hints(card, unknown)
-            + "correct the file, or declare the values in the card (columns.NAME.states or .values)",
-        )
+    advice = _hints(card, unknown) + "correct the file, or declare the values in the card"
+    if len(unknown) > 1:
+        lines = [f"{len(unknown)} columns hold values that the card does not know:"]
+        for entry in unknown:
+            expected = few(_known(card, entry.column), _MOST_SHOWN, "others")
+            location = f"{entry.column!r} from line {entry.line} of {entry.location}"
+            lines.append(f"{location}: {entry.shown}; expected {expected}")
+        return DataError("\n  ".join(lines), remedy=f"{advice} (columns.NAME.states or .values)")
+    (only,) = unknown
     return DataError(
-        f"Column {first.column!r} of {first.location} holds values that its card does not know, "
-        f"the first in line {first.line}",
-        expected="one of " + ", ".join(_known(card, first.column)),
-        got=first.shown,
-        remedy=_hints(card, unknown)
-        + f"correct the file, or declare the values in the card ({_field(first.column)})",
+        f"Column {only.column!r} of {only.location} holds values that its card does not know, "
+        f"the first in line {only.line}",
+        expected="one of " + ", ".join(_known(card, only.column)),
+        got=only.shown,
+        remedy=f"{advice} ({_field(only.column)})",
     )
 
 
@@ -293,13 +278,11 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
     headed = [entry for entry in unknown if (card.coded[entry.column].source or entry.column) in entry.counts]
     if headed and card.source.column_names:
         hints.append("the file seems to have a header, so leave 'column_names' out")
-    numeric = [entry for entry in unknown if isinstance(card.coded[entry.column], NumericColumn)]
-    other = "," if card.source.decimal == "." else "."
-    if any(
-        re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", value) for entry in numeric for value in entry.counts
-    ):
-        mark = MARKS[other]
-        hints.append(f'numbers seem to have a decimal {mark}: set decimal = "{other}" under [source]')
+    numeric = [entry.counts for entry in unknown if isinstance(card.coded[entry.column], NumericColumn)]
+    mark = "," if card.source.decimal == "." else "."
+    decimal = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+")
+    if any(map(decimal.fullmatch, itertools.chain.from_iterable(numeric))):
+        hints.append(f'numbers seem to have a decimal {MARKS[mark]}: set decimal = "{mark}" under [source]')
     hints += _spellings(card, unknown)
     lacking = [entry.column for entry in unknown if entry.counts.keys() & set(MISSING_VALUES)]
     if card.label in lacking:
@@ -323,20 +306,15 @@ def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
             continue
         numbers = {as_number(listed): listed for listed in (*named, *spec.states)}
         numbers.pop(None, None)
-        same = {
-            value: numbers[number]
-            for entry in unknown
-            if entry.column == name
-            for value in sorted(entry.counts)
-            if (number := as_number(value)) in numbers
-        }
+        values = [value for entry in unknown if entry.column == name for value in sorted(entry.counts)]
+        same = {value: numbers[as_number(value)] for value in values if as_number(value) in numbers}
         if not same:
             continue
         file, meant = next(iter(same.items()))
-        entries = [
-            f"{toml(value)} = {toml(spec.values.get(listed, listed))}" for value, listed in same.items()
-        ]
-        shown = few(entries, _MOST_NAMED, "others")
+        names = {value: spec.values.get(listed, listed) for value, listed in same.items()}
+        shown = few(
+            [f"{toml(value)} = {toml(state)}" for value, state in names.items()], _MOST_NAMED, "others"
+        )
         write = f"add {shown} to its 'values'" if named else f"write values = {{ {shown} }}"
         yield (
             f"in column {name!r} the file has {file} and the card says {meant} (whole numbers are often "

@@ -9,16 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
-MARKS = {".": "point", ",": "comma"}
-"""Decimal marks, and their names."""
-
-Thousands = Literal[".", ",", " ", "'"]
-"""Separators of thousands."""
-
+MARKS = {".": "point", ",": "comma"}  # decimal marks, and their names
+Thousands = Literal[".", ",", " ", "'"]  # separators of thousands
 Unit = Literal["$", "€", "£", "¥", "%"]
-UNITS: tuple[str, ...] = get_args(Unit)
-"""Signs that may stand beside a number."""
-
+UNITS: tuple[str, ...] = get_args(Unit)  # signs that may stand beside a number
 _SPACES = ("\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 _APOSTROPHES = ("\N{RIGHT SINGLE QUOTATION MARK}",)
 _PLAIN = {**dict.fromkeys(map(ord, _SPACES), " "), **dict.fromkeys(map(ord, _APOSTROPHES), "'")}
@@ -61,8 +55,7 @@ class NumberForm:
         return re.compile(rf"[+-]?{_GROUPS[self.thousands or ','].pattern}{decimals}")
 
 
-PLAIN = NumberForm()
-"""Numbers as Python writes them."""
+PLAIN = NumberForm()  # numbers as Python writes them
 
 
 @dataclass(frozen=True)
@@ -119,8 +112,7 @@ def notation(values: Sequence[str]) -> Notation:
     grouped = [mark for mark in MARKS if seen[mark]["thousands"]]
     unclear = [mark for mark in MARKS if seen[mark]["unclear"]]
     if len(decimal) == 2 or len(grouped) == 2 or set(decimal) & set(grouped) or (blank and grouped):
-        shown = [example[m, w] for w in ("decimal", "thousands") for m in MARKS if (m, w) in example][:2]
-        return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, shown))}")
+        return _mixed([example[m, w] for w in ("decimal", "thousands") for m in MARKS if (m, w) in example])
     if decimal or grouped:
         mark = decimal[0] if decimal else _other(grouped[0])
         behind = _other(mark)
@@ -129,8 +121,7 @@ def notation(values: Sequence[str]) -> Notation:
     if blank:
         return Notation(NumberForm(unclear[0] if unclear else ".", blank, unit), unit)
     if len(unclear) == 2:
-        shown = [example[mark, "unclear"] for mark in MARKS]
-        return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, shown))}")
+        return _mixed([example[mark, "unclear"] for mark in MARKS])
     if unclear:
         (mark,) = unclear
         return Notation(None, unit, mark, whole, example[mark, "unclear"])
@@ -145,6 +136,10 @@ def file_decimal(notations: Iterable[Notation]) -> str | None:
         if notation.form is not None and (notation.has_decimals or notation.form.thousands in MARKS)
     }
     return marks.pop() if len(marks) == 1 else None
+
+
+def _mixed(examples: Sequence[str]) -> Notation:
+    return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, examples[:2]))}")
 
 
 def _other(mark: str) -> str:
@@ -169,8 +164,7 @@ def _bare(value: str, unit: str | None) -> str:
 
 def _tells(number: str) -> list[tuple[str, str]]:
     """Return the marks in a number, each "decimal", "thousands" or "unclear"."""
-    counts = {mark: number.count(mark) for mark in MARKS if mark in number}
-    if not counts:
+    if not (counts := {mark: number.count(mark) for mark in MARKS if mark in number}):
         return []
     if len(counts) == 2:
         last = max(counts, key=number.rindex)

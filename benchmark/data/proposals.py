@@ -66,11 +66,8 @@ def proposals(table: RawTable, roles: Mapping[str, str | None]) -> Iterator[str]
 
 
 def _small(table: RawTable) -> list[str]:
-    return [
-        name
-        for name, column in table.columns.items()
-        if 2 <= (~column.missing).sum() <= MOST_STATES and not useless(column)
-    ]
+    small = {n: c for n, c in table.columns.items() if 2 <= (~c.missing).sum() <= MOST_STATES}
+    return [name for name, column in small.items() if not useless(column)]
 
 
 def _labels(table: RawTable, taken: set[str | None]) -> list[str]:
@@ -87,10 +84,8 @@ def _labels(table: RawTable, taken: set[str | None]) -> list[str]:
 
 def _sensitive(table: RawTable) -> list[str]:
     """Return columns named like groups of people, columns of few values first."""
-    small = _small(table)
-    return sorted(
-        (name for name in table.columns if _words(name) & _PEOPLE), key=lambda name: name not in small
-    )
+    small, names = _small(table), [name for name in table.columns if _words(name) & _PEOPLE]
+    return sorted(names, key=lambda name: name not in small)
 
 
 def _words(name: str) -> set[str]:

@@ -18,6 +18,7 @@ from benchmark.errors import DataError
 from benchmark.text.words import as_number
 
 _Rows = Iterator[tuple[int, list[str]]]
+_Joined = tuple[Sequence[str], Mapping[str, list[str]]]  # header of a joined file, and its rows by key
 
 
 @dataclass(frozen=True)
@@ -29,19 +30,8 @@ class Records:
     unused: list[str]  # columns of the file that the card does not mention
 
 
-@dataclass(frozen=True)
-class _Joined:
-    """The rows of a joined file, by key."""
-
-    header: Sequence[str]
-    rows: Mapping[str, list[str]]
-
-
 def read_files(card: Card, sources: Sequence[SourceBytes]) -> Iterator[Records]:
-    """Yield the records of each file of a card; ``sources`` are the contents of all files, in order.
-
-    Raises the errors of :func:`read_records`.
-    """
+    """Yield the records of each file of a card, from the contents of all files, by :func:`read_records`."""
     joined = None if card.source.join is None else _read_joined(card, sources[-1])
     for file, source in zip(card.source.files, sources, strict=False):
         yield read_records(card, file, source, joined)
@@ -64,8 +54,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
             assert card.source.join is not None
             column = card.source.join.column
             key = _positions([column], header, source.location, advice)[column]
-            rows = _with_joined(rows, key, len(header), joined)
-            header = [*header, *_renamed(joined.header, header)]
+            rows = _with_joined(rows, key, len(header), joined[1])
+            header = [*header, *_renamed(joined[0], header)]
         position = _positions(mentioned, header, source.location, advice)
         wanted = [(position[name], frozenset(values)) for name, values in card.filter.items()]
         unwanted = [(position[name], frozenset(values)) for name, values in card.exclude.items()]
@@ -80,9 +70,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
                     remedy=advice.of_row(line, len(header))
                     or "if it is truncated, get it again; else correct source.delimiter in the card",
                 )
-            if all(row[i].strip() in values for i, values in wanted) and not any(
-                row[i].strip() in values for i, values in unwanted
-            ):
+            is_wanted = all(row[i].strip() in values for i, values in wanted)
+            if is_wanted and not any(row[i].strip() in values for i, values in unwanted):
                 cells_read.append([row[i] for i in cells])
                 lines.append(line)
     except csv.Error as error:
@@ -130,7 +119,7 @@ def _read_joined(card: Card, source: SourceBytes) -> _Joined:
                 remedy="correct the file, or 'key' under [source.join] in the card",
             )
         row_of[key] = row
-    return _Joined(header, row_of)
+    return header, row_of
 
 
 def _renamed(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
@@ -140,16 +129,15 @@ def _renamed(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
         yield name if name not in others else next(free for free in numbered if free not in {*others, *names})
 
 
-def _with_joined(rows: _Rows, key: int, width: int, joined: _Joined) -> _Rows:
+def _with_joined(rows: _Rows, key: int, width: int, joined: Mapping[str, list[str]]) -> _Rows:
     for line, row in rows:
         if len(row) != width:
             yield line, row  # the caller reports the error
-        elif (partner := joined.rows.get(row[key].strip())) is not None:
+        elif (partner := joined.get(row[key].strip())) is not None:
             yield line, [*row, *partner]
 
 
-DELIMITERS = (",", ";", "\t", "|", " ")
-"""Separators of a line's values, the most usual first."""
+DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
 
 
 @dataclass(frozen=True)
@@ -193,8 +181,7 @@ class _Advice:
 
 
 def _positions(names: Sequence[str], header: Sequence[str], location: str, advice: _Advice) -> dict[str, int]:
-    missing = [name for name in names if name not in header]
-    if missing:
+    if missing := [name for name in names if name not in header]:
         close = difflib.get_close_matches(missing[0], header, n=1)
         card = advice.card
         field, header_hint = "'source' of the columns", advice.of_header(header, names)
@@ -223,8 +210,7 @@ def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tupl
     rows = _rows(lines, file.skip_lines, delimiter=source.delimiter)
     if source.column_names:
         return source.column_names, rows
-    header = next(rows, None)
-    if header is None:
+    if (header := next(rows, None)) is None:
         raise DataError(
             f"The source file {location} is empty",
             expected="a header line and rows",

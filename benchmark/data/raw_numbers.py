@@ -16,6 +16,10 @@ from benchmark.errors import DataError
 if TYPE_CHECKING:
     from benchmark.data.table import Table
 
+_Codes = NDArray[np.int16]
+_Array = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
@@ -62,32 +66,21 @@ def numbered(
     table: Table,
     data: Table,
     numbers: Numbers,
-    source_rows: NDArray[np.intp] | None,
-    data_rows: NDArray[np.intp] | None,
+    source_rows: _Rows | None,
+    data_rows: _Rows | None,
     lots: Callable[[str], np.random.Generator],
 ) -> Table:
     """Return a table with numbers: the data's own for rows of the data, else drawn ones.
 
     A drawn number is one of the data's in the same bin, as probable as it is frequent there, and independent
-    of all else given the bin. A state without numbers in the data gives NaN.
+    of all else given the bin. A state without numbers in the data gives NaN. Columns with numbers have the
+    same states in both tables; ``table`` may have more states at the end.
 
-    Parameters
-    ----------
-    table : Table
-        Rows without numbers.
-    data, numbers : Table, Numbers
-        The data and their numbers. Columns with numbers have the same states in both tables; ``table`` may
-        have more states at the end.
-    source_rows : ndarray of int, optional
-        Rows of the data that numbers are drawn from; all unless given.
-    data_rows : ndarray of int, shape (n_rows,), optional
-        The data's row that each row of the table is; without it, all numbers are drawn. A row whose state has
-        changed gets a drawn number.
-    lots : callable(str) -> Generator
-        The random numbers of each column, by name.
+    Numbers are drawn from ``source_rows`` of the data, all unless given. ``data_rows``, shape (n_rows,), has
+    the data's row of each row of the table; a row whose state has changed gets a drawn number, and without
+    ``data_rows`` all do. ``lots`` returns the random numbers of a column, by name.
     """
-    columns = tuple(name for name in numbers.columns if name in table.schema.names)
-    if not columns:
+    if not (columns := tuple(name for name in numbers.columns if name in table.schema.names)):
         return table
     values = np.empty((len(table), len(columns)), order="F")
     for i, name in enumerate(columns):
@@ -100,12 +93,8 @@ def numbered(
 
 
 def _drawn(
-    codes: NDArray[np.int16],
-    of_data: NDArray[np.int16],
-    numbers: NDArray[np.float64],
-    source_rows: NDArray[np.intp] | None,
-    lots: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    codes: _Codes, of_data: _Codes, numbers: _Array, source_rows: _Rows | None, lots: _Array
+) -> _Array:
     """Return for each code, and its lot in [0, 1), a number of one of the data's rows with that code."""
     if source_rows is not None:
         of_data, numbers = of_data[source_rows], numbers[source_rows]

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from benchmark.text.words import few, share
 
-FEW_ROWS = 30
-"""Fewest rows from which a group's numbers tell anything."""
+FEW_ROWS = 30  # fewest rows from which a group's numbers tell anything
 
+_Mask = NDArray[np.bool_]
+_Sides = NDArray[np.float64]  # whether each row is on a side: 1, 0, or NaN if that is unknown
 _MOST_SHOWN = 8  # values that a line names
 _CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shares differ clearly
 
@@ -62,14 +63,12 @@ class LeftOut:
     may_turn: bool = False  # whether these rows could change which group is better off
 
     def __str__(self) -> str:
-        text = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'} with {self.why} "
-        text += "is left out" if self.rows == 1 else "are left out"
-        if self.with_label is not None:
-            out, others = map(share, self.with_label)
-            text += f": {out} of them have the favorable label, {others} of the others"
-        elif self.with_group is not None:
-            out, others = map(share, self.with_group)
-            text += f": {out} of them are in the deprived group, {others} of the others"
+        rows, verb = ("row", "is") if self.rows == 1 else ("rows", "are")
+        text = f"{self.rows:,} {rows} with {self.why} {verb} left out"
+        if shares := self.with_label or self.with_group:
+            out, others = map(share, shares)
+            have = "have the favorable label" if self.with_label else "are in the deprived group"
+            text += f": {out} of them {have}, {others} of the others"
         if not self.goes_with:
             return f"{text}."
         turn = " and could change which group is better off" * self.may_turn
@@ -114,17 +113,11 @@ def small_group(role: str, rows: int) -> str:
     )
 
 
-def left_out(
-    rows: NDArray[np.bool_],
-    why: str,
-    read: NDArray[np.bool_],
-    y: NDArray[np.float64],
-    member: NDArray[np.float64],
-) -> LeftOut:
+def left_out(rows: _Mask, why: str, read: _Mask, y: _Sides, member: _Sides) -> LeftOut:
     """Return a comparison of rows that are left out with the rows that are read.
 
     ``y`` tells for each row of the file whether it has the favorable label, ``member`` whether it is in the
-    deprived group: 1, 0, or NaN if that is unknown.
+    deprived group.
     """
     n, shares = int(rows.sum()), dict[str, Any]()
     for column, values in (("label", y), ("group", member)):
@@ -140,9 +133,7 @@ def left_out(
     return LeftOut(n, why, **shares)
 
 
-def _may_turn(
-    rows: NDArray[np.bool_], read: NDArray[np.bool_], y: NDArray[np.float64], member: NDArray[np.float64]
-) -> bool:
+def _may_turn(rows: _Mask, read: _Mask, y: _Sides, member: _Sides) -> bool:
     """Return whether unknown labels or groups of rows left out could change which group is better off."""
     # The unknown value may be the same for all, or follow the known one, or be its opposite.
     of_group = (np.ones_like(y), np.zeros_like(y), y, 1 - y)

@@ -88,12 +88,9 @@ def as_list(values: Sequence[str]) -> str:
 
 def meant(name: str, names: Sequence[str]) -> str:
     """Return a question for the name that was probably meant, or an empty text."""
-    close = difflib.get_close_matches(
-        name.lower(), [known_name.lower() for known_name in names], n=1, cutoff=0.5
-    )
-    return next(
-        (f"did you mean {known_name!r}? " for known_name in names if [known_name.lower()] == close), ""
-    )
+    lower = [candidate.lower() for candidate in names]
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    return f"did you mean {names[lower.index(close[0])]!r}? " if close else ""
 
 
 def shown(column: RawColumn, chosen: Mask | None = None) -> str:

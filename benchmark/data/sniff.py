@@ -28,9 +28,7 @@ from benchmark.text.words import as_number, values_in_list
 MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
 """Values that mean missing in a file without a card."""
 
-MOST_MB = 500.0
-"""Most megabytes of unpacked text that are read from a file without a card."""
-
+MOST_MB = 500.0  # most megabytes of unpacked text that are read from a file without a card
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 _NO_TEXT = {
@@ -106,8 +104,7 @@ def sniff(
     A,B, whose point or comma separates thousands or stands before decimals. A DataError says that the file is
     missing, no table of text, or larger than ``most_mb``, or that a line does not fit the others.
     """
-    content = read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))
-    if content is None:
+    if (content := read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))) is None:
         raise DataError(f"There is no file {path}", remedy="correct the path")
     text, encoding, remarks = _decode(content, path)
     size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
@@ -148,19 +145,18 @@ def _from(path: Path, folder: Path) -> str:
 
 def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
     """Return a file's text, its encoding, and a sentence on the encoding."""
-    problem = next((problem for start, problem in _NO_TEXT.items() if content.startswith(start)), None)
     wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if problem is None and b"\0" in content and not wide:
-        problem = "no text: it has bytes of value 0"
-    if problem is None and content.lstrip()[:1] in (b"{", b"[", b"@", b"%"):
-        problem = "JSON, or an ARFF file"
-    if problem is None and not content.strip():
-        problem = "empty"
-    if problem is not None:
+    kinds = {
+        **{kind: content.startswith(start) for start, kind in _NO_TEXT.items()},
+        "no text: it has bytes of value 0": b"\0" in content and not wide,
+        "JSON, or an ARFF file": content.lstrip().startswith((b"{", b"[", b"@", b"%")),
+        "empty": not content.strip(),
+    }
+    if any(kinds.values()):
         raise DataError(
             f"{path} cannot be read as a table",
             expected="a CSV file with a header and rows",
-            got=problem,
+            got=next(kind for kind, applies in kinds.items() if applies),
             remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
         )
     marked = content.startswith(b"\xef\xbb\xbf")
@@ -226,12 +222,8 @@ def _named(header: list[str]) -> tuple[str, ...]:
 
 def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
     """Return the first rows, each with the number of its last line, up to the first error of CSV."""
-    reader = csv.reader(
-        itertools.islice(io.StringIO(text, newline=""), _SAMPLE_LINES),
-        delimiter=delimiter,
-        skipinitialspace=True,
-        strict=True,
-    )
+    lines = itertools.islice(io.StringIO(text, newline=""), _SAMPLE_LINES)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     rows: list[tuple[int, list[str]]] = []
     with contextlib.suppress(csv.Error):  # the sample may cut a quote, or the separator may be wrong
         rows.extend((reader.line_num, [c.strip() for c in row]) for row in reader if "".join(row).strip())
@@ -257,9 +249,8 @@ def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
     except csv.Error as error:
         raise DataError(f"{path} is not valid CSV", got=str(error), remedy="correct the file") from error
     if not rows or not rows[0]:
-        raise DataError(
-            f"{path} has no rows", expected="rows below the header", got="none", remedy="get the file again"
-        )
+        expected = "rows below the header"
+        raise DataError(f"{path} has no rows", expected=expected, got="none", remedy="get the file again")
     columns = {}
     for name, values, codes in zip(header, positions, rows, strict=True):
         order = sorted(values)

@@ -34,18 +34,11 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int | None], None]
 """Called while a file downloads: its name, the bytes so far, the bytes in all or None."""
 
-ATTEMPTS, CONNECTION_ATTEMPTS = 4, 2
-"""Tries of a download, and of a server that cannot be reached: without a network, the answer comes soon."""
+ATTEMPTS, CONNECTION_ATTEMPTS = 4, 2  # tries of a download, and of a server that cannot be reached
 
-BACKOFF = 1.0
-"""Seconds before the second try; each further wait is twice as long."""
-
-TIMEOUTS = (5.0, 30.0)
-"""Seconds until a connection has failed, and until a connected server counts as silent."""
-
-LARGEST = 2**30
-"""Most bytes that are unpacked if the card does not give the size."""
-
+BACKOFF = 1.0  # seconds before the second try; each further wait is twice as long
+TIMEOUTS = (5.0, 30.0)  # seconds until a connection has failed, and until a connected server counts as silent
+LARGEST = 2**30  # most bytes that are unpacked if the card does not give the size
 _GZIP_ADDS = 1 << 16
 _CHUNK = 1 << 20
 _TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -80,8 +73,7 @@ class Sources:
     """URLs that failed to connect since the last success: without a network, others are tried only once."""
 
 
-ANYWHERE = Sources()
-"""The environment's data directory, the cache, the network."""
+ANYWHERE = Sources()  # the environment's data directory, the cache, the network
 
 
 @dataclass(frozen=True)
@@ -95,8 +87,7 @@ class SourceBytes:
 
 def cache_dir() -> Path:
     """Return the folder of downloads: ``BETABENCH_CACHE``, or the system's cache of this user."""
-    folder = os.environ.get("BETABENCH_CACHE")
-    if folder:
+    if folder := os.environ.get("BETABENCH_CACHE"):
         return Path(folder).expanduser()
     import platformdirs
 
@@ -109,17 +100,15 @@ def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, 
     A file is searched in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not, then in
     the cache, as ``<folder>/<name>``, then at its URL. Downloads go to the cache.
 
-    A DataNotFoundError says that a file was not found and not fetched. A DownloadError says that a download
-    is not the card's file. A DataError says that a file has another content or cannot be read, or that a
-    folder cannot be used.
+    A DataNotFoundError says that a file was not found and not fetched, a DownloadError that a download is not
+    the card's file, and a DataError that a file or folder is wrong or cannot be read.
     """
     finder = _Finder(card, _data_directory(sources.data_dir), sources)
     return tuple(finder.find(file) for file in card.source.all_files)
 
 
 def _data_directory(given: str | Path | None) -> Path | None:
-    chosen = given or os.environ.get("BETABENCH_DATA")
-    if not chosen:
+    if not (chosen := given or os.environ.get("BETABENCH_DATA")):
         return None
     path = Path(chosen).expanduser()
     if not path.is_dir():
@@ -145,15 +134,13 @@ class _Finder:
         for kind, path in self._places(file):
             searched.append(str(path))
             try:
-                content = read_file(path, file)
+                if (content := read_file(path, file)) is not None:
+                    return SourceBytes(content, kind, str(path))
             except DataError as error:
                 # Only the cache may be repaired, not a user's file.
                 if kind != "cache" or self.sources.offline or file.url is None:
                     raise
                 damage = error
-            else:
-                if content is not None:
-                    return SourceBytes(content, kind, str(path))
         if file.url is None or self.sources.offline:
             raise self._not_found(file, searched)
         try:
@@ -178,12 +165,17 @@ class _Finder:
         assert file.name is not None
         if file.url not in self.downloads:
             packed = _fetch(file.url, self.sources)
-            _verify_digest(packed, file.archive_sha256, file.url, DownloadError)
+            _verify(packed, file.url, DownloadError, file.archive_sha256)
             self.downloads[file.url] = packed
         location = " -> ".join((file.url, *file.member))
         content = _unpack(self.downloads[file.url], file, location)
-        _verify(content, file, location, DownloadError)
-        _store(content, cache_dir() / self.card.folder / file.name)
+        _verify(content, location, DownloadError, file.sha256, file.size)
+        path = cache_dir() / self.card.folder / file.name
+        try:
+            write_atomically(path, content)
+        except OSError as error:
+            problem = f"The download cannot be kept in {path.parent}"
+            raise DataError(problem, got=str(error), remedy="name another by BETABENCH_CACHE") from error
         return SourceBytes(content, "download", location)
 
     def _not_found(
@@ -194,12 +186,11 @@ class _Finder:
         else:
             how = f"download {file.url}" if file.url else self.card.source.instructions or "get the file"
             unpack = f", take {' -> '.join(file.member)} out of it" if file.member else ""
+            allow = "allow the network, or " if self.sources.offline and file.url else ""
             remedy = (
-                f"{how}{unpack}, put it as {self.card.folder}/{file.name} into a folder, "
+                f"{allow}{how}{unpack}, put it as {self.card.folder}/{file.name} into a folder, "
                 "and name that folder by --data-dir or BETABENCH_DATA"
             )
-            if self.sources.offline and file.url:
-                remedy = f"allow the network, or {remedy}"
         return DataNotFoundError(
             f"No source file {file.name or file.path} of the dataset {self.card.name!r}"
             + (f", and its download failed: {failure}" if failure else ""),
@@ -292,7 +283,7 @@ def read_file(path: Path, file: SourceFile, *, most: int | None = None) -> bytes
         got, remedy = error.strerror or str(error), "make it a readable file"
         raise DataError(f"The source file {path} cannot be read", got=got, remedy=remedy) from error
     content = _unzip(content, file, str(path), DataError, most)
-    _verify(content, file, str(path), DataError)
+    _verify(content, str(path), DataError, file.sha256, file.size)
     return content
 
 
@@ -303,10 +294,8 @@ def _unzip(
         return content
     try:
         with gzip.open(io.BytesIO(content)) as stream:
-            unknown = "" if file.size else _SAY_SIZE
-            return _limited(
-                stream, most or file.size or LARGEST, location, error, _RAISE if most else unknown
-            )
+            advice = _RAISE if most else "" if file.size else _SAY_SIZE
+            return _limited(stream, most or file.size or LARGEST, location, error, advice)
     except _UNPACK_ERRORS as cause:
         problem = f"The gzipped file {location} is truncated or damaged"
         raise error(problem, got=str(cause), remedy=_REMEDY[error]) from cause
@@ -336,18 +325,13 @@ def _extract(archive: bytes, member: str, most: int, location: str) -> bytes:
             return _limited(extracted, most, location, DownloadError)
     stream.seek(0)
     with tarfile.open(fileobj=stream, mode="r:*") as tar:
-        regular = tar.extractfile(member)
-        if regular is None:
+        if (regular := tar.extractfile(member)) is None:
             raise KeyError(f"{member!r} is not a regular file")
         return _limited(regular, most, location, DownloadError)
 
 
 def _limited(
-    stream: IO[bytes] | gzip.GzipFile,
-    most: int,
-    location: str,
-    error: type[DataError],
-    remedy: str = "",
+    stream: IO[bytes] | gzip.GzipFile, most: int, location: str, error: type[DataError], remedy: str = ""
 ) -> bytes:
     """Return the content of a packed file; an error says that it has more than ``most`` bytes."""
     content = io.BytesIO()
@@ -367,33 +351,16 @@ def _too_large(location: str, most: int, error: type[DataError], remedy: str, go
     )
 
 
-def _verify(content: bytes, file: SourceFile, location: str, error: type[DataError]) -> None:
-    if file.size is not None and len(content) < file.size:
-        raise error(
-            f"The source file {location} is truncated",
-            expected=f"{file.size:,} bytes",
-            got=f"{len(content):,} bytes",
-            remedy=_REMEDY[error],
-        )
-    _verify_digest(content, file.sha256, location, error)
-
-
-def _verify_digest(content: bytes, expected: str | None, location: str, error: type[DataError]) -> None:
+def _verify(
+    content: bytes, location: str, error: type[DataError], sha256: str | None, size: int | None = None
+) -> None:
+    n, remedy = f"{len(content):,} bytes", _REMEDY[error]
+    if size is not None and len(content) < size:
+        problem = f"The source file {location} is truncated"
+        raise error(problem, expected=f"{size:,} bytes", got=n, remedy=remedy)
     digest = hashlib.sha256(content).hexdigest()
-    if expected is not None and digest != expected:
+    if sha256 not in (None, digest):
+        got = f"SHA-256 {digest} of {n}"
         raise error(
-            f"The checksum of {location} is wrong",
-            expected=f"SHA-256 {expected}",
-            got=f"SHA-256 {digest} of {len(content):,} bytes",
-            remedy=_REMEDY[error],
+            f"The checksum of {location} is wrong", expected=f"SHA-256 {sha256}", got=got, remedy=remedy
         )
-
-
-def _store(content: bytes, path: Path) -> None:
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        remedy = "name a writable folder by BETABENCH_CACHE"
-        raise DataError(
-            f"The download cannot be kept in {path.parent}", got=str(error), remedy=remedy
-        ) from error

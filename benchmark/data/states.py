@@ -14,18 +14,11 @@ from numpy.typing import NDArray
 from benchmark.data.sniff import RawColumn
 from benchmark.text.words import as_number, few, share
 
-MOST_STATES, MOST_LEVELS = 12, 8
-"""Most states of a category, and most distinct numbers that are a state each."""
-
-OTHER, MISSING = "other", "missing"
-"""States of rare values, and of missing ones."""
-
+MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct numbers that are a state each
+OTHER, MISSING = "other", "missing"  # states of rare values, and of missing ones
 Mask = NDArray[np.bool_]
-Group = tuple[str, Mask]
-"""A state, and a mask of the column's values that it stands for."""
-CardEntry = tuple[dict[str, Any], list[str]]
-"""A column's entry in the card, and comments on it."""
-
+Group = tuple[str, Mask]  # a state, and a mask of the column's values that it stands for
+CardEntry = tuple[dict[str, Any], list[str]]  # a column's entry in the card, and comments on it
 _MOST_CODES = 40  # distinct numbers that may be codes
 _LARGEST = 1e300  # larger numbers are not rounded
 _HEAVY = 0.25  # share of the rows from which one number has a bin of its own

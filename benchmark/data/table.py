@@ -22,9 +22,7 @@ from benchmark.text.words import few
 if TYPE_CHECKING:  # importing it takes half a second, which lists and cards can do without
     import pandas as pd
 
-CODE_DTYPE = np.int16
-"""Type of every code: a single type, so that compiled kernels exist once."""
-
+CODE_DTYPE = np.int16  # type of every code: a single type, so that compiled kernels exist once
 States: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 """Definition of a group: columns, and the states of each that members may have."""
 
@@ -172,11 +170,11 @@ class Schema(_Columns):
         names = self.names
         if len(set(names)) != len(names):
             raise DataError("Column names repeat", expected="distinct names", got=", ".join(names))
-        large = [c.name for c in self.columns if c.cardinality > np.iinfo(CODE_DTYPE).max]
-        if large:
+        most = np.iinfo(CODE_DTYPE).max
+        if large := [c.name for c in self.columns if c.cardinality > most]:
             raise DataError(
                 "Columns have too many states",
-                expected=f"at most {np.iinfo(CODE_DTYPE).max:,} states",
+                expected=f"at most {most:,} states",
                 got=", ".join(large),
                 remedy="merge states, or cut numbers into bins",
             )
@@ -381,14 +379,11 @@ class Table:
         """Return a data frame of categoricals with the schema's states and their order."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                column.name: pd.Categorical.from_codes(
-                    self.codes[:, i], dtype=pd.CategoricalDtype(list(column.states), ordered=column.ordered)
-                )
-                for i, column in enumerate(self.schema.columns)
-            }
-        )
+        columns = {}
+        for i, column in enumerate(self.schema.columns):
+            dtype = pd.CategoricalDtype(list(column.states), ordered=column.ordered)
+            columns[column.name] = pd.Categorical.from_codes(self.codes[:, i], dtype=dtype)
+        return pd.DataFrame(columns)
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, schema: Schema) -> Table:
@@ -399,13 +394,9 @@ class Table:
         """
         import pandas as pd
 
-        missing = [name for name in schema.names if name not in frame.columns]
-        if missing:
-            raise DataError(
-                "The data frame lacks columns",
-                expected=", ".join(schema.names),
-                got="no " + ", no ".join(missing),
-            )
+        if missing := [name for name in schema.names if name not in frame.columns]:
+            got = "no " + ", no ".join(missing)
+            raise DataError("The data frame lacks columns", expected=", ".join(schema.names), got=got)
         codes = np.empty((len(frame), len(schema.columns)), dtype=CODE_DTYPE, order="F")
         for i, column in enumerate(schema.columns):
             values = frame[column.name].astype("object")

@@ -23,12 +23,8 @@ def parse_rates(text: str) -> dict[str, float]:
             break
         rates[match[1]], end = rate, match.end()
     if not rates or end < len(text):
-        raise DataError(
-            "The outside rates cannot be read",
-            expected=_EXAMPLE,
-            got=repr(text),
-            remedy="correct --true-rate",
-        )
+        problem = "The outside rates cannot be read"
+        raise DataError(problem, expected=_EXAMPLE, got=repr(text), remedy="correct --true-rate")
     return rates
 
 
@@ -63,9 +59,9 @@ def rates_of_sides(given: Mapping[str, float], reading: Reading) -> dict[str, fl
 
 
 def _rate_of(part: Part, rates: Mapping[tuple[str, str], float]) -> float:
-    whole = [rates[part.role, name] for name in (part.role, part.name) if (part.role, name) in rates]
-    if whole:
-        return whole[0]
+    for name in (part.role, part.name):
+        if (part.role, name) in rates:
+            return rates[part.role, name]
     weights = {value: n for value, n in part.values if (part.role, value) in rates}
     if missing := [value for value, _ in part.values if value not in weights]:
         names = [part.name] if part.name else missing
@@ -85,10 +81,9 @@ def _names(part: Part) -> Iterator[str]:
 
 def _key(name: str, sides: list[Part]) -> tuple[str, str] | None:
     """Return the side of a name, and the file's spelling of it; None if it is unknown."""
+    number = as_number(name)
     for part in sides:
-        for known_name in _names(part):
-            if known_name == name or (
-                as_number(known_name) is not None and as_number(known_name) == as_number(name)
-            ):
-                return part.role, known_name
+        for spelling in _names(part):
+            if spelling == name or (number is not None and as_number(spelling) == number):
+                return part.role, spelling
     return None

@@ -14,11 +14,8 @@ from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
 from benchmark.experiment.scoring import DECISIONS, JOINT, counts_by_place
 from benchmark.experiment.store import CellResult
 
-CellName: TypeAlias = tuple[str, str, float, str, str]
-"""Dataset, bias, level of bias, technique and classifier."""
-
-BlockName: TypeAlias = tuple[str, str, float, int]
-"""Dataset, bias, level of bias and repetition."""
+CellName: TypeAlias = tuple[str, str, float, str, str]  # dataset, bias, level of bias, technique, classifier
+BlockName: TypeAlias = tuple[str, str, float, int]  # dataset, bias, level of bias and repetition
 
 
 class CountsOfCells:

@@ -1,13 +1,11 @@
-"""Random draws of a block: its seeds, its splits, its training samples and its test rows.
-
-All results depend on this module, so it is part of :data:`benchmark.experiment.versions.HARNESS`.
-"""
+"""Random draws of a block: its seeds, its splits, its training samples and its test rows."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +22,8 @@ if TYPE_CHECKING:
     from benchmark.experiment.prepare import PreparedDataset
 
 Axes = dict[str, str | int | float]
-_Numbering = Callable[[Table, NDArray[np.intp] | None, str], Table]
+Positions = NDArray[np.intp]
+_Numbering = Callable[[Table, Positions | None, str], Table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +34,8 @@ class TestRows:
 
     seen: Table  # the rows as a technique sees them: recorded features, no labels
     truth: Table  # the rows for scoring: true features, and the labels of the test
-    # Positions among the original test rows, shape (n_rows,), if a technique sees the same of both, so that
-    # it gives the same answers.
-    among: NDArray[np.intp] | None = None
+    # Positions among the original test rows, shape (n_rows,), if a technique sees the same of both.
+    among: Positions | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +47,9 @@ class Fold:
     tests: Mapping[Test, TestRows]
     # Ascending positions among the dataset's rows: of the rows that ``train`` or its network was made from,
     # of the rows that ``train`` has, if they are real, and of the original test rows, if these are not all.
-    before_bias: NDArray[np.intp] | None = None
-    after_bias: NDArray[np.intp] | None = None
-    test_rows: NDArray[np.intp] | None = None
+    before_bias: Positions | None = None
+    after_bias: Positions | None = None
+    test_rows: Positions | None = None
 
 
 def axes(data: PreparedDataset, block: Block, experiment: Experiment) -> Axes:
@@ -83,7 +81,7 @@ def draw_folds(
         fold = seed_axes if data.folds is None else {**seed_axes, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
-        after_bias: NDArray[np.intp] | None = None
+        after_bias: Positions | None = None
         train_rows = train_rows[source.trained[train_rows]]
         if experiment.train == "data":
             if data.n_train < len(train_rows):
@@ -128,11 +126,11 @@ class _Source:
     observed: Table  # the rows as seen in tests, before bias
 
     @property
-    def positions(self) -> NDArray[np.intp]:
+    def positions(self) -> Positions:
         """Ascending positions among the dataset's rows; hidden bias may leave some out."""
         return self.train.kept
 
-    def find(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    def find(self, rows: Positions) -> Positions:
         """Return positions in this source, from positions among the dataset's rows."""
         return np.searchsorted(self.positions, rows)
 
@@ -168,7 +166,7 @@ def sealed_fold(fold: Fold) -> Fold:
 
 
 def numbering(
-    data: PreparedDataset, experiment: Experiment, seed_axes: Axes, source_rows: NDArray[np.intp] | None
+    data: PreparedDataset, experiment: Experiment, seed_axes: Axes, source_rows: Positions | None
 ) -> _Numbering:
     """Return a function that adds numbers to a table, from the dataset's rows that it has and its purpose.
 
@@ -179,7 +177,7 @@ def numbering(
     if numbers is None:
         return lambda table, *_: table
 
-    def number(table: Table, rows: NDArray[np.intp] | None, part: str) -> Table:
+    def number(table: Table, rows: Positions | None, part: str) -> Table:
         def lots(column: str) -> np.random.Generator:
             return generator(experiment.seed, purpose="numbers", part=part, column=column, **seed_axes)
 
@@ -190,7 +188,7 @@ def numbering(
 
 def split(
     data: PreparedDataset, experiment: Experiment, seed_axes: Axes
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+) -> Iterator[tuple[Positions, Positions]]:
     """Yield ascending positions of rows to train on and to test on, drawn by the axes of a block.
 
     Judged rows are split by judges. A person belongs to the judge of one of the person's rows, drawn at
@@ -247,7 +245,7 @@ def _tests(
     experiment: Experiment,
     seed_axes: Axes,
     fill: _Numbering,
-    positions: NDArray[np.intp],
+    positions: Positions,
     observed: Table,
 ) -> dict[Test, TestRows]:
     """Return the rows of each test that needs its own; balanced tests weight the original rows.
@@ -255,10 +253,8 @@ def _tests(
     ``positions`` are the rows' among the dataset's, and ``observed`` are the rows as seen before bias.
     """
     before = rows.table
-
-    def lots() -> np.random.Generator:
-        # The same for all tests, so that their rows are equal without planted bias.
-        return generator(experiment.seed, purpose="observe", **seed_axes)
+    # The same for all tests, so that their rows are equal without planted bias.
+    lots = partial(generator, experiment.seed, purpose="observe", **seed_axes)
 
     original = TestRows(fill(bias.observe(observed, beta, lots()).hide_label(), positions, ORIGINAL), before)
     tests: dict[Test, TestRows] = {ORIGINAL: original}

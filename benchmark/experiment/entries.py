@@ -52,7 +52,7 @@ def _of_percent(beta: float) -> str:
 
 def levels_of(betas: Sequence[float]) -> tuple[float, ...]:
     """Return levels of bias in order, each once; an ExperimentError says that a level is out of range."""
-    bad = [beta for beta in betas if not 0 <= beta <= 1 or math.isnan(beta)]
+    bad = [beta for beta in betas if not 0 <= beta <= 1]  # NaN included
     if bad or not betas:
         raise ExperimentError(
             "A level of bias is out of range",
@@ -119,11 +119,10 @@ class StepEntry(_Strict):
 
 
 class BiasEntry(_Strict):
-    """A named bias of a dataset, as steps in their order.
+    """A named bias of a dataset, as steps in their order (``betabench list bias-kinds`` shows all kinds).
 
     A file may give the fields of a single step in place of ``steps``. The default kind, ``cpt``, is the
-    paper's: it scales the label's conditional probabilities in the learned network. ``betabench list
-    bias-kinds`` shows all kinds.
+    paper's: it scales the label's conditional probabilities in the learned network.
     """
 
     name: Identifier  # the kind of a single step unless given
@@ -224,10 +223,8 @@ class DatasetEntry(Identifying):
         if isinstance(data, dict) and "card" in data:
             if isinstance(data.get("bias"), dict | str):
                 data = {**data, "bias": [data["bias"]]}
-            return {
-                "name": str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml"),
-                **data,
-            }
+            name = str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml")
+            return {"name": name, **data}
         return data
 
 
@@ -291,8 +288,7 @@ def listed_techniques(name: str) -> list[dict[str, Any]]:
     ``"repair[level=0.25,0.5]"`` sweeps values; several parameters, separated by semicolons, are crossed. A
     ValueError says that the values are malformed.
     """
-    match = _SWEEP.fullmatch(name.strip())
-    if match is None:
+    if (match := _SWEEP.fullmatch(name.strip())) is None:
         if "[" in name:
             raise ValueError(f"has malformed values; expected a list such as {_SWEEP_EXAMPLE}")
         return [{"technique": name}]
@@ -400,8 +396,7 @@ class PublishedEntry(_Strict):
     @classmethod
     def _one_answer_each(cls, datasets: tuple[PublishedDataset, ...]) -> tuple[PublishedDataset, ...]:
         answered = [(d.name, technique) for d in datasets for technique in d.techniques or ("all others",)]
-        repeated = [pair for i, pair in enumerate(answered) if pair in answered[:i]]
-        if repeated:
+        if repeated := [pair for i, pair in enumerate(answered) if pair in answered[:i]]:
             raise ValueError("two entries repeat {!r}, technique {!r}".format(*repeated[0]))
         return datasets
 

@@ -57,11 +57,9 @@ def load_for_run(
 def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
     """Return an experiment as it is run, with further entries, and its techniques.
 
-    - Each bias gets an entry for each hidden label gap.
-    - Tuned entries of a technique follow it (:func:`~benchmark.experiment.rule.with_tuned`).
-    - Where datasets ask for it, a technique's own learner comes before the first technique that is compared
-      with it.
-    - Where decisions are compared with the clean model's, two refits of each untreated learner come last.
+    There are entries for each hidden label gap, for tuned techniques
+    (:func:`~benchmark.experiment.rule.with_tuned`), for techniques' own learners where datasets ask for them,
+    and for refits of untreated learners where decisions are compared with the clean model's.
 
     An expanded experiment stays as it is. ``plugins`` are the loaded files. Raises the errors of
     :func:`~benchmark.experiment.validate.check_experiment`, and an ExperimentError if an entry has the name
@@ -267,6 +265,11 @@ def lite(experiment: Experiment) -> Experiment:
     def few(rows: TrainRows) -> int:
         return _LITE_ROWS if rows == "data" else min(rows, _LITE_ROWS)
 
+    def smaller(entry: DatasetEntry) -> DatasetEntry:
+        folds, rows = entry.folds, entry.train_rows
+        update = {"train_rows": rows and few(rows), "folds": folds and min(folds, _LITE_FOLDS)}
+        return entry.model_copy(update=update)
+
     changes = {
         "name": f"{experiment.name}_lite",
         "title": f"{experiment.title} (tried on small samples)",
@@ -276,15 +279,7 @@ def lite(experiment: Experiment) -> Experiment:
         "hidden": tuple(sorted({*experiment.hidden[:1], *experiment.hidden[-1:]})),
         "train_rows": few(experiment.train_rows),
         "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
-        "datasets": tuple(
-            entry.model_copy(
-                update={
-                    "train_rows": entry.train_rows and few(entry.train_rows),
-                    "folds": entry.folds and min(entry.folds, _LITE_FOLDS),
-                }
-            )
-            for entry in experiment.datasets
-        ),
+        "datasets": tuple(map(smaller, experiment.datasets)),
     }
     return experiment.model_copy(update=changes)
 
@@ -309,11 +304,10 @@ def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[Dataset
 
 
 def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
-    listed = [dataset.name for dataset in experiment.datasets]
+    kind, remedy = "dataset", "name your own card by the path of its file, which ends in .toml"
     if name in list_declarations("datasets"):
-        error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
-        error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
-        return error
-    error = UnknownNameError("dataset", name, listed)
-    error.remedy = "name your own card by the path of its file, which ends in .toml"
+        kind = f"dataset in the experiment {experiment.name!r}"
+        remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
+    error = UnknownNameError(kind, name, [dataset.name for dataset in experiment.datasets])
+    error.remedy = remedy
     return error

@@ -1,4 +1,8 @@
-"""Tidy tables of stored cells, from which all reports are made."""
+"""Tidy tables of stored cells, from which all reports are made.
+
+:mod:`benchmark.columns` lists the columns of each frame: ``FOLD_COLUMNS`` are the columns of
+:func:`folds_frame`. Cells without a result are in :func:`failures_frame` only.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.columns import (
-    CONVERGENCE_COLUMNS,
-    CROSSED,
-    DECISION_COLUMNS,
-    DOSE_COLUMNS,
-    FAILURE_COLUMNS,
-    FOLD_COLUMNS,
-    FRONTIER_COLUMNS,
-    GROUP_COLUMNS,
-    METRIC_COLUMNS,
-    ORIGINAL,
-    TUNED,
-    TUNING_COLUMNS,
-    Test,
-)
+from benchmark import columns
+from benchmark.columns import CROSSED, ORIGINAL, TUNED, Test
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
@@ -42,18 +33,17 @@ from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 def metrics_frame(
     cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
 ) -> pd.DataFrame:
-    """Return one row per test and metric of every finished cell.
+    """Return one row per test and metric of every cell, in the order of cells, tests and metrics.
 
-    Columns :data:`~benchmark.columns.METRIC_COLUMNS`. Cells, tests and metrics keep their given order, and
-    others are left out. A metric with a value for each group is followed by the group:
-    ``precision[Female]``. An undefined metric has the value NaN, and a reason.
+    A metric with a value for each group is followed by the group: ``precision[Female]``. An undefined metric
+    has the value NaN, and a reason.
     """
     rows = [
         (*_where(cell), m.test, m.metric, m.value, m.reason)
         for cell in cells
         for m in _in_order(cell, metrics, tests)
     ]
-    return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(columns.METRIC_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def failures_frame(
@@ -61,9 +51,8 @@ def failures_frame(
 ) -> pd.DataFrame:
     """Return one row per cell without a result, and per metric without a value, with the reason.
 
-    Columns :data:`~benchmark.columns.FAILURE_COLUMNS`. ``test`` and ``metric`` are empty if the cell has no
-    result. ``status`` is ``undefined`` if a metric has no value, and ``failed`` if it raised an error or gave
-    no number in its range.
+    ``test`` and ``metric`` are empty if the cell has no result. A metric's ``status`` is ``failed`` if it
+    raised an error or gave no number in its range, and else ``undefined``.
     """
     rows: list[tuple[object, ...]] = []
     for cell in cells:
@@ -73,27 +62,23 @@ def failures_frame(
             if m.value is None:
                 status = "failed" if m.reason.startswith(FAILING) else "undefined"
                 rows.append((*_where(cell), m.test, m.metric, status, m.reason))
-    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(columns.FAILURE_COLUMNS)).astype({"beta": float})
 
 
 def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:
-    """Return one row per fold, test and metric of every finished cell with folds.
-
-    Columns :data:`~benchmark.columns.FOLD_COLUMNS`; the results are their means.
-    """
+    """Return one row per fold, test and metric of every cell with folds; results are means over folds."""
     rows = [
         (*_where(cell), m.test, m.fold, m.metric, m.value)
         for cell in cells
         for m in _in_order(cell, metrics, tests, of_folds=True)
     ]
-    return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(columns.FOLD_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return metrics by group of every attribute, of every pair, and of all attributes together.
 
-    Columns :data:`~benchmark.columns.GROUP_COLUMNS`, for finished cells that counted rows by attributes. All
-    folds of a repetition count together. A group smaller than ``smallest_group`` has a note in place of a
+    All folds of a repetition count together. A group smaller than ``smallest_group`` has a note in place of a
     value (:func:`benchmark.metrics.measure_by_group`).
     """
     experiment, rows = prepared.experiment, []
@@ -107,16 +92,16 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
                     where = (*_where(cell), test, attribute)
                     rows.append((*where, m.group, m.n_rows, m.metric, m.value, m.reason))
-    return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(columns.GROUP_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
     """Yield name and counts of each attribute, of each pair, and of all attributes together."""
-    columns = [data.test.schema.column(name) for name in data.attributes]
-    codes = np.unravel_index(joint[:, 0], [column.cardinality for column in columns])
-    for size in sorted({1, 2, len(columns)} & {*range(len(columns) + 1)}):
-        for chosen in itertools.combinations(range(len(columns)), size):
-            attributes = [columns[i] for i in chosen]
+    coded_columns = [data.test.schema.column(name) for name in data.attributes]
+    codes = np.unravel_index(joint[:, 0], [column.cardinality for column in coded_columns])
+    for size in sorted({1, 2, len(coded_columns)} & {*range(len(coded_columns) + 1)}):
+        for chosen in itertools.combinations(range(len(coded_columns)), size):
+            attributes = [coded_columns[i] for i in chosen]
             shape = tuple(column.cardinality for column in attributes)
             groups = np.ravel_multi_index(tuple(codes[i] for i in chosen), shape)
             occur, positions = np.unique(groups, return_inverse=True)
@@ -126,28 +111,27 @@ def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[
                 CROSSED.join(column.states[k] for column, k in zip(attributes, states, strict=True))
                 for states in zip(*np.unravel_index(occur, shape), strict=True)
             )
-            yield CROSSED.join(c.name for c in attributes), GroupCounts(names, rows.astype(np.float64), rows)
+            yield (
+                CROSSED.join(c.name for c in attributes),
+                GroupCounts(names, rows.astype(np.float64), rows),
+            )
 
 
 def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINAL,)) -> pd.DataFrame:
-    """Return the counts of decisions of each finished cell on each test and fold.
-
-    Columns :data:`~benchmark.columns.DECISION_COLUMNS`; empty if decisions were not compared.
-    """
+    """Return the counts of decisions of each cell, test and fold; empty if decisions were not compared."""
     rows = [
         (*_where(cell), decisions.test, fold, *people)
         for cell in cells
         for decisions in Decisions.stored(cell.counts, tests)
         for fold, people in enumerate(decisions.folds)
     ]
-    return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(columns.DECISION_COLUMNS)).astype({"beta": float})
 
 
 def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
     """Return the β of each dose, and its increase of the label gap in each training sample.
 
-    Columns :data:`~benchmark.columns.DOSE_COLUMNS`; empty if levels are no doses. The increase is a mean over
-    folds. Groups of real rows are the true ones, whatever the bias records.
+    Increases are means over folds. Groups of real rows are the true ones, whatever the bias records.
     """
     rows: list[tuple[object, ...]] = []
     for name, data in prepared.datasets.items():
@@ -166,7 +150,7 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
                     added = _label_gaps(prepared, name, bias, dose.dose) - clean
                 rows += [(*where, repetition, gap, reason) for repetition, gap in enumerate(added)]
     numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
-    return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
+    return pd.DataFrame(rows, columns=list(columns.DOSE_COLUMNS)).astype(numbers)
 
 
 def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: float) -> NDArray[np.float64]:
@@ -188,8 +172,7 @@ def row_noise_frame(
 ) -> pd.DataFrame:
     """Return the standard deviation by test rows of each metric that can be computed from counts.
 
-    Columns :data:`~benchmark.statistics.row_sampling.ROW_COLUMNS`, for the original test alone: biased test
-    rows may differ between repetitions.
+    It is for the original test alone, because biased test rows may differ between repetitions.
     """
     rows: list[tuple[object, ...]] = []
     names: list[str] = []
@@ -212,10 +195,10 @@ def row_noise_frame(
 
 
 def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
-    """Return one row per finished cell of each tuned technique, including its default setting.
+    """Return one row per cell of each tuned technique, including its default setting.
 
-    Columns :data:`~benchmark.columns.TUNING_COLUMNS`: the setting, the rows that it was chosen on, its
-    objective and its distance to the constraint, on these rows and on the original test.
+    It has the setting, the rows that it was chosen on, its objective and its distance to the constraint, on
+    these rows and on the original test.
     """
     experiment, rows, defaults = prepared.experiment, [], {}
     bases: dict[str, str] = {}
@@ -228,11 +211,8 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
         base = bases[cell.technique]
         if rule is None or base not in tuned or cell.status != "ok":
             continue
-        values = {
-            m.metric: float("nan") if m.value is None else m.value
-            for m in cell.metrics
-            if m.test == ORIGINAL and m.fold is None
-        }
+        original = [m for m in cell.metrics if m.test == ORIGINAL and m.fold is None]
+        values = {m.metric: math.nan if m.value is None else m.value for m in original}
         where = (cell.dataset, cell.bias, cell.beta, base, cell.classifier, cell.repetition)
         if cell.technique == base:
             defaults[where] = values
@@ -240,35 +220,29 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
         note: Any = cell.counts[TUNED][0] if isinstance(cell.counts, Mapping) and TUNED in cell.counts else {}
         parameters = json.dumps(note["parameters"], sort_keys=True) if note else ""
         tried = (note.get("settings", 0), note.get("unscored", 0))
-        validated = (note.get("objective", float("nan")), note.get("excess", float("nan")))
+        validated = (note.get("objective", math.nan), note.get("excess", math.nan))
         shown = (values["discrimination"], values["accuracy"])
         setting = (base, chosen_on[cell.technique], parameters, *tried, *validated, *on_test, *shown)
         rows.append((*_where(cell), *setting))
-    return pd.DataFrame(rows, columns=list(TUNING_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(columns.TUNING_COLUMNS)).astype({"beta": float})
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
-    """Return the convergence of each finished cell whose technique optimizes.
-
-    Columns :data:`~benchmark.columns.CONVERGENCE_COLUMNS`; fits that did not converge are failures.
-    """
+    """Return the convergence of each cell whose technique optimizes."""
     rows = [(*_where(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
-    return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(columns.CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
 def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.DataFrame:
-    """Return the points of each finished cell's unprocessing frontier.
-
-    Columns :data:`~benchmark.columns.FRONTIER_COLUMNS`; see :mod:`benchmark.experiment.unprocessing`.
-    """
+    """Return the points of each cell's unprocessing frontier (:mod:`benchmark.experiment.unprocessing`)."""
     rows = [
         (*_where(cell), test, *point)
         for cell in cells
         for test in tests
         for point in frontier_points(cell, test)
     ]
-    numbers = ("beta", *FRONTIER_COLUMNS[-3:])
-    return pd.DataFrame(rows, columns=list(FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
+    numbers = ("beta", *columns.FRONTIER_COLUMNS[-3:])
+    return pd.DataFrame(rows, columns=list(columns.FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
 
 
 def _in_order(

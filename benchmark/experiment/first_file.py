@@ -16,31 +16,17 @@ from benchmark.bias.edits import deprived_edits
 from benchmark.classifiers import make_classifier
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
+from benchmark.experiment import quick_defaults as defaults
 from benchmark.experiment.draws import n_held_out
 from benchmark.experiment.entries import levels_of
-from benchmark.experiment.quick_defaults import (
-    DATASET,
-    DOSES,
-    FOLDED_BELOW,
-    FOLDS,
-    HOLDOUT,
-    LEAST_REPETITIONS,
-    MOST_REPETITIONS,
-    MOST_ROWS,
-    TECHNIQUES,
-    QuickOptions,
-)
 from benchmark.seeding import generator
 from benchmark.text.words import few, toml
 
 # Approximate time of all techniques and refits on one training sample, in seconds of one core: at least, and
 # for each million of values (rows times columns). Measured; exponentiated gradient takes nearly all of it.
 _SECONDS = {
-    "c45": (0.43, 1.5),
-    "decision_tree": (0.43, 1.5),
-    "naive_bayes": (0.43, 1.5),
-    "linear_svm": (0.6, 6.0),
-    "logistic_regression": (0.6, 6.0),
+    **dict.fromkeys(("c45", "decision_tree", "naive_bayes"), (0.43, 1.5)),
+    **dict.fromkeys(("linear_svm", "logistic_regression"), (0.6, 6.0)),
 }
 _SLOW = (12.0, 40.0)  # any other classifier: forests, boosting
 _CORES = 2
@@ -91,7 +77,7 @@ class FirstExperiment:
 
 
 def first_experiment(
-    options: QuickOptions,
+    options: defaults.QuickOptions,
     name: str,
     title: str,
     schema: Schema,
@@ -111,21 +97,23 @@ def first_experiment(
     edits = deprived_edits(schema) if kind.edits_network else ()
     if not edits:
         _require_bias(kind, schema, levels if options.betas is not None else ())
-    protocol, fits, n_train = _protocol(n_rows) if not edits else _drawn(n_rows)
+    protocol, fits, n_train = _protocol(n_rows, drawn=bool(edits))
     values = n_train * len(schema.columns)
     seconds = len(levels) * fits * sum(_seconds(name, values) for name in classifiers) / _CORES
-    most = MOST_REPETITIONS * seconds + _REST
-    planned = min(MOST_REPETITIONS, max(LEAST_REPETITIONS, int((_MINUTE - _REST) / seconds)))
+    most = defaults.MOST_REPETITIONS * seconds + _REST
+    planned = min(
+        defaults.MOST_REPETITIONS, max(defaults.LEAST_REPETITIONS, int((_MINUTE - _REST) / seconds))
+    )
     if _minutes(most) == _minutes(_MINUTE):  # all repetitions take about a minute
-        planned = MOST_REPETITIONS
+        planned = defaults.MOST_REPETITIONS
     notes = []
-    if n_train == MOST_ROWS:
+    if n_train == defaults.MOST_ROWS:
         notes.append(f"Models are trained on {n_train:,} rows, so that the run takes minutes.")
-    if options.repetitions is None and planned < MOST_REPETITIONS:
+    if options.repetitions is None and planned < defaults.MOST_REPETITIONS:
         notes.append(
             f"There are {planned} repetitions, which take about "
             f"{_minutes(planned * seconds + _REST)} on two cores. For steadier means set --repetitions to "
-            f"{MOST_REPETITIONS}, which take about {_minutes(most)}."
+            f"{defaults.MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
     written = [toml({"attribute": edit.attribute, "group": edit.group}) for edit in edits]
     text = _FILE.format(
@@ -136,9 +124,9 @@ def first_experiment(
         levels=_DOSES.format(levels=list(levels[1:])) if options.betas is None else f"betas = {list(levels)}",
         protocol=protocol,
         classifiers=toml(classifiers),
-        dataset=toml(DATASET),
+        dataset=toml(defaults.DATASET),
         true_rates=f", true_rates = {toml(true_rates)}" if true_rates else "",
-        techniques=toml(list(TECHNIQUES)),
+        techniques=toml(list(defaults.TECHNIQUES)),
         meaning=f"Planted: {kind.summary}.",
         bias=f"kind = {toml(options.bias)}" + (f"\nedits = [{', '.join(written)}]" if edits else ""),
     )
@@ -150,7 +138,7 @@ def _minutes(seconds: float) -> str:
     return "a minute" if minutes == "1.0" else f"{minutes} minutes"
 
 
-def reachable_doses(options: QuickOptions, table: Table) -> tuple[Dose, ...]:
+def reachable_doses(options: defaults.QuickOptions, table: Table) -> tuple[Dose, ...]:
     """Return the doses on all rows that the card reads; empty if levels are β.
 
     A BiasError says that the kind of bias widens no label gap, or that no dose can be reached.
@@ -162,7 +150,7 @@ def reachable_doses(options: QuickOptions, table: Table) -> tuple[Dose, ...]:
     bias = Bias((make_step(options.bias, {"edits": edits}) if edits else kind,))
     boundary = None
     if bias.needs_boundary:
-        lots = generator(options.seed, purpose="borderline", dataset=DATASET)
+        lots = generator(options.seed, purpose="borderline", dataset=defaults.DATASET)
         boundary = nearness_to_boundary(table, lots)
     try:
         doses = solve_doses(bias.expectations_in_rows(Rows.of(table, None, boundary)), _levels(options)[1:])
@@ -181,7 +169,7 @@ def reachable_doses(options: QuickOptions, table: Table) -> tuple[Dose, ...]:
     return doses
 
 
-def _levels(options: QuickOptions) -> tuple[float, ...]:
+def _levels(options: defaults.QuickOptions) -> tuple[float, ...]:
     """Return the levels of bias, 0 included; an ExperimentError says that there is no other one."""
     if options.betas is not None and options.doses is not None:
         raise ExperimentError(
@@ -190,7 +178,7 @@ def _levels(options: QuickOptions) -> tuple[float, ...]:
             remedy="leave out one of the two",
         )
     if options.betas is None:
-        option, given, example = "--doses", options.doses or DOSES, "0.05"
+        option, given, example = "--doses", options.doses or defaults.DOSES, "0.05"
     else:
         option, given, example = "--betas", options.betas, "0.2"
     levels = levels_of((0.0, *given))
@@ -204,7 +192,7 @@ def _levels(options: QuickOptions) -> tuple[float, ...]:
     return levels
 
 
-def _require_sensible(options: QuickOptions) -> None:
+def _require_sensible(options: defaults.QuickOptions) -> None:
     for name in options.classifiers:
         make_classifier(name)
     for name, least, problem, expected in (
@@ -216,26 +204,20 @@ def _require_sensible(options: QuickOptions) -> None:
             raise ExperimentError(problem, expected=expected, got=str(value), remedy=f"correct --{name}")
 
 
-def _protocol(n_rows: int) -> tuple[str, int, int]:
-    """Return the lines on real rows, the number of fits in each repetition, and of training rows."""
-    if n_rows < FOLDED_BELOW:
-        split = f"# Every row is tested on, in one of {FOLDS} parts.\nfolds = {FOLDS}"
-        return f"{_REAL}{split}", FOLDS, n_rows - n_rows // FOLDS
-    n_train = n_rows - n_held_out(n_rows, HOLDOUT)
-    if n_train <= MOST_ROWS:
-        return f"{_REAL}holdout = {HOLDOUT}", 1, n_train
-    return f"{_REAL}holdout = {HOLDOUT}\n{_limited(n_rows)}", 1, MOST_ROWS
-
-
-def _drawn(n_rows: int) -> tuple[str, int, int]:
-    """Return the same as :func:`_protocol` for rows that are drawn from the network of all rows."""
-    if n_rows <= MOST_ROWS:
-        return _NETWORK.rstrip(), 1, n_rows
-    return f"{_NETWORK}{_limited(n_rows)}", 1, MOST_ROWS
-
-
-def _limited(n_rows: int) -> str:
-    return f"# Of {n_rows:,}, so that the run takes minutes.\ntrain_rows = {MOST_ROWS}"
+def _protocol(n_rows: int, drawn: bool) -> tuple[str, int, int]:
+    """Return the lines on training rows, real or drawn, the fits in each repetition, and their rows."""
+    folds, most = defaults.FOLDS, defaults.MOST_ROWS
+    if drawn:
+        lines, n_train = _NETWORK, n_rows
+    elif n_rows < defaults.FOLDED_BELOW:
+        split = f"# Every row is tested on, in one of {folds} parts.\nfolds = {folds}"
+        return f"{_REAL}{split}", folds, n_rows - n_rows // folds
+    else:
+        n_train = n_rows - n_held_out(n_rows, defaults.HOLDOUT)
+        lines = f"{_REAL}holdout = {defaults.HOLDOUT}\n"
+    if n_train > most:
+        lines += f"# Of {n_rows:,}, so that the run takes minutes.\ntrain_rows = {most}"
+    return lines.rstrip(), 1, min(n_train, most)
 
 
 def _require_bias(kind: BiasKind, schema: Schema, betas: Sequence[float]) -> None:

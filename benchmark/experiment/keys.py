@@ -25,7 +25,8 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
     # Names of entries are in the store, so they are in the key, though no number depends on them.
     techniques = {
         (dataset, name): {
-            **{"entry": name, **entries[name].in_keys()},
+            "entry": name,
+            **entries[name].in_keys(),
             **describe_technique(technique),
             **unprocessing.described(technique),
         }
@@ -44,16 +45,13 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
         compared = [clean, sample]
         if restores and block.bias in prepared.datasets[block.dataset].hidden:
             compared.append(sample_identity(prepared, replace(block, level=0.0), in_truth=True))
-        references: dict[tuple[str, str], str] = {}
 
-        def reference(name: str, classifier: str) -> str:
+        @functools.cache
+        def reference(untreated: str, classifier: str) -> str:
             """Return the key of the untreated models: without planted bias, with it, and in truth."""
-            entry_and_classifier = prepared.untreated(block.dataset, name, classifier), classifier
-            if entry_and_classifier not in references:
-                described = techniques[block.dataset, entry_and_classifier[0]], classifiers[classifier]
-                keys = [cell_key(rows, *described) for rows in compared]
-                references[entry_and_classifier] = hashlib.sha256("".join(keys).encode()).hexdigest()
-            return references[entry_and_classifier]
+            described = techniques[block.dataset, untreated], classifiers[classifier]
+            keys = [cell_key(rows, *described) for rows in compared]
+            return hashlib.sha256("".join(keys).encode()).hexdigest()
 
         for name, classifier in block.cells:
             described, entry = techniques[block.dataset, name], entries[name]
@@ -62,7 +60,8 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
             if entry.refit is not None:
                 described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
             key = cell_key(sample, described, classifiers[classifier])
-            yield Cell(name, classifier, key, reference(name, classifier) if restores else "")
+            untreated = prepared.untreated(block.dataset, name, classifier) if restores else ""
+            yield Cell(name, classifier, key, reference(untreated, classifier) if restores else "")
 
     return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment, prepared.reaches))]
 

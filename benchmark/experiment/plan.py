@@ -73,11 +73,10 @@ ALWAYS_MEASURED = ("discrimination", "accuracy", "accepted", "accepted_deprived"
 class Experiment(Identifying):
     """The content of an experiment file, or an experiment made in Python.
 
-    A new option of the protocol is a field here, declared as ``Option[...]``, and the code that uses it.
-
     Names stand for entries without parameters. Datasets without ``bias`` or ``baseline`` share those of the
     experiment. By default the bias edits the network's probabilities of the label, for the card's deprived
-    group or as in the paper, and techniques are compared with ``"none"``.
+    group or as in the paper, and techniques are compared with ``"none"``. docs/adding/experiment_fields.md
+    explains the fields.
 
     >>> experiment = Experiment(datasets=["compas"], techniques=["none", "massaging"], betas=[0, 0.5])
     >>> experiment.datasets[0].bias[0].to_bias().edits[0].group
@@ -91,27 +90,21 @@ class Experiment(Identifying):
     # Training samples per dataset, bias and level; files must give the number.
     repetitions: Planned[StrictInt] = Field(default=10, ge=1)
     betas: Planned[tuple[Beta, ...]] = ()  # levels of planted bias, each in [0, 1], ascending
-    # Label gaps that the bias adds, ascending, in place of ``betas``: the level that adds so much is solved
-    # for each dataset and bias (:mod:`benchmark.bias.doses`). Level 0 comes with them.
+    # Label gaps that the bias adds, ascending, in place of ``betas`` (:mod:`benchmark.bias.doses`).
     doses: Planned[tuple[Beta, ...]] = ()
-    # Label gaps, ascending, that the same bias first adds to all real rows. These rows then count as the
-    # original ones, and doses come on top. The same people are also tested on with their true labels. 0
-    # stands for no hidden bias.
+    # Label gaps, ascending, that the same bias first adds to all real rows, which then count as the original
+    # ones; doses come on top.
     hidden: Planned[tuple[Beta, ...]] = ()
-    # Rows of each training sample; ``"data"`` means all rows that can be trained on, or that the network is
-    # learned from. Real rows are drawn once each, so there are at most as many.
+    # Rows of each training sample, real ones at most once each; ``"data"`` means as many as there are.
     train_rows: Derived[TrainRows] = "data"
     # Whether training samples are drawn from the learned network, or are real rows; bias is planted in both.
     train: Derived[Train] = "network"
     # holdout, folds: Rows for testing, in a random split of each repetition: a share of the rows, or each of
-    # so many parts in turn, whose mean is the repetition's value. Neither network nor training sample sees
-    # them. Without both, the network is learned from the test rows, as in the paper; training on real rows
-    # needs one.
+    # so many parts in turn. Without both, the network is learned from the test rows, as in the paper.
     holdout: Derived[Annotated[float, Field(gt=0, lt=1)] | None] = None
     folds: Derived[Folds | None] = None
-    # Tests of the same fitted models: always the ``"original"`` test rows; ``"biased"`` rows have the bias
-    # planted, and ``"balanced"`` ones are original rows that weigh the same in each group with each label.
-    # With hidden bias, ``"truth"`` are the original rows with true labels.
+    # Tests of the same fitted models: the ``"original"`` test rows, always; ``"biased"`` ones, with planted
+    # bias; ``"balanced"`` ones, with equal weight for each group and label; and with hidden bias ``"truth"``.
     tests: Derived[tuple[Test, ...]] = (ORIGINAL,)
     paired_betas: Option[StrictBool] = False  # whether all levels of a repetition share their random numbers
     # Seconds that a technique with a classifier may take on one sample.
@@ -476,8 +469,7 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """Return the shard of a text such as "3/10"; an ExperimentError says that it names none."""
-        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
-        if match is None:
+        if (match := re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)) is None:
             raise ExperimentError(
                 "This is not a shard", expected="NUMBER/COUNT, such as 3/10", got=repr(text)
             )
@@ -513,10 +505,7 @@ def load_experiment(
 
 
 def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """Load the plugins of an experiment, and more; return their absolute paths, each once.
-
-    A PluginError says that a file is missing, fails on import, or registers nothing.
-    """
+    """Load an experiment's plugins, and more; return their absolute paths, or raise a PluginError."""
     paths = (str(Path(plugin).expanduser().resolve()) for plugin in (*experiment.plugins, *more))
     plugins = tuple(dict.fromkeys(paths))
     with contextlib.chdir(Path.cwd()):  # a plugin may change the folder that other paths are relative to

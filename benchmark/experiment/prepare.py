@@ -39,9 +39,7 @@ from benchmark.techniques import get_technique
 from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
 from benchmark.text.words import few
 
-_LEAST_VALIDATED = 30
-"""Fewest validation rows; with fewer, a group with a label may have no more than a person or two."""
-
+_LEAST_VALIDATED = 30  # rows; with fewer, a group with a label may have no more than a person or two
 _MOST_REMEMBERED = 16  # networks of training rows, which several biases share
 
 
@@ -317,24 +315,11 @@ def _prepare_dataset(
     if network is None:
         network = learning.of(test)
         say(f"{entry.name}: {len(test):,} real rows from {rows.source}")
-    elif learning != of_card:
-        raise ExperimentError(
-            f"The experiment changes the learning of the network of {card.name!r}, which needs real data",
-            expected="the source files",
-            got=rows.missing,
-            remedy="get the data (--data-dir), or leave the network settings to the card",
-        )
     else:
+        _require_real_rows(experiment, card, rows.missing, changed=learning != of_card)
         say(f"{entry.name}: no real data found, using the embedded network. {rows.missing}.")
     for note in rows.notes:
         say(f"Note, {entry.name}: {note}")
-    if experiment.takes_numbers and card.numbered and rows.network is not None:
-        raise ExperimentError(
-            f"A classifier needs the numbers of {card.name!r}, and an embedded network has none",
-            expected="the source files",
-            got=rows.missing,
-            remedy='get the data (--data-dir), or leave out encoding = "numbers"',
-        )
     roles = (card.label, *rows.table.schema.sensitive_features)  # they never have numbers
     numeric = [name for name, spec in card.columns.items() if isinstance(spec, NumericColumn)]
     binned = [f"[columns.{name}]" for name in numeric if name not in roles]
@@ -399,6 +384,22 @@ def _prepare_dataset(
             error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
     return replace(data, doses=doses, hidden=hidden)
+
+
+def _require_real_rows(experiment: Experiment, card: Card, missing: str, *, changed: bool) -> None:
+    """Raise an ExperimentError if the embedded network cannot stand in for real rows."""
+    if changed:
+        problem = (
+            f"The experiment changes the learning of the network of {card.name!r}, which needs real data"
+        )
+        remedy = "leave the network settings to the card"
+    elif experiment.takes_numbers and card.numbered:
+        problem = f"A classifier needs the numbers of {card.name!r}, and an embedded network has none"
+        remedy = 'leave out encoding = "numbers"'
+    else:
+        return
+    remedy = f"get the data (--data-dir), or {remedy}"
+    raise ExperimentError(problem, expected="the source files", got=missing, remedy=remedy)
 
 
 def _solved(
@@ -536,8 +537,7 @@ def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, i
     network is learned. A DataError or NetworkError says that the data cannot be had, or that a file is
     damaged.
     """
-    path = embedded_network_path(card)
-    if path is not None:
+    if (path := embedded_network_path(card)) is not None:
         return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
     dataset = load_dataset(card, sources)
     network = Learning(card.network, card.required_edges, card.forbidden_edges).of(dataset.table)

@@ -1,8 +1,4 @@
-"""Options of ``betabench quick``, a first look at new data, and their defaults.
-
-The command line reads this module, so it imports nothing. :mod:`benchmark.experiment.first_file` writes the
-experiment.
-"""
+"""Options of ``betabench quick``; the command line reads them, so this module imports nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +11,8 @@ DATASET = "data"
 BIAS, DOSES, CLASSIFIERS, SEED = "label", (0.05, 0.1), ("c45",), 1
 """The defaults; dose 0, without bias, is always tried as well."""
 
-MOST_ROWS = 50_000
-"""Most rows of a training sample."""
-
-MOST_REPETITIONS, LEAST_REPETITIONS = 30, 10
-"""Repetitions if they take about a minute, and the least if they take longer."""
+MOST_ROWS = 50_000  # most rows of a training sample
+MOST_REPETITIONS, LEAST_REPETITIONS = 30, 10  # if they take about a minute, and if they take longer
 
 FOLDED_BELOW, FOLDS, HOLDOUT = 10_000, 3, 0.3
 """Tables with fewer rows are tested in folds, so that each row is tested; else the share of rows for testing.

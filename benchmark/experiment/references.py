@@ -1,7 +1,4 @@
-"""The untreated models that decisions are compared with: the clean model, without planted bias, and refits.
-
-All results depend on this module, which is in :data:`benchmark.experiment.versions.HARNESS`.
-"""
+"""The untreated models that decisions are compared with: the clean model and refits."""
 
 from __future__ import annotations
 

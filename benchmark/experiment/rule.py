@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Values: TypeAlias = Mapping[str, float]
 """Metrics of one setting on some rows, by name."""
 
+_Validation: TypeAlias = tuple[Literal["biased", "clean"], ...]
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _RULE = re.compile(
     rf"(max|min) +(\|?)([a-z_][a-z0-9_]*)\2(?: +subject +to +(\|?)([a-z_][a-z0-9_]*)\4 *(<=|>=) *"
@@ -58,8 +59,7 @@ class Rule:
     @classmethod
     def parse(cls, text: str) -> Rule:
         """Return the rule of a text; a ValueError says that it is none."""
-        match = _RULE.fullmatch(" ".join(text.split()))
-        if match is None:
+        if (match := _RULE.fullmatch(" ".join(text.split()))) is None:
             raise ValueError(
                 f'is no rule; rules are as {_EXAMPLE}, "min |discrimination| subject to accuracy >= 0.8" or '
                 '"min |discrimination| subject to accuracy >= default - 0.02"'
@@ -134,7 +134,7 @@ class TuneEntry(BaseModel):
 
     trials: StrictInt = Field(default=25, ge=2)  # settings of each technique, the default one among them
     rule: str = "max accuracy subject to |discrimination| <= 0.05"
-    validation: tuple[Literal["biased", "clean"], ...] = Field(default=("biased",), min_length=1)
+    validation: _Validation = Field(default=("biased",), min_length=1)
     on: Annotated[float, Field(gt=0, lt=1)] = 0.25  # share of the training sample that validates settings
 
     @field_validator("validation", mode="before")
@@ -144,9 +144,7 @@ class TuneEntry(BaseModel):
 
     @field_validator("validation")
     @classmethod
-    def _in_order(
-        cls, named: tuple[Literal["biased", "clean"], ...]
-    ) -> tuple[Literal["biased", "clean"], ...]:
+    def _in_order(cls, named: _Validation) -> _Validation:
         if len(set(named)) < len(named):
             raise ValueError("must name each kind of rows once")
         return tuple(sorted(named))

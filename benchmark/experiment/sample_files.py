@@ -112,15 +112,13 @@ def write_sample(
     """Write a biased sample and its sidecar ``<path>.json``; return the sidecar's content and path.
 
     The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``rows`` is the size of
-    the sample, by default the data's; a bias may then leave out some real rows. The returned path is under
-    ``sidecar``.
+    the sample, by default the data's; a bias may then leave out some real rows.
 
     An ExperimentError says that the ending is unknown, or that ``.parquet`` needs pyarrow. A BiasError,
     NetworkError or ExperimentError says that an edit, beta or the number of rows is invalid.
     """
     writers = {".csv": _write_csv, ".parquet": _write_parquet, ".arff": _write_arff}
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
+    if (writer := writers.get(path.suffix.lower())) is None:
         raise ExperimentError(
             "The ending of a file chooses its format",
             expected="a name ending in " + ", ".join(writers),

@@ -23,20 +23,10 @@ from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.table import Table
+from benchmark.experiment import evaluate
 from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering, sealed_fold
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
-from benchmark.experiment.evaluate import (
-    Cell,
-    Evaluator,
-    Shared,
-    answers_of,
-    cell_result,
-    classifier_mismatch,
-    declined_by,
-    in_words,
-    named,
-    status_of,
-)
+from benchmark.experiment.evaluate import Cell, Evaluator, Shared
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
 from benchmark.experiment.rule import Values, space
@@ -88,9 +78,7 @@ def describe_tuning(prepared: PreparedExperiment, block: Block, entry: Technique
     return described
 
 
-@cache
-def _metrics_digest(names: tuple[str, ...], strata: str | None) -> str:
-    return scoring_digest(names, strata)
+_metrics_digest = cache(scoring_digest)
 
 
 @dataclass(frozen=True)
@@ -144,10 +132,12 @@ class TuningEvaluator(Evaluator):
             if self._state is None:
                 self._state = self._drawn(data, block)
         except Exception as error:
-            reason = f"the rows for training, tuning and tests could not be drawn: {in_words(error)}"
-            return cell_result(data, block, cell, "failed", reason)
+            reason = f"the rows for training, tuning and tests could not be drawn: {evaluate.in_words(error)}"
+            return evaluate.cell_result(data, block, cell, "failed", reason)
         content = self._chosen(block, cell, self._state)
-        return cell_result(data, block, cell, **{**content, "seconds": time.perf_counter() - started})
+        return evaluate.cell_result(
+            data, block, cell, **{**content, "seconds": time.perf_counter() - started}
+        )
 
     def _drawn(self, data: PreparedDataset, block: Block) -> _BlockState:
         experiment = self.prepared.experiment
@@ -180,7 +170,7 @@ class TuningEvaluator(Evaluator):
             return _unscored(tried)
         technique, default = tried[position].technique, tried[0].technique
         if (cell.classifier, technique) not in state.fitted:
-            tools = self._tools(cell, named(technique), state.whole)
+            tools = self._tools(cell, evaluate.named(technique), state.whole)
             content = self._cell(block, cell, technique, [state.fold], [tools], state.scorers, [state.fold])
             state.fitted[cell.classifier, technique] = content
         content = dict(state.fitted[cell.classifier, technique])
@@ -217,24 +207,24 @@ class TuningEvaluator(Evaluator):
         return state.searched[base, cell.classifier]
 
     def _try(self, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
-        tools = self._tools(cell, named(technique), state.part)
+        tools = self._tools(cell, evaluate.named(technique), state.part)
         factory = self.classifiers.get(cell.classifier)
         numbers = factory is not None and factory.encoding == "numbers"
         train, tests, scorers = state.train.twin(numbers=numbers), state.rows, state.validation
         try:
             with np.errstate():
-                declined = None if factory is None else classifier_mismatch(technique, factory)
-                declined = declined or declined_by(technique, train)
+                declined = None if factory is None else evaluate.classifier_mismatch(technique, factory)
+                declined = declined or evaluate.declined_by(technique, train)
                 if declined is not None:
                     return _Tried(technique, {}, "skipped", declined)
                 rows_and_scorers: tuple[Any, Any] = (tests, scorers)  # keyed by kinds of rows, not by tests
-                answers = answers_of(technique, train, *rows_and_scorers, tools, numbers)[0]
+                answers = evaluate.answers_of(technique, train, *rows_and_scorers, tools, numbers)[0]
             by_rows: dict[Any, Any] = answers
             values = {on: scorers[on].score(of_kind).results.values for on, of_kind in by_rows.items()}
             plain = {on: {name: float(value) for name, value in v.items()} for on, v in values.items()}
             return _Tried(technique, plain)
         except BaseException as error:  # SystemExit as well, so that a setting ends nothing but itself
-            return _Tried(technique, {}, status_of(error), in_words(error))
+            return _Tried(technique, {}, evaluate.status_of(error), evaluate.in_words(error))
 
 
 def validation_rows(

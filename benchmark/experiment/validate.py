@@ -34,9 +34,7 @@ from benchmark.text.embedded import OF_NETWORKS
 
 _PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
 
-_EXTRAS = {"torch": "'betabench[adversarial]'"}
-"""Packages that an extra of this one brings, by name: pyproject.toml."""
-
+_EXTRAS = {"torch": "'betabench[adversarial]'"}  # packages of extras, by name: pyproject.toml
 # Values in place of required fields that break a rule; they cause no error.
 _STAND_IN = {"betas": [0.0], "datasets": [{"card": "adult", "bias": ["label"]}], "techniques": ["none"]}
 
@@ -153,20 +151,17 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
     unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
     yield from unknown
     if not unknown and experiment.asks_to_restore and (reason := experiment.no_clean_model):
-        yield _Problem("metrics", _no_restoration(reason), of_plugins=False)
+        error = ExperimentError(
+            "The experiment asks for metrics of restoration, but trains no model without planted bias",
+            expected="paired_betas = true, 0 among several betas, and a baseline without mitigation",
+            got=reason,
+            remedy="correct the experiment, or leave out the metrics of the family 'restoration'",
+        )
+        yield _Problem("metrics", error)
     for name in experiment.headline if not unknown else ():
         yield from _tried("headline", headline_metrics, experiment.model_copy(update={"headline": (name,)}))
     for dataset in experiment.datasets:
         yield from _of_dataset(dataset, experiment)
-
-
-def _no_restoration(reason: str) -> ExperimentError:
-    return ExperimentError(
-        "The experiment asks for metrics of restoration, but trains no model without planted bias",
-        expected="paired_betas = true, 0 among several betas, and a baseline without mitigation",
-        got=reason,
-        remedy="correct the experiment, or leave out the metrics of the family 'restoration'",
-    )
 
 
 def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Problem]:
@@ -235,7 +230,7 @@ def _of_audit(
             got="something else",
             remedy="correct the file, or leave 'audit' out",
         )
-        yield _Problem(f"{location}, audit", error, of_plugins=False)
+        yield _Problem(f"{location}, audit", error)
 
 
 def _require_a_bound(rule: Rule) -> None:
@@ -344,8 +339,7 @@ def other_learners(experiment: Experiment) -> Iterator[str]:
     tried = {name for dataset in others for name, _ in experiment.cells_on(dataset)}
     compared = tried - {dataset.baseline for dataset in others}
     entries = [t for t in experiment.techniques if t.name in compared and t.refit is None]
-    names = [t.name for t in entries if t.unconstrained is not None]
-    if names:
+    if names := [t.name for t in entries if t.unconstrained is not None]:
         yield (
             f"{', '.join(names)}: compared with another learner than the technique's own, so differences "
             "between the learners count as effects of mitigation (Cruz and Hardt 2024). "

@@ -44,14 +44,8 @@ _PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/scori
 # Packages whose versions can change any cell's numbers. Techniques name further packages.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 
-NOT_INSTALLED = "not installed"
-"""Text in place of a version."""
-
+NOT_INSTALLED = "not installed"  # text in place of a version
 _MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
-
-
-def _file_digest(path: Path) -> str:
-    return _parsed(path)[0]
 
 
 @functools.cache
@@ -110,8 +104,8 @@ def source_digest(item: type) -> str:
     from the bases' folders in this package. Other packages count by their version alone.
     """
     files = _files_of_modules(base.__module__ for base in item.__mro__)
-    file = Path(inspect.getfile(item)).resolve()
-    folders = {file.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
+    defined_in = Path(inspect.getfile(item)).resolve()
+    folders = {defined_in.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
     # The names in a registry, or in a package's __init__, change no number.
     shipped = [folder for folder in folders if folder.is_relative_to(PACKAGE)]
     indices = {folder / name for folder in shipped for name in ("__init__.py", "registry.py")}
@@ -137,7 +131,7 @@ def _imported(files: Iterable[Path], folders: tuple[Path, ...]) -> set[Path]:
 
 def code_digest(files: Iterable[Path]) -> str:
     """Return the digest of the code of some files, in any order."""
-    return hashlib.sha256("\n".join(sorted(map(_file_digest, files))).encode()).hexdigest()
+    return hashlib.sha256("\n".join(sorted(_parsed(file)[0] for file in files)).encode()).hexdigest()
 
 
 def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
@@ -145,11 +139,8 @@ def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
 
 
 def _imported_files(file: Path) -> list[Path]:
-    """Return the files of the modules that a file imports.
-
-    Files of this package, and beside the file, are found without being loaded, so that imports inside
-    functions count before their first call.
-    """
+    # Files of this package, and beside the file, are found without being loaded, so that imports inside
+    # functions count before their first call.
     return [*_files_of_modules(_parsed(file)[1]), *_imported_files_beside(file)]
 
 
@@ -161,8 +152,7 @@ def _imported_files_beside(file: Path) -> tuple[Path, ...]:
 
 
 def _files_of_modules(names: Iterable[str]) -> list[Path]:
-    paths = [getattr(sys.modules.get(name), "__file__", None) for name in names]
-    return [_resolved(path) for path in paths if path]
+    return [_resolved(path) for name in names if (path := getattr(sys.modules.get(name), "__file__", None))]
 
 
 @functools.cache
@@ -191,8 +181,7 @@ def _files_of_parts(parts: Iterable[str]) -> list[Path]:
 def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
     """Return everything that the machines of a run must have in common for the same numbers, by name.
 
-    These are digests of files, plugins included, and versions of packages. Files count with words and layout,
-    which is quickly computed, and they should be the same.
+    These are versions of packages and digests of files, plugins included, with their words and layout.
     """
     computing = _files_of_parts((*HARNESS, *_PLUGGED_IN))
     files = {file.relative_to(PACKAGE.parent).as_posix(): file for file in computing}
