@@ -127,7 +127,7 @@ class Join(CardTable):
     """A file whose columns are added to the rows of the others.
 
     A row gets the columns of the joined row that has the same key; a row without a match is left out. If both
-    have a column ``a``, the joined one is called ``a.1``.
+    have a column ``a``, the joined column is called ``a.1``.
     """
 
     file: SourceFile  # the file, read as the others are

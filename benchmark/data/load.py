@@ -79,7 +79,7 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
 
     ``card`` is a card, a shipped one's name, or a TOML file's path. ``numbers`` asks for the numbers behind
     bins, as far as the card keeps them. Raises the errors of :func:`~benchmark.data.card.load_card` and
-    :func:`~benchmark.data.source.read_sources`, and a DataError if a file's content is wrong: columns,
+    :func:`~benchmark.data.source.read_sources`. A DataError says that a file's content is wrong: columns,
     values, number of rows, an empty group or class.
     """
     if not isinstance(card, Card):

@@ -72,12 +72,12 @@ def numbered(
 ) -> Table:
     """Return a table with numbers: the data's own for rows of the data, else drawn ones.
 
-    A drawn number is one of the data's in the same bin, as probable as it is frequent there, and independent
-    of all else given the bin. A state without numbers in the data gives NaN. Columns with numbers have the
-    same states in both tables; ``table`` may have more states at the end.
+    A drawn number is one of the data's in the same bin, as probable as it is frequent there. Given the bin,
+    it is independent of all else. A state without numbers in the data gives NaN. Columns with numbers have
+    the same states in both tables; ``table`` may have more states at the end.
 
     Numbers are drawn from ``source_rows`` of the data, all unless given. ``data_rows``, shape (n_rows,), has
-    the data's row of each row of the table; a row whose state has changed gets a drawn number, and without
+    the data's row of each row of the table. A row whose state has changed gets a drawn number; without
     ``data_rows`` all do. ``lots`` returns the random numbers of a column, by name.
     """
     if not (columns := tuple(name for name in numbers.columns if name in table.schema.names)):

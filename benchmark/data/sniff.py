@@ -160,7 +160,7 @@ def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
             remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
         )
     marked = content.startswith(b"\xef\xbb\xbf")
-    # charset-normalizer 3.5 would be wrong more often, and as sure: it read none of 24 small western tables
+    # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
     # right, which these encodings all do, and 20 of 42 others.
     for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252", "latin-1"):
         try:

@@ -101,7 +101,7 @@ def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, 
     the cache, as ``<folder>/<name>``, then at its URL. Downloads go to the cache.
 
     A DataNotFoundError says that a file was not found and not fetched, a DownloadError that a download is not
-    the card's file, and a DataError that a file or folder is wrong or cannot be read.
+    the card's file. A DataError says that a file or folder is wrong or cannot be read.
     """
     finder = _Finder(card, _data_directory(sources.data_dir), sources)
     return tuple(finder.find(file) for file in card.source.all_files)

@@ -163,7 +163,7 @@ class Schema(_Columns):
     deprived_group: str
     # No part of the repr, so that digests of tables with a single deprived state stay the same.
     # The definition of a deprived group that is no single state: several states of the sensitive column, or
-    # its intersection with other columns, which come after it. ``deprived_group`` is then the group's name.
+    # its intersection with later columns. ``deprived_group`` is then the group's name.
     deprived_states: States = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

@@ -45,8 +45,8 @@ class Fold:
     axes: Axes  # of its random numbers
     train: Table
     tests: Mapping[Test, TestRows]
-    # Ascending positions among the dataset's rows: of the rows that ``train`` or its network was made from,
-    # of the rows that ``train`` has, if they are real, and of the original test rows, if these are not all.
+    # Ascending positions of rows: the source of ``train`` or of its network, the rows of ``train``, if real,
+    # and the original test rows, if not all.
     before_bias: Positions | None = None
     after_bias: Positions | None = None
     test_rows: Positions | None = None

@@ -145,7 +145,7 @@ class BiasEntry(_Strict):
             bias, gap = self.name, math.nan
         if gap != self.hidden or self.name != hidden_name(bias, gap):
             example = hidden_name("label", self.hidden or 0.05)
-            raise ValueError(f"has a name that contradicts 'hidden'; a right one is such as {example!r}")
+            raise ValueError(f"has a name that contradicts 'hidden'; {example!r} would be right")
         return self
 
     @model_validator(mode="before")
@@ -238,8 +238,8 @@ class TechniqueEntry(Identifying):
     sweep: Free[str] = ""  # the list of values that it belongs to, if any (:func:`listed_techniques`)
     # Rows that its parameters are chosen on, if any (:func:`benchmark.experiment.rule.with_tuned`).
     tuned: Derived[TunedOn | None] = None
-    # refit, refit_of: Of a reference row, which is no technique, the untreated learner, and whether it is
-    # trained on a bootstrap of clean or of biased rows (:func:`benchmark.experiment.expand.expand`).
+    # refit, refit_of: The rows whose bootstrap a reference row is trained on, and its untreated learner
+    # (:func:`benchmark.experiment.expand.expand`). It is no technique.
     refit: Derived[Refit | None] = None
     refit_of: Derived[str] = ""
 

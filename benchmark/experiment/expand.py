@@ -57,9 +57,9 @@ def load_for_run(
 def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
     """Return an experiment as it is run, with further entries, and its techniques.
 
-    There are entries for each hidden label gap, for tuned techniques
-    (:func:`~benchmark.experiment.rule.with_tuned`), for techniques' own learners where datasets ask for them,
-    and for refits of untreated learners where decisions are compared with the clean model's.
+    There are entries for each hidden label gap, and for tuned techniques
+    (:func:`~benchmark.experiment.rule.with_tuned`). Techniques' own learners have entries where datasets ask
+    for them. Refits of untreated learners have some where decisions are compared with the clean model's.
 
     An expanded experiment stays as it is. ``plugins`` are the loaded files. Raises the errors of
     :func:`~benchmark.experiment.validate.check_experiment`, and an ExperimentError if an entry has the name
@@ -73,8 +73,8 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
 def _with_hidden(experiment: Experiment) -> Experiment:
     """Return an experiment with an entry for each bias and hidden label gap, and the test in truth.
 
-    Rows with hidden bias have doses, a clean model and labels of their own. With a name of its own, each gap
-    is a scenario of its own, so that nothing pools, pairs or ranks across gaps; only files separate the two.
+    Rows with hidden bias have doses, a clean model and labels of their own. With its own name, each gap is a
+    scenario, so that nothing pools, pairs or ranks across gaps. Only files separate bias and gap.
     """
     if not experiment.hidden:
         return experiment
@@ -194,8 +194,8 @@ def narrow(
     name or by the path of their class.
 
     An UnknownNameError says that a dataset is not in the experiment, or a technique unknown. An
-    ExperimentError says that a level or the number of repetitions is out of range, that doses do not fit, or
-    that two datasets have one name.
+    ExperimentError says that a level or number is out of range, that doses do not fit, or that two datasets
+    have one name.
     """
     changes: dict[str, Any] = {}
     chosen = experiment.datasets

@@ -197,8 +197,8 @@ def row_noise_frame(
 def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return one row per cell of each tuned technique, including its default setting.
 
-    It has the setting, the rows that it was chosen on, its objective and its distance to the constraint, on
-    these rows and on the original test.
+    It has the setting and the rows that it was chosen on. Objective and distance to the constraint are on
+    these rows, and on the original test.
     """
     experiment, rows, defaults = prepared.experiment, [], {}
     bases: dict[str, str] = {}

@@ -22,8 +22,8 @@ from benchmark.experiment.entries import levels_of
 from benchmark.seeding import generator
 from benchmark.text.words import few, toml
 
-# Approximate time of all techniques and refits on one training sample, in seconds of one core: at least, and
-# for each million of values (rows times columns). Measured; exponentiated gradient takes nearly all of it.
+# Approximate seconds of one core for all techniques and refits on one training sample: at least, and for each
+# million of values (rows times columns). Measured; exponentiated gradient takes nearly all of it.
 _SECONDS = {
     **dict.fromkeys(("c45", "decision_tree", "naive_bayes"), (0.43, 1.5)),
     **dict.fromkeys(("linear_svm", "logistic_regression"), (0.6, 6.0)),

@@ -75,7 +75,7 @@ class Experiment(Identifying):
 
     Names stand for entries without parameters. Datasets without ``bias`` or ``baseline`` share those of the
     experiment. By default the bias edits the network's probabilities of the label, for the card's deprived
-    group or as in the paper, and techniques are compared with ``"none"``. docs/adding/experiment_fields.md
+    group or as in the paper. Techniques are compared with ``"none"``. docs/adding/experiment_fields.md
     explains the fields.
 
     >>> experiment = Experiment(datasets=["compas"], techniques=["none", "massaging"], betas=[0, 0.5])
@@ -416,8 +416,8 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
 def load_bias(kind_or_path: str) -> Bias:
     """Return the bias of a kind's name, or of a TOML file with its steps.
 
-    Raises an UnknownNameError for an unknown kind, a BiasError for a wrong parameter, and an ExperimentError
-    for a file that cannot be read or is no bias.
+    Raises an UnknownNameError for an unknown kind, and a BiasError for a wrong parameter. An ExperimentError
+    says that the file cannot be read or is no bias.
     """
     if not kind_or_path.endswith(".toml"):
         return make_bias(kind_or_path)

@@ -1,7 +1,7 @@
 """The unprocessing frontier: the results of thresholds by group on the scores of an unconstrained technique.
 
-Cruz and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR: a classifier trained without
-regard to fairness may reach any technique's results by thresholds alone. Thresholds are chosen on the
+A classifier trained without regard to fairness may reach any technique's results by thresholds alone: Cruz
+and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR. Thresholds are chosen on the
 training sample, as techniques are, and applied to the test rows, whose labels only score the outcome.
 
 A threshold may split rows of equal scores and accept a random share of them. Accuracy and discrimination are

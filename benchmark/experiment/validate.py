@@ -68,8 +68,8 @@ def naming_plugins() -> Iterator[None]:
 def check_experiment(experiment: Experiment) -> None:
     """Raise an error unless everything that an experiment names exists and can be built as declared.
 
-    Several errors are listed in one ExperimentError. Data are not read: errors that they alone can tell, such
-    as a column that is no parent of the label, come when the experiment is prepared.
+    Several errors are listed in one ExperimentError. Data are not read. Errors that they alone can tell, such
+    as a column that is no parent of the label, come later.
     """
     problems = list(_problems(experiment))
     if len(problems) > 1:

@@ -1,6 +1,6 @@
 """The code that made a number: digests for the store's keys, versions for the manifest.
 
-A digest is taken of the parsed program without docstrings: new words and layout keep stored results, and any
+A digest is taken of the parsed program without docstrings. New words and layout keep stored results, and any
 change of the program computes them again.
 """
 
@@ -100,8 +100,8 @@ def _taken_from_the_package(tree: ast.Module) -> Iterable[tuple[str, str]]:
 def source_digest(item: type) -> str:
     """Return the digest of the code of a technique, a classifier or a kind of bias, built in or a user's.
 
-    It covers the files of the class and its bases, and all files that they import from the class's folder or
-    from the bases' folders in this package. Other packages count by their version alone.
+    It covers the files of the class and its bases, and their imports from the class's folder or from the
+    bases' folders in this package. Other packages count by their version alone.
     """
     files = _files_of_modules(base.__module__ for base in item.__mro__)
     defined_in = Path(inspect.getfile(item)).resolve()
@@ -202,9 +202,9 @@ def package_versions() -> dict[str, str]:
 def processor() -> Mapping[str, Any]:
     """Return the features of the processor, and their use by libraries, that can change last digits.
 
-    ``machine`` is the architecture, ``cpu`` LLVM's name of the processor, ``numba`` the processor that loops
-    are compiled for, and ``numpy`` the instruction sets of its loops. ``blas`` lists libraries of linear
-    algebra with the kind of processor that each has chosen its code for.
+    ``machine`` is the architecture, ``cpu`` LLVM's name of the processor, and ``numba`` the processor that
+    loops are compiled for. ``numpy`` has the instruction sets of its loops. ``blas`` lists libraries of
+    linear algebra with the kind of processor that each has chosen its code for.
     """
     import llvmlite.binding
     import numpy
