@@ -24,14 +24,15 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def slow(session: nox.Session) -> None:
-    """Run the slow tests alone that protect an answer: README's commands, the browser, Dask, findings."""
+    """Run the slow tests alone that protect an answer: commands of the pages, the browser, Dask, findings."""
     session.run("python", "-m", "pytest", "-n", "auto", "-m", "slow and not nightly", *session.posargs)
 
 
 @nox.session(python=False)
 def nightly(session: nox.Session) -> None:
-    """Run the tests that protect no answer: speed, faults, other processors, the site."""
-    session.run("python", "-m", "pytest", "-n", "auto", "-m", "nightly", *session.posargs)
+    """Run the tests that protect no answer, or repeat one; properties are tried on more examples."""
+    which = ("-m", "nightly or (hypothesis and not slow)", "--hypothesis-profile", "thorough")
+    session.run("python", "-m", "pytest", "-n", "auto", *which, *session.posargs)
 
 
 @nox.session(python=False)

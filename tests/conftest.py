@@ -16,9 +16,10 @@ import pytest
 
 from tests.helpers.plugins import forgetting
 
-# On a busy machine anything can take long: no test is about time.
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+# On a busy machine anything can take long: no test is about time. By night there are more examples.
+hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=100)
+hypothesis.settings.load_profile("daily")
 
 # As where pyarrow, an extra, is missing; small frames take a quarter less time. Commands have what there is.
 pd.set_option("mode.string_storage", "python")

@@ -81,7 +81,7 @@ def test_metrics_are_named_and_names_may_hold_commas(capsys: pytest.CaptureFixtu
         ("predictions.csv --label y --prediction yhat --sensitive sxe", "did you mean 'sex'"),
         ("predictions.csv --label y --prediction yhat --sensitive ,", "list of names is empty"),
         ("predictions.csv --label y --score p --top-k 999 --sensitive sex", "from 1 to 240"),
-        ("predictions.csv --label p --prediction yhat --sensitive sex", "two classes by a limit"),
+        ("predictions.csv --label p --prediction yhat --sensitive sex", "divide it into two classes"),
         ("predictions.csv --label race --prediction yhat --sensitive sex", "--favorable"),
         ("predictions.csv --label y --prediction yhat --sensitive p,sex --tau 2", "tau"),
         ("predictions.csv --label y --prediction yhat --sensitive sex --reference M", "COLUMN=GROUP"),

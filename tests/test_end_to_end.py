@@ -160,7 +160,13 @@ def smoke(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path, s
     return output, done.stdout
 
 
-@pytest.fixture(scope="module", params=[(BETAS, 435), (HIDDEN, 440)], ids=["betas", "hidden"])
+RUNS = [
+    pytest.param((BETAS, 435), id="betas"),
+    pytest.param((HIDDEN, 440), id="hidden", marks=pytest.mark.nightly),
+]
+
+
+@pytest.fixture(scope="module", params=RUNS)
 def killable(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, cache: str
 ) -> tuple[Path, dict[str, bytes], int]:
@@ -330,6 +336,7 @@ def count_cells(folder: Path, mode: str = "ro") -> int:
     return int(found[0])
 
 
+@pytest.mark.nightly
 def test_a_killed_run_leaves_no_worker_behind(
     killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:
@@ -368,6 +375,7 @@ def running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("killable", [(BETAS, 435)], ids=["betas"], indirect=True)
 def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
@@ -579,6 +587,7 @@ def test_bad_input_leaves_a_store_alone(
     assert count_cells(out) == 16
 
 
+@pytest.mark.nightly
 def test_ctrl_c_ends_in_words_and_loses_nothing(
     killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:
@@ -607,6 +616,7 @@ def test_ctrl_c_ends_in_words_and_loses_nothing(
     assert files(tmp_path) == expected
 
 
+@pytest.mark.nightly
 def test_the_plugin_among_the_commands_runs_as_printed(tmp_path: Path, cache: str) -> None:
     text = COMMANDS.read_text(encoding="utf-8")
     block = text[text.index("```python\n") + len("```python\n") :]
@@ -620,7 +630,7 @@ def test_the_plugin_among_the_commands_runs_as_printed(tmp_path: Path, cache: st
     assert "flip_some" in (tmp_path / "out" / "summary.csv").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_python_among_the_commands_runs_as_printed_but_for_downloads(tmp_path: Path, cache: str) -> None:
     block = next(
         block

@@ -127,7 +127,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
         benchmark.quick(frame, **asked, repetitions=2)
 
 
-@pytest.mark.slow  # trains once, and reports twice
+@pytest.mark.nightly  # trains once, and reports twice
 @pytest.mark.usefixtures("small")
 def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.CaptureFixture[str]) -> None:
     rate = loans().groupby("gender")["repaid"].mean()
@@ -147,7 +147,7 @@ def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.
         assert "the labels hide a dose of 0.080" in (Path("out") / name).read_text(encoding="utf-8"), name
 
 
-@pytest.mark.slow  # trains three times
+@pytest.mark.nightly  # trains three times
 @pytest.mark.usefixtures("small")
 def test_the_same_rows_give_the_same_numbers_under_any_name(here: Path) -> None:
     """In the terminal, under two names, and from Python, where pandas has read the file."""

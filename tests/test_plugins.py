@@ -156,7 +156,7 @@ def install(folder: Path) -> None:
     (info / "entry_points.txt").write_text(f"[betabench.techniques]\n{point}\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_file_is_checked_and_runs_beside_others_and_an_installed_package_gives_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -292,7 +292,7 @@ def test_what_goes_wrong_inside_a_process_harms_no_neighbour(
     assert set(os.environ.items()) ^ set(environment.items()) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc and fork")
 def test_what_takes_its_process_down_or_spoils_it_harms_no_neighbour(tmp_path: Path) -> None:
     assert_harmless(COSTLY, 5, tmp_path, time_limit=12, memory_limit=1000)
@@ -400,7 +400,7 @@ class Mistaken(Boosted):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_leak_fails_by_the_name_of_the_label_column_and_its_honest_twin_passes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -108,7 +108,7 @@ def test_blocks_of_commands_work_in_their_order_without_data(runs: str, tmp_path
     assert [name for name in made if not (tmp_path / name).exists()] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 def test_the_command_that_needs_data_works_with_them(data_dir: Path, tmp_path: Path) -> None:
     (text,) = (text for text in commands(COMMANDS) if text.startswith(NEEDS_DATA))
@@ -133,7 +133,7 @@ def test_the_tour_types_what_the_page_of_commands_does() -> None:
             assert not folders or any(folder in text for folder in folders for text in known), line
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_tour_quotes_what_its_run_prints(tmp_path: Path) -> None:
     (command,) = (text for text in commands(TOUR) if text.startswith("betabench run --experiment smoke"))
     done = typed(command, tmp_path, COLUMNS="80")

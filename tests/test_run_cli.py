@@ -382,7 +382,7 @@ def python(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_unguarded_script_is_told_what_to_do_in_one_sentence(here: Path) -> None:
     (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))
     (here / "script.py").write_text("import numpy" + UNGUARDED)  # else workers would be forked off the script
@@ -392,7 +392,7 @@ def test_an_unguarded_script_is_told_what_to_do_in_one_sentence(here: Path) -> N
     assert 'if __name__ == "__main__":' in error
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", [("-",), ("-c", UNGUARDED)], ids=["stdin", "-c"])
 def test_a_script_without_a_file_runs(here: Path, how: tuple[str, ...]) -> None:
     (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-import re
 from collections.abc import Iterator
 
 from benchmark.bias import BiasKind, list_bias_kinds, make_bias
@@ -14,9 +14,9 @@ from benchmark.experiment.prepare import learned_network
 from benchmark.network.model import Network
 from benchmark.text.markdown import code, plain, table
 from benchmark.text.words import number
-from website.docstrings import in_markdown
+from website.docstrings import comment_of_field, in_markdown
 
-__all__ = ["bias_pages"]
+__all__ = ["bias_pages", "parameter_rows"]
 
 _SHOWN = ("adult", "compas", "dutch")
 _BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -38,15 +38,12 @@ def bias_pages() -> dict[str, str]:
 
 
 def _page(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[str]:
-    text, _, parameters = (inspect.getdoc(kind) or "").partition("\n\nParameters\n----------\n")
     yield f"# {kind.name}"
-    yield in_markdown(text)
+    yield in_markdown(inspect.getdoc(kind) or "")
     yield f"With its defaults: {plain(kind.summary)}. Version {plain(kind.version)}."
-    if parameters:
+    if rows := list(parameter_rows(kind)):
         yield "## Parameters"
-        found = re.findall(r"^(\w+) : (.*)\n((?:    .*\n?)+)", parameters, re.MULTILINE)
-        rows = [(code(name), plain(what), in_markdown(" ".join(said.split()))) for name, what, said in found]
-        yield table(("name", "value", "meaning"), rows)
+        yield table(("name", "default", "meaning"), rows)
     yield "## What it makes of the shipped networks"
     yield (
         "Discrimination expected in samples of the embedded networks, "
@@ -56,6 +53,18 @@ def _page(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[str]:
     yield "## Citation"
     yield plain(kind.reference) + "."
     yield "[All kinds of bias](README.md)"
+
+
+def parameter_rows(kind: type[BiasKind]) -> Iterator[tuple[str, ...]]:
+    """Yield name, default and meaning of each parameter; the meaning is the field's comment."""
+    source = inspect.getsource(kind)
+    for field in ast.parse(source).body[0].body:  # type: ignore[attr-defined]
+        if isinstance(field, ast.AnnAssign):
+            name = ast.unparse(field.target)
+            default = repr(kind.model_fields[name].default)
+            comment = comment_of_field(source.splitlines(), field.lineno, field.end_lineno or field.lineno)
+            meaning = in_markdown(" ".join(comment.split()))
+            yield code(name), code(default), meaning[:1].upper() + meaning[1:]
 
 
 def _expected(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[tuple[str, ...]]:
@@ -68,4 +77,4 @@ def _expected(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[tu
         except BiasError as error:
             yield (code(name), f"not on a network: {plain(error.what)}", *[""] * (len(_BETAS) - 1))
         else:
-            yield (code(name), *(number(own.discrimination) for own in shown))
+            yield (code(name), *(number(expected.discrimination) for expected in shown))

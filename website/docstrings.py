@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import griffe
 
-__all__ = ["CommentsOfFields", "InMarkdown", "in_markdown"]
+__all__ = ["CommentsOfFields", "InMarkdown", "comment_of_field", "in_markdown"]
 
 _MATH = re.compile(
     r"(?m)^(?P<indent>[ \t]*)\.\. math::[ \t]*\n(?P<formula>(?:[ \t]*\n|(?P=indent)[ \t]+.*\n?)+)"
@@ -50,12 +51,13 @@ class CommentsOfFields(griffe.Extension):  # type: ignore[misc]
         if attr.docstring or attr.lineno is None or not attr.parent.is_class:
             return
         lines = attr.lines_collection[attr.filepath]
-        if behind := re.search(r"  # (?!noqa|type:)(.+)$", lines[attr.endlineno - 1]):
-            comment = [behind[1]]
-        else:
-            above = itertools.takewhile(
-                lambda line: line.strip().startswith("# "), lines[attr.lineno - 2 :: -1]
-            )
-            comment = [line.strip().removeprefix("# ") for line in above][::-1]
-        if comment:
-            attr.docstring = griffe.Docstring(in_markdown("\n".join(comment)), parent=attr)
+        if comment := comment_of_field(lines, attr.lineno, attr.endlineno):
+            attr.docstring = griffe.Docstring(in_markdown(comment), parent=attr)
+
+
+def comment_of_field(lines: Sequence[str], first: int, last: int) -> str:
+    """Return the comment behind a field or above it; ``first`` and ``last`` are its lines, from 1."""
+    if behind := re.search(r"  # (?!noqa|type:)(.+)$", lines[last - 1]):
+        return behind[1]
+    above = itertools.takewhile(lambda line: line.strip().startswith("# "), lines[first - 2 :: -1])
+    return "\n".join([line.strip().removeprefix("# ") for line in above][::-1])

@@ -1,4 +1,4 @@
-"""Audits: of predictions of any model, and of what a trained model depends on."""
+"""Audits: of predictions of any model, and of the features that a trained model depends on."""
 
 from benchmark.audit.disparity import (
     AEQUITAS_COUNTS,

@@ -1,7 +1,7 @@
-"""The Aequitas audit: rates of groups, their ratios to a reference group, and whether these are near to 1.
+"""The Aequitas audit: rates of groups, their ratios to a reference group, and verdicts on these ratios.
 
 A *positive* is here a person who is selected for the intervention, or should have been, whether it
-helps or hurts: ``y_pred`` is True for those selected, and ``y_true`` for those who ought to be.
+helps or hurts: ``y_pred`` is True for people who are selected, ``y_true`` for people who should be.
 
 From rows to verdicts: :func:`select` turns scores into predictions, :func:`intersect` crosses attributes,
 :func:`by_group` brings predictions and an attribute together, :func:`group_table` counts, :func:`disparities`
@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.columns import CROSSED
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list_families, measure
 from benchmark.statistics.across import ALPHA
@@ -38,10 +39,10 @@ AEQUITAS_COUNTS: Mapping[str, str] = {
     "group_size": "n",
     "k": "k",
 }
-"""Columns of :func:`group_table` by what Aequitas calls these counts."""
+"""Columns of :func:`group_table` by Aequitas' names of these counts."""
 
 _SHARE = "predicted_positive_share"
-# Which members of a group a rate counts, and the others that it is a share of.
+# The members of a group that a rate counts, and the other members of its denominator.
 _COUNTED = {
     "selection_rate": ("predicted_positives", "predicted_negatives"),
     "precision": ("tp", "fp"),
@@ -55,8 +56,9 @@ _COUNTED = {
 }
 _RATES = (_SHARE, *_COUNTED)
 _CELLS = ("tp", "fp", "fn", "tn")
-_DISPARITY = "_disparity"
-_CHOSEN = ("majority", "minimum")
+DISPARITY = "_disparity"
+CHOSEN = ("majority", "minimum")
+"""Ways to choose a reference group, in place of its name."""
 
 PARITIES: Mapping[str, tuple[str, ...]] = {
     "Statistical Parity": (_SHARE,),
@@ -75,11 +77,10 @@ PARITIES: Mapping[str, tuple[str, ...]] = {
     "Unsupervised Fairness": ("Statistical Parity", "Impact Parity"),
     "Supervised Fairness": ("TypeI Parity", "TypeII Parity"),
 }
-"""What each verdict judges: the disparity of one rate, or two other verdicts.
+"""Input of each verdict: the disparity of one rate, or two other verdicts.
 
-The names are those of Aequitas. Beware that its statistical parity asks for equal *numbers* of selected
-people, and its impact parity for equal *selection rates*, which others call statistical or demographic
-parity.
+The names are Aequitas' names. Its statistical parity compares *numbers* of selected people. Its impact parity
+compares *selection rates*; elsewhere this is called statistical or demographic parity.
 """
 
 # Rounding must not decide at the ends: 0.6 / 0.75 is a little less than 0.8 in floating point.
@@ -88,11 +89,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Who is selected by score."""
+    """The rows that are selected by score."""
 
     selected: NDArray[np.bool_]  # shape (n_rows,): whether the score is at least the threshold
     threshold: float  # lowest score that is selected
-    n_selected: int  # how many rows are: more than were asked for where several share the threshold
+    n_selected: int  # number of selected rows: more than requested if rows tie at the threshold
 
 
 def select(
@@ -102,26 +103,15 @@ def select(
     k: int | None = None,
     percent: float | None = None,
 ) -> Selection:
-    r"""Select the rows with the highest scores.
+    r"""Return the selection of the rows with the highest scores.
 
-    A row is selected if its score is at least a threshold: a given one, or that of the k-th highest row,
-    :math:`\hat y = 1` if :math:`s \ge s_k` (Saleiro et al. 2018, section 3.2). Rows that tie with the k-th
-    are thus all selected, in whatever order they come.
+    A row is selected if its score is at least a threshold: a given one, or the score of the k-th highest
+    row, :math:`\hat y = 1` if :math:`s \ge s_k` (Saleiro et al. 2018, section 3.2). Rows that tie with the
+    k-th row are all selected, in any order of the rows.
 
-    Parameters
-    ----------
-    score : ndarray of float, shape (n_rows,)
-        Finite scores, higher for those to be selected first.
-    threshold, k, percent : float, int, float, optional
-        One of them: the lowest score to select; how many rows to select; or which share of them, in percent,
-        rounded down to whole rows, as for a capacity.
-
-    Raises
-    ------
-    DataError
-        If the scores are not finite numbers, one per row.
-    ExperimentError
-        If not exactly one rule is given, or it selects an impossible number of rows.
+    The rule is the lowest score to select, the number ``k`` of rows, or their share in percent, rounded down
+    to whole rows. A DataError means that the scores are not finite numbers of shape (n_rows,). An
+    ExperimentError means that not exactly one rule is given, or that it selects an impossible number of rows.
     """
     score = np.asarray(score)
     if score.ndim != 1 or score.dtype.kind not in "iuf" or not np.isfinite(score).all():
@@ -131,26 +121,26 @@ def select(
             got=f"{score.dtype} of shape {score.shape}",
             remedy="leave out rows without a score",
         )
-    given = {"threshold": threshold, "k": k, "percent": percent}
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) != 1:
+    rules = {"threshold": threshold, "k": k, "percent": percent}
+    given = {name: value for name, value in rules.items() if value is not None}
+    if len(given) != 1:
         raise ExperimentError(
             "It is not clear whom to select",
             expected="exactly one of threshold, k and percent",
-            got=" and ".join(named) or "none",
+            got=" and ".join(given) or "none",
             remedy="name one of them",
         )
     n = len(score)
     if threshold is None:
         most = k or 0
         if percent is not None and 0 < percent <= 100:
-            # The small number keeps percentages whole that rounding made a little less.
+            # The small number corrects whole percentages that rounding made a little less.
             most = math.floor(percent * n / 100 + _ROUNDING)
         if not 1 <= most <= n:
             raise ExperimentError(
                 "That many rows cannot be selected",
                 expected=f"from 1 to {n} rows",
-                got=f"{named[0]} = {given[named[0]]:g}",
+                got=", ".join(f"{name} = {value:g}" for name, value in given.items()),
                 remedy="choose a number in this range",
             )
         threshold = float(np.partition(score, n - most)[n - most])
@@ -161,18 +151,11 @@ def select(
 
 
 def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
-    """Cross two or more attributes, columns of a frame of one row per person, into one.
+    """Return two or more attributes, columns of a frame of one row per person, crossed into one.
 
-    Its values are like ``"Female × Black"``, its name like ``"sex × race"``.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such column.
-    ExperimentError
-        If there are fewer than two columns.
-    DataError
-        If a value is missing, or two crossed groups would have the same name.
+    Its values are like ``"Female × Black"``, its name like ``"sex × race"``. An UnknownNameError means that
+    a column does not exist, an ExperimentError that there are fewer than two columns. A DataError means that
+    a value is missing, or that two crossed groups would have the same name.
     """
     if len(columns) < 2:
         raise ExperimentError(
@@ -185,16 +168,16 @@ def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     texts = frame[list(columns)].astype(str)
     crossed = texts[columns[0]]
     for column in columns[1:]:
-        crossed = crossed + " × " + texts[column]
+        crossed = crossed + CROSSED + texts[column]
     # "a" and "b × c" must not become one group with "a × b" and "c".
     if crossed.nunique() < len(texts.drop_duplicates()):
         raise DataError(
             "Crossed groups would have the same name",
-            expected="values without ' × '",
-            got=", ".join(repr(v) for c in columns for v in texts[c].unique() if " × " in v)[:200],
+            expected=f"values without {CROSSED!r}",
+            got=", ".join(repr(v) for c in columns for v in texts[c].unique() if CROSSED in v)[:200],
             remedy="rename these values",
         )
-    return crossed.rename(" × ".join(columns))
+    return crossed.rename(CROSSED.join(columns))
 
 
 def by_group(
@@ -204,19 +187,10 @@ def by_group(
     y_pred: NDArray[np.bool_] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> Predictions:
-    """Bring an attribute and predictions together.
+    """Return predictions with the groups of an attribute, whose value for each row is in ``values``.
 
-    Parameters
-    ----------
-    values : Series, shape (n_rows,)
-        Group of each row. The groups are the values that occur, as text, sorted.
-    y_true, y_pred, sample_weight : ndarray, optional
-        As in :class:`~benchmark.metrics.Predictions`.
-
-    Raises
-    ------
-    DataError
-        If a value is missing, or arrays do not fit.
+    The groups are the values that occur, as text, sorted. The arrays are fields of
+    :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or arrays do not fit.
     """
     _check_complete(values)
     codes, names = pd.factorize(values.astype(str).to_numpy(dtype=object), sort=True)
@@ -239,26 +213,14 @@ def _check_complete(values: pd.Series) -> None:
 
 
 def group_table(predictions: Predictions, attribute: str) -> pd.DataFrame:
-    """Count and rate each group of an attribute (Saleiro et al. 2018, sections 3.2.1 to 3.2.3).
+    """Return counts and rates of each group of an attribute (Saleiro et al. 2018, sections 3.2.1 to 3.2.3).
 
-    Parameters
-    ----------
-    predictions, attribute : Predictions, str
-        Labels, predictions and groups, and what these are values of.
-
-    Returns
-    -------
-    DataFrame
-        A row for each group. Columns ``attribute``, ``group``, ``n`` (rows), ``labelled_positives``,
-        ``labelled_negatives``, ``tp``, ``fp``, ``fn``, ``tn``, ``predicted_positives``,
-        ``predicted_negatives``, ``k`` (predicted positives of all groups), ``predicted_positive_share``, and
-        the metrics of the family ``rates`` by name. Counts are sums of weights where there are any. A rate is
-        NaN where its denominator is empty; so is all that needs labels or predictions not given.
-
-    Raises
-    ------
-    DataError
-        If there is no row.
+    A row for each group. Columns ``attribute`` (its name), ``group``, ``n`` (rows), ``labelled_positives``,
+    ``labelled_negatives``, ``tp``, ``fp``, ``fn``, ``tn``, ``predicted_positives``, ``predicted_negatives``,
+    ``k`` (predicted positives of all groups), ``predicted_positive_share``, and the metrics of the family
+    ``rates`` by name. Counts are sums of weights if there are weights. A rate is NaN if its denominator is
+    empty; so is every value that needs labels or predictions that are not given. A DataError means that there
+    is no row.
     """
     _check_rows(predictions)
     counts = predictions.counts
@@ -282,7 +244,7 @@ def group_table(predictions: Predictions, attribute: str) -> pd.DataFrame:
             "k": by_prediction[:, 1].sum(),
         }
     )
-    # What is not given was counted as negative.
+    # Missing labels and predictions were counted as negative.
     if predictions.y_true is None:
         table[["labelled_positives", "labelled_negatives", *_CELLS]] = math.nan
     if predictions.y_pred is None:
@@ -300,32 +262,18 @@ def disparities(
     alpha: float = ALPHA,
     small: int = 30,
 ) -> pd.DataFrame:
-    """Compare each group's rates with those of a reference group.
+    """Return the comparison of each group's rates with a reference group's rates.
 
-    Parameters
-    ----------
-    predictions, attribute : Predictions, str
-        Labels, predictions and groups, and what these are values of.
-    reference : str, default "majority"
-        ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is smallest,
-        chosen anew for each rate, or else the name of a group. Of several groups that are largest, or in
-        which a rate is smallest, the first in sorted order is taken.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        What a value is where a denominator is zero.
-    alpha : float, default 0.05
-        Probability of calling any difference of the attribute significant where there is none.
-    small : int, default 30
-        Rates of fewer rows are flagged.
+    The reference is ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is
+    smallest, chosen anew for each rate, or the name of a group. Of equal groups, the first in sorted order
+    counts. ``alpha`` is the probability of calling any difference of the attribute significant where there is
+    none.
 
-    Returns
-    -------
-    DataFrame
-        A row for each group that has rows, and rate. Columns ``attribute``, ``group``, ``metric``, ``value``,
-        ``reference``, ``reference_value``, ``disparity`` (value / reference value), ``reason`` (why the
-        disparity is NaN), ``n`` and ``n_reference`` (rows of both groups), ``small`` (whether either rate is
-        a share of fewer than ``small`` rows, such as the predicted positives for the precision),
-        ``p_value``, ``p_adjusted`` and ``significant`` (whether the adjusted p-value is at most ``alpha``;
-        False where nothing is tested).
+    A row for each group that has rows, and rate. Columns ``attribute``, ``group``, ``metric``, ``value``,
+    ``reference``, ``reference_value``, ``disparity`` (value / reference value), ``reason`` (why the disparity
+    is NaN), ``n`` and ``n_reference`` (rows of both groups), ``small`` (whether either rate is a share of
+    fewer than ``small`` rows, such as the predicted positives for the precision), ``p_value``, ``p_adjusted``
+    and ``significant`` (whether the adjusted p-value is at most ``alpha``; False where nothing is tested).
 
     Raises
     ------
@@ -338,11 +286,11 @@ def disparities(
 
     Notes
     -----
-    The p-value is that of the two-sided test that two rates are equal: Fisher's exact test; for the shares
-    of the predicted positives, which sum to 1, the exact binomial test that both groups have equally many.
-    Adjusted are p-values by Holm's method for all that is tested within the attribute, a rate and its
-    complement (such as TPR and FNR) once. Nothing is tested where rows have weights. A reference chosen as
-    the minimum is chosen by what is tested, so that differences to it look more certain than they are.
+    The p-value tests, with two sides, that two rates are equal: by Fisher's exact test. Shares of the
+    predicted positives sum to 1; the exact binomial test compares their numbers. Holm's method adjusts the
+    p-values of an attribute, with a rate and its complement (such as TPR and FNR) once. Rows with weights are
+    not tested. The ``"minimum"`` reference depends on the tested rates, so that differences to it look more
+    certain than they are.
 
     References
     ----------
@@ -352,15 +300,15 @@ def disparities(
     require_level("level of significance", alpha, usual=ALPHA)
     _check_rows(predictions)
     rows = predictions.counts.rows
-    # Rows, not weights: what a rate rests on is how many people there are.
+    # Rows, not weights: the number of people decides how certain a rate is.
     unweighted = GroupCounts(predictions.names, rows.astype(np.float64), rows)
     groups = {
         name: Group.of(unweighted, [code], name)
         for code, name in enumerate(predictions.names)
         if rows[code].any()
     }
-    if reference not in {*groups, *_CHOSEN}:
-        raise UnknownNameError("group", reference, [*groups, *_CHOSEN])
+    if reference not in {*groups, *CHOSEN}:
+        raise UnknownNameError("group", reference, [*groups, *CHOSEN])
     rates = {(m.metric, m.group): m for m in measure(predictions, _RATES, conventions=conventions)}
     sizes = {name: group.n_rows for name, group in groups.items()}
     chosen = {
@@ -369,18 +317,18 @@ def disparities(
     }
     ratios = measure(
         predictions,
-        [metric + _DISPARITY for metric in _RATES],
-        reference=lambda item: chosen[item.name.removesuffix(_DISPARITY)],
+        [metric + DISPARITY for metric in _RATES],
+        reference=lambda item: chosen[item.name.removesuffix(DISPARITY)],
         conventions=conventions,
     )
-    disparity = {(m.metric.removesuffix(_DISPARITY), m.group): m for m in ratios}
-    found: list[dict[str, Any]] = []
+    disparity = {(m.metric.removesuffix(DISPARITY), m.group): m for m in ratios}
+    compared: list[dict[str, Any]] = []
     tests = []
     for name, metric in itertools.product(groups, _RATES):
         rate, ratio, other = rates[metric, name], disparity[metric, name], chosen[metric]
         pair = [groups[name]] if other is None else [groups[name], groups[other]]
         tests.append((frozenset((name, other or "")), frozenset(_COUNTED.get(metric, ()))))
-        found.append(
+        compared.append(
             {
                 "attribute": attribute,
                 "group": name,
@@ -396,12 +344,12 @@ def disparities(
             }
         )
     p_values: dict[Hashable, float] = {}
-    for test, row in zip(tests, found, strict=True):
-        compared = row["group"] != row["reference"] and math.isfinite(row["value"] + row["reference_value"])
-        if compared and test not in p_values and predictions.sample_weight is None:
+    for test, row in zip(tests, compared, strict=True):
+        testable = row["group"] != row["reference"] and math.isfinite(row["value"] + row["reference_value"])
+        if testable and test not in p_values and predictions.sample_weight is None:
             p_values[test] = _p_value(row["metric"], groups[row["group"]], groups[row["reference"]])
     adjusted = dict(zip(p_values, holm(np.array(list(p_values.values()))), strict=True))
-    frame = pd.DataFrame(found)
+    frame = pd.DataFrame(compared)
     frame["p_value"] = [p_values.get(test, math.nan) for test in tests]
     frame["p_adjusted"] = [adjusted.get(test, math.nan) for test in tests]
     frame["significant"] = frame["p_adjusted"] <= alpha
@@ -409,9 +357,9 @@ def disparities(
 
 
 def reference_of(wanted: str, sizes: Mapping[str, int], values: Mapping[str, float]) -> str | None:
-    """Return the reference group of a rate, or None if the smallest value is wanted and there is none.
+    """Return the reference group of a rate, or None if ``"minimum"`` is wanted and no group has a rate.
 
-    ``sizes`` are the rows of each group, ``values`` the rate of each; NaN where it has none.
+    ``sizes`` are the rows of each group, ``values`` the rate of each, or NaN.
     """
     if wanted == "majority":
         return max(sorted(sizes), key=lambda name: sizes[name])
@@ -430,8 +378,11 @@ def _p_value(metric: str, group: Group, other: Group) -> float:
     from scipy.stats import binomtest, fisher_exact
 
     if metric == _SHARE:
-        own, theirs = int(group.predicted_positives), int(other.predicted_positives)
-        return float(binomtest(own, own + theirs).pvalue) if own + theirs else 1.0
+        number, total = (
+            int(group.predicted_positives),
+            int(group.predicted_positives + other.predicted_positives),
+        )
+        return float(binomtest(number, total).pvalue) if total else 1.0
     cells = np.array([[getattr(g, cell) for cell in _COUNTED[metric]] for g in (group, other)])
     return float(fisher_exact(cells)[1])
 
@@ -439,33 +390,19 @@ def _p_value(metric: str, group: Group, other: Group) -> float:
 def parity(
     disparities: pd.DataFrame, tau: float = 0.8, *, conventions: Conventions = "betabench"
 ) -> pd.DataFrame:
-    r"""Judge whether disparities are near enough to 1 (Saleiro et al. 2018, equation 3).
+    r"""Return verdicts whether disparities are near enough to 1 (Saleiro et al. 2018, equation 3).
 
-    A group has parity in a rate if :math:`\tau \le d \le 1 / \tau`, both ends included. Disparities
-    that miss an end by less than one part in 1e9 count as being there: that is rounding.
+    A group has parity in a rate if :math:`\tau \le d \le 1 / \tau`, both ends included. A disparity that
+    misses an end by less than one part in 1e9, as by rounding, counts as equal to it.
 
-    Parameters
-    ----------
-    disparities : DataFrame
-        From :func:`disparities`, of one attribute or of several; some metrics may be left out.
-    tau : float in (0, 1], default 0.8
-        Smallest ratio that is fair; 0.8 is the four-fifths rule.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        What two verdicts make together. With ``"aequitas"`` the pair is undefined only if both are, and an
-        undefined one counts as failed beside a defined one; else an undefined one makes the pair undefined,
-        unless the other fails.
+    The disparities, from :func:`disparities`, may be of several attributes, and of some metrics alone.
+    ``tau``, in (0, 1], is the smallest fair ratio; 0.8 is the four-fifths rule, and an ExperimentError means
+    that it is out of range. With the conventions ``"aequitas"``, an undefined verdict of a pair counts as
+    failed beside a defined one. Otherwise it makes the pair undefined, unless the other verdict fails.
 
-    Returns
-    -------
-    DataFrame
-        A row for each attribute, group and parity of :data:`PARITIES` whose metrics are there. Columns
-        ``attribute``, ``group``, ``parity``, ``verdict`` (True, False or missing) and ``reason`` (why it is
-        missing).
-
-    Raises
-    ------
-    ExperimentError
-        If ``tau`` is not in (0, 1].
+    A row for each attribute, group and parity of :data:`PARITIES` whose metrics are there. Columns
+    ``attribute``, ``group``, ``parity``, ``verdict`` (True, False or missing) and ``reason`` (why it is
+    missing).
     """
     if not 0 < tau <= 1:
         raise ExperimentError(
@@ -477,16 +414,14 @@ def parity(
     low, high = tau * (1 - _ROUNDING), (1 + _ROUNDING) / tau
     rows = []
     for (attribute, group), measured in disparities.groupby(["attribute", "group"], sort=False):
-        found: dict[str, tuple[bool | None, str]] = {
-            metric: (None if math.isnan(value) else low <= value <= high, reason)
-            for metric, value, reason in zip(
-                measured["metric"], measured["disparity"], measured["reason"], strict=True
-            )
+        verdicts: dict[str, tuple[bool | None, str]] = {
+            row["metric"]: (None if math.isnan(d := row["disparity"]) else low <= d <= high, row["reason"])
+            for row in measured.to_dict("records")
         }
         for name, parts in PARITIES.items():
-            if found.keys() >= set(parts):
-                found[name] = _both(found[parts[0]], found[parts[-1]], conventions)
-                rows.append((attribute, group, name, *found[name]))
+            if verdicts.keys() >= set(parts):
+                verdicts[name] = _both(verdicts[parts[0]], verdicts[parts[-1]], conventions)
+                rows.append((attribute, group, name, *verdicts[name]))
     frame = pd.DataFrame(rows, columns=["attribute", "group", "parity", "verdict", "reason"])
     return frame.astype({"verdict": "boolean"})
 
@@ -494,7 +429,7 @@ def parity(
 def _both(
     one: tuple[bool | None, str], other: tuple[bool | None, str], conventions: Conventions
 ) -> tuple[bool | None, str]:
-    """Return whether two verdicts are both True, or None and why that has no answer."""
+    """Return whether two verdicts are both True, or None and the reason why that is undefined."""
     values = (one[0], other[0])
     if None not in values:
         return all(values), ""
@@ -504,11 +439,11 @@ def _both(
 
 
 def overall_parity(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Judge attributes by all of their groups, from what :func:`parity` gives.
+    """Return verdicts on attributes by all of their groups, from the verdicts of :func:`parity`.
 
     A row for each attribute and parity. Columns ``attribute``, ``parity``, ``verdict`` (False if a group
-    fails, else missing if one has no verdict, else True) and ``failed`` (names of the groups that fail, with
-    commas between).
+    fails, else missing if one has no verdict, else True) and ``failed`` (names of the groups that fail,
+    separated by commas).
     """
     rows = []
     for (attribute, name), groups in verdicts.groupby(["attribute", "parity"], sort=False):

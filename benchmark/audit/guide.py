@@ -1,9 +1,8 @@
-"""Which metrics matter: questions to those who decide on an intervention, and what follows from answers.
+"""The metrics that matter: questions about an intervention, and recommendations that follow from answers.
 
-The tree follows the fairness tree of Saleiro et al. (2018), figure 3, and what their sections 3.2.4, 3.3 and
-4 say about it. It is data: to ask step by step, call :func:`walk` with the answers so far until there is no
-further question. *Positives* are those selected for the intervention, as in
-:mod:`benchmark.audit.disparity`.
+The tree follows the fairness tree of Saleiro et al. (2018), figure 3, and their sections 3.2.4, 3.3 and 4. It
+is data: to ask step by step, call :func:`walk` with the answers so far until it returns no question.
+*Positives* are people selected for the intervention, as in :mod:`benchmark.audit.disparity`.
 """
 
 from __future__ import annotations
@@ -17,38 +16,36 @@ from benchmark.errors import UnknownNameError
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, what that means, and why it leads where it does.
-
-    ``then`` is the next question, or the names of the metrics that matter, the most telling first.
-    """
+    """A possible answer to a question."""
 
     name: str
     text: str
-    reason: str
-    then: Question | tuple[str, ...]
+    reason: str  # why it leads to the next step
+    then: Question | tuple[str, ...]  # the next question, or names of metrics, the most important first
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about the intervention, and all possible answers; ``name`` is the key of the answer."""
+    """A question about the intervention, and all possible answers."""
 
-    name: str
+    name: str  # the key of its answer
     text: str
     answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Where some answers lead."""
+    """The metrics that follow from some answers, or the next question."""
 
-    # Names of the metrics whose disparities matter, the most telling first; none while a question is open.
-    metrics: tuple[str, ...]
-    reasons: tuple[str, ...]  # why, one for each answer
-    question: Question | None  # what to answer next
+    metrics: tuple[
+        str, ...
+    ]  # metrics whose disparities matter, the most important first; empty at a question
+    reasons: tuple[str, ...]  # a reason for each answer
+    question: Question | None  # the next question
 
     @property
     def parities(self) -> tuple[str, ...]:
-        """What these metrics are judged by, of :data:`~benchmark.audit.disparity.PARITIES`."""
+        """The verdicts on these metrics, of :data:`~benchmark.audit.disparity.PARITIES`."""
         return tuple(name for metric in self.metrics for name, of in PARITIES.items() if of == (metric,))
 
 
@@ -59,14 +56,14 @@ _SHARE = Question(
         Answer(
             "equal",
             "as many places as every other group, however large it is",
-            "Equal numbers mean that each group is the same share of all who are selected. Small groups "
-            "reach that only if their members are selected more often than others.",
+            "With equal numbers, each group is the same share of all selected people. Small groups reach "
+            "that only if their members are selected more often than others.",
             ("predicted_positive_share",),
         ),
         Answer(
             "proportional",
             "places in proportion to its size",
-            "In proportion to size means that a member of each group is selected equally often.",
+            "With places in proportion to size, members of all groups are selected equally often.",
             ("selection_rate",),
         ),
     ),
@@ -74,10 +71,10 @@ _SHARE = Question(
 
 
 def _reach(few: str, of_few: tuple[str, ...], most: str, of_most: tuple[str, ...]) -> Question:
-    """Return the question for the reach of an intervention: reason and metrics if it reaches few, or most."""
+    """Return the question for an intervention's reach: reasons and metrics if it reaches few, or most."""
     return Question(
         "reach",
-        "How many of those whom the intervention is meant for can it reach?",
+        "How many of the people that the intervention is meant for can it reach?",
         (
             Answer("few", "only a small share: there are far fewer places", few, of_few),
             Answer("most", "most of them", most, of_most),
@@ -86,30 +83,25 @@ def _reach(few: str, of_few: tuple[str, ...], most: str, of_most: tuple[str, ...
 
 
 _PUNITIVE = _reach(
-    "With few places hardly anybody without cause is selected, so that false positive rates are close to "
-    "0 in every group and their ratios say little. How many of those selected are selected wrongly still "
-    "tells the groups apart.",
+    "With few places hardly anybody is selected without cause. False positive rates are close to 0 in every "
+    "group, and their ratios say little. The share of wrong selections still differs between groups.",
     ("false_discovery_rate",),
-    "Both views of a wrong selection count: how often it meets those who gave no cause, and how often those "
-    "selected are the wrong ones.",
+    "Two rates of wrong selections count: among people without cause, and among the selected.",
     ("false_positive_rate", "false_discovery_rate"),
 )
 _ASSISTIVE = _reach(
-    "With few places almost everybody in need is left out, so that false negative rates are close to 1 in "
-    "every group whatever the model does. How many of those left out are in need still tells the groups "
-    "apart.",
+    "With few places almost everybody in need is left out. False negative rates are close to 1 in every "
+    "group, whatever the model does. The share of people in need among those left out still differs.",
     ("false_omission_rate",),
-    "Both views of a missed person count: how often those in need are left out, and how often those left out "
-    "are in need.",
+    "Two rates of missed people count: among people in need, and among people left out.",
     ("false_negative_rate", "false_omission_rate"),
 )
 _MIXED = _reach(
-    "With few places, rates among those who should or should not be selected are close to 1 or 0 in "
-    "every group. What tells the groups apart is how many are wrong among those selected, and among "
-    "those left out.",
+    "With few places, rates among people who should or should not be selected are close to 1 or 0 in every "
+    "group. The shares of errors among the selected, and among people left out, still differ.",
     ("false_discovery_rate", "false_omission_rate"),
-    "Wrong selections and missed people both count, each among those whom they happen to and among those who "
-    "are treated alike.",
+    "Wrong selections and missed people both count, each in two rates: among the people whom the error can "
+    "happen to, and among the people with the same decision.",
     ("false_positive_rate", "false_discovery_rate", "false_negative_rate", "false_omission_rate"),
 )
 _INTERVENTION = Question(
@@ -144,7 +136,7 @@ _CONCERN = Question(
         Answer(
             "representation",
             "who is selected, rightly or not",
-            "Who is selected is what matters, whatever the labels say.",
+            "The selection itself matters, whatever the labels say.",
             _SHARE,
         ),
         Answer(
@@ -158,18 +150,18 @@ _CONCERN = Question(
 
 TREE = Question(
     "labels",
-    "Is it known, and to be trusted, who ought to have been selected?",
+    "Is it known reliably who ought to have been selected?",
     (
         Answer(
             "no",
             "there are no labels, or they are biased themselves",
-            "Without trustworthy labels errors cannot be told; what can be compared is who is selected.",
+            "Without trustworthy labels errors are unknown; only selection rates can be compared.",
             _SHARE,
         ),
         Answer(
             "yes",
-            "labels tell it, for people of every group alike",
-            "With labels, both who is selected and who is selected wrongly can be compared.",
+            "there are reliable labels, for people of every group",
+            "With labels, both selections and errors can be compared.",
             _CONCERN,
         ),
     ),
@@ -178,18 +170,10 @@ TREE = Question(
 
 
 def walk(answers: Mapping[str, str]) -> Recommendation:
-    """Follow answers through the tree (Saleiro et al. 2018, figure 3), to its end or the first open question.
+    """Return the recommendation of answers by the names of questions, or the first open question.
 
-    Parameters
-    ----------
-    answers : mapping of str to str
-        Name of the answer by name of the question. Answers to questions that are not met on the way have no
-        effect.
-
-    Raises
-    ------
-    UnknownNameError
-        If a question that is met has no such answer.
+    Answers to questions that are not reached have no effect. An UnknownNameError means that a question has no
+    such answer.
 
     Examples
     --------
@@ -203,10 +187,10 @@ def walk(answers: Mapping[str, str]) -> Recommendation:
     while isinstance(step, Question):
         if step.name not in answers:
             return Recommendation((), tuple(reasons), step)
-        known = {answer.name: answer for answer in step.answers}
+        options = {answer.name: answer for answer in step.answers}
         name = answers[step.name]
-        if name not in known:
-            raise UnknownNameError(f"answer to {step.text!r}", name, known)
-        reasons.append(known[name].reason)
-        step = known[name].then
+        if name not in options:
+            raise UnknownNameError(f"answer to {step.text!r}", name, options)
+        reasons.append(options[name].reason)
+        step = options[name].then
     return Recommendation(step, tuple(reasons), None)

@@ -1,9 +1,9 @@
-"""Gradient feature auditing (Adler et al. 2016, 2018): what a model owes to each feature.
+"""Gradient feature auditing (Adler et al. 2016, 2018): the influence of each feature on a model.
 
-A model that does not see a feature may still use it through columns that tell it. So the feature is obscured
-wherever it shows: in itself and in every other column, which are repaired until the rows of each of its
-states look alike. How far the model's accuracy and discrimination then change is the feature's influence,
-direct and through proxies. The model is asked, never opened and never trained again.
+A model that does not see a feature may still use it through columns that reveal it. So the feature is
+obscured in itself and in every other column: these are repaired until the rows of each of its states look
+alike. The change of the model's accuracy and discrimination is the feature's influence, direct and through
+proxies. The model only predicts; it is neither opened nor trained again.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from benchmark.techniques import Estimator, Technique, Tools, get_technique
 from benchmark.techniques.repair import Repair
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""How far features are obscured by default."""
+"""Default levels at which features are obscured."""
 
 _METRICS = ("accuracy", "discrimination")
 _CHANGES = tuple(f"{metric}_change" for metric in _METRICS)
@@ -39,40 +39,27 @@ def audit_features(
     technique: Technique | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    r"""Measure how much each feature influences a model, directly and through proxies.
+    r"""Return the influence of each feature on a model, direct and through proxies.
 
     With :math:`m(X)` a metric of the model's predictions on the test rows and :math:`X_\lambda` the test rows
     with a feature obscured at level :math:`\lambda`, the feature's influence is :math:`m(X_1) - m(X)`.
-    Obscured means repaired as by :class:`benchmark.techniques.repair.Repair`, where the states of the feature
-    are the groups and the feature itself is repaired too. The labels and groups by which predictions are
-    scored stay as they are.
+    To obscure a feature, :class:`benchmark.techniques.repair.Repair` repairs all columns with the feature's
+    states as groups, and the feature itself. The labels and groups that score predictions do not change.
 
-    Parameters
-    ----------
-    train, test : Table
-        Rows to train on, and rows with their labels to measure on, of one schema.
-    classifier : callable(cardinalities) -> Estimator
-        Builds the classifier for features of the given numbers of states, shape (n_features,).
-    levels : sequence of float in [0, 1], default (0, 0.25, 0.5, 0.75, 1)
-        How far each feature is obscured: 0 not at all, 1 until no column tells it any more.
-    technique : Technique, optional
-        Trains the model; no mitigation if left out.
-    seed : int, default 0
-        Decides which rows move, and what the technique leaves to chance. Each feature has random numbers of
-        its own, the same ones for all levels.
+    The technique, by default ``none``, trains the model on ``train`` with the classifier that ``classifier``
+    builds for features of given numbers of states, shape (n_features,). Levels are numbers from 0, not
+    obscured, to 1, no column reveals the feature. The seed decides which rows move, and is the technique's.
+    Each feature has its own random numbers, the same for all levels.
 
-    Returns
-    -------
-    DataFrame
-        A row for each feature, in the schema's order, and level. Columns ``feature``, ``level``,
-        ``accuracy``, ``discrimination``; ``accuracy_change``, ``discrimination_change``, the differences to
-        the predictions on the rows as they are; ``accuracy_change_error``, ``discrimination_change_error``,
-        half the widths of their 95 % intervals over test rows, see Notes.
+    A row for each feature, in the schema's order, and level. Columns ``feature``, ``level``, ``accuracy``,
+    ``discrimination``; ``accuracy_change``, ``discrimination_change``, the differences to the predictions on
+    the unchanged rows; ``accuracy_change_error``, ``discrimination_change_error``, half the widths of their
+    95 % intervals over test rows, see Notes.
 
     Raises
     ------
     ExperimentError
-        If there is no level, or one lies outside of [0, 1].
+        If there is no level, or a level outside of [0, 1].
     DataError
         If the test rows are of one group or of one class.
     TechniqueError
@@ -80,14 +67,13 @@ def audit_features(
 
     Notes
     -----
-    Each column is repaired by itself, so that what only several of them tell together stays. The states of
-    the audited feature meet at their median, where few rows count as much as many: a rare state whose rows
-    are unlike all others moves every row, and makes its feature look more influential than it is.
+    Each column is repaired by itself, so that information in a combination of columns stays. The states of
+    the audited feature meet at their median, where a rare state counts as much as a frequent one. A rare
+    state with unusual rows moves every row, and makes its feature look more influential than it is.
 
-    Intervals are those of paired proportions after Agresti and Min: of a group of n rows, half a row is added
-    to each of the four ways in which a row can be right or wrong (favorable or not) before and after, and
-    the change's standard error is taken from the shares. They hold what other test rows would change, not
-    what another model, trained on other rows, would.
+    Intervals are for paired proportions, after Agresti and Min. A row is right or wrong (favorable or not)
+    before and after: in a group, half a row is added to each of these four counts, and the change's standard
+    error follows from the shares. Intervals cover other test rows, not models trained on other rows.
 
     References
     ----------
@@ -105,10 +91,10 @@ def audit_features(
             got=", ".join(f"{level:g}" for level in levels) or "none",
             remedy="correct the levels",
         )
-    for what, members in (("label", test.y), ("group", test.deprived)):
+    for role, members in (("label", test.y), ("group", test.deprived)):
         if members.all() or not members.any():
             raise DataError(
-                f"Features cannot be audited on test rows of one {what}",
+                f"Features cannot be audited on test rows of one {role}",
                 expected="rows of both classes and of both groups",
                 got=f"{np.count_nonzero(members)} of {len(test)} rows",
                 remedy="take more test rows",
@@ -117,12 +103,12 @@ def audit_features(
     model = (technique or get_technique("none")).fit(train, tools)
 
     def measure(predicted: NDArray[np.bool_]) -> NDArray[np.float64]:
-        found = evaluate(test.y, predicted, test.deprived, metrics=_METRICS)
-        return np.array([found.values[metric] for metric in _METRICS])
+        values = evaluate(test.y, predicted, test.deprived, metrics=_METRICS).values
+        return np.array([values[metric] for metric in _METRICS])
 
     before = model.predict(test)
     original = measure(before)
-    found: list[tuple[object, ...]] = []
+    audit: list[tuple[object, ...]] = []
     for feature in (test.schema.names[i] for i in test.schema.feature_indices):
         for level in levels:
             chance = replace(tools, rng=generator(seed, purpose="audit", feature=feature))
@@ -134,17 +120,17 @@ def audit_features(
                 sum(_variance(before[group], after[group]) for group in groups),
             )
             errors = _QUANTILE * np.sqrt(variances)  # half the widths of the intervals of both changes
-            found.append((feature, float(level), *values, *(values - original), *errors))
-    return pd.DataFrame(found, columns=["feature", "level", *_METRICS, *_CHANGES, *_ERRORS])
+            audit.append((feature, float(level), *values, *(values - original), *errors))
+    return pd.DataFrame(audit, columns=["feature", "level", *_METRICS, *_CHANGES, *_ERRORS])
 
 
 def rank_features(audit: pd.DataFrame) -> pd.DataFrame:
-    """Rank features by their influence at the highest level, from what :func:`audit_features` gives.
+    """Return the features of :func:`audit_features` ranked by their influence at the highest level.
 
-    A row for each feature, the one whose obscuring costs most accuracy first. Columns ``feature``,
-    ``accuracy_change``, ``discrimination_change``, their errors, and ``accuracy_rank``,
-    ``discrimination_rank``: 1 for the greatest loss of accuracy, and for the greatest change of
-    discrimination either way; equal changes share the better rank.
+    A row for each feature, the greatest loss of accuracy first. Columns ``feature``, ``accuracy_change``,
+    ``discrimination_change``, their errors, and ``accuracy_rank``, ``discrimination_rank``: 1 for the
+    greatest loss of accuracy, and for the greatest absolute change of discrimination; ties share the better
+    rank.
     """
     ranking = audit.loc[audit["level"] == audit["level"].max(), ["feature", *_CHANGES, *_ERRORS]].copy()
     accuracy, discrimination = (ranking[change].round(12) for change in _CHANGES)  # rounding errors tie
@@ -163,9 +149,9 @@ def _variance(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> float:
 
 
 def _obscured(table: Table, feature: str, level: float, tools: Tools) -> Table:
-    """Repair all columns but the label until rows that differ in a feature look alike."""
+    """Return a table with all columns but the label repaired, so that rows of all states look alike."""
     states = table.schema.column(feature).states
-    if len(states) < 2:  # it tells nothing
+    if len(states) < 2:  # it has no information
         return table
     # Repair knows its groups by their role: the audited feature takes the sensitive feature's place.
     roles = replace(table.schema, sensitive_feature=feature, deprived_group=states[0])

@@ -1,7 +1,7 @@
 """Tables of predictions, read and made ready for metrics.
 
-What a column means is never guessed: where the favorable value, a group or who is selected is not certain, an
-error says how to settle it.
+The meaning of a column is never guessed. If the favorable value, a group or the selected people are not
+certain, an error says how to name them.
 """
 
 import gzip
@@ -29,31 +29,23 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet")
 _NOT_GIVEN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
 # A column of more different numbers than these is a quantity, not a class or a group.
 _MOST_NUMBERS = 20
-# Unfavorable and favorable values that need no explanation, in upper or lower case.
+# Unfavorable and favorable values that are recognized, in upper or lower case.
 _CLEAR = (("0", "1"), ("false", "true"), ("no", "yes"))
 _OUTCOMES = ("label", "prediction")
 _ROLES = (*_OUTCOMES, "score", "weight", "strata")
 
 
 def read_predictions(path: Path | str) -> pd.DataFrame:
-    """Read a table of predictions.
+    """Return a table of predictions, one row per person, from a file.
 
-    Parameters
-    ----------
-    path : Path or str
-        File in CSV (UTF-8, commas, names in the first line; ``.csv`` or ``.csv.gz``) or Parquet
-        (``.parquet``).
-
-    Returns
-    -------
-    DataFrame
-        One row per person. Values of CSV stay text, as they stand in the file, without blanks around them;
-        empty ones and NA, N/A, NaN, nan, null, NULL and <NA> are missing.
+    The file is CSV (UTF-8, commas, names in the first line; ``.csv`` or ``.csv.gz``) or Parquet
+    (``.parquet``). Values of CSV stay text, without blanks around them; empty values and NA, N/A, NaN, nan,
+    null, NULL and <NA> are missing.
 
     Raises
     ------
     DataError
-        If the file cannot be read, has no rows, or names two columns alike.
+        If the file cannot be read, has no rows, or two columns have the same name.
     """
     path = Path(path)
     if not path.name.lower().endswith(_ENDINGS):
@@ -76,7 +68,7 @@ def read_predictions(path: Path | str) -> pd.DataFrame:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     try:
-        # Without a header a line that is longer than the first is an error, never a shifted column.
+        # Without a header, a line longer than the first is an error and never shifts a column.
         cells = pd.read_csv(
             path,
             header=None,
@@ -111,11 +103,11 @@ def _read_csv(path: Path) -> pd.DataFrame:
             remedy="save the file again with commas between the columns",
         )
     if names.isna().any():
-        place = int(np.flatnonzero(names.isna())[0]) + 1
+        number = int(np.flatnonzero(names.isna())[0]) + 1
         raise DataError(
             f"A column of {path.name} has no name",
             expected="a name for each column",
-            got=f"none for no. {place}",
+            got=f"none for no. {number}",
             remedy="name it in the first line",
         )
     rows = cells.iloc[1:].reset_index(drop=True)
@@ -140,54 +132,48 @@ def _unreadable(path: Path, expected: str, problem: Exception) -> DataError:
     return DataError(f"{path.name} cannot be read", expected=expected, got=got, remedy=remedy)
 
 
-def _check_names(frame: pd.DataFrame, what: str) -> None:
-    twice = sorted({str(name) for name in frame.columns[frame.columns.astype(str).duplicated()]})
-    if twice:
+def _check_names(frame: pd.DataFrame, table: str) -> None:
+    repeated = sorted({str(name) for name in frame.columns[frame.columns.astype(str).duplicated()]})
+    if repeated:
         raise DataError(
-            f"{what} names columns alike",
-            expected="a name of its own for each column",
-            got=", ".join(map(repr, twice)) + " more than once",
+            f"{table} has columns of the same name",
+            expected="a different name for each column",
+            got=", ".join(map(repr, repeated)) + " more than once",
             remedy="rename or drop columns",
         )
 
 
 @dataclass(frozen=True, eq=False)
 class ReadyTable:
-    """A table of predictions, ready for metrics.
+    """A table of predictions, ready for metrics."""
 
-    ``predictions`` has labels, predictions and groups by attribute. ``missing`` has a row for each column
-    that is used, and the columns ``column``, ``role``, ``missing`` (rows), ``share`` (of all rows) and
-    ``treatment``. ``notes`` are what a reader has to know of how the table was read. ``facts`` has ``rows``,
-    ``rows_audited``, ``columns`` (by role), ``favorable`` (values by role), ``selection`` (how scores became
-    predictions; else empty) and ``digest`` (SHA-256 of the columns that are used).
-    """
-
-    predictions: Mapping[str, Predictions]
+    predictions: Mapping[str, Predictions]  # labels, predictions and groups, by attribute
+    # A row for each used column: ``column``, ``role``, ``missing`` (rows), ``share`` and ``treatment``.
     missing: pd.DataFrame
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # remarks for readers on the reading of the table
+    # ``rows``, ``rows_audited``, ``columns`` (by role), ``favorable`` (values by role), ``selection`` (the
+    # rule that turned scores into predictions, or empty) and ``digest`` (SHA-256 of the used columns).
     facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
-    """What the columns of a table of predictions are, and how they are to be read."""
+    """The columns of a table of predictions, by role, and rules for reading them."""
 
     sensitive: Sequence[str] | str  # columns whose values are the groups; numbers of at most 20 values
-    # label, prediction: Columns with two values, or with more if ``favorable`` says which one counts: all
-    # others are then unfavorable. Values may be numbers, text, bools or categories. Without a label, only who
-    # is selected can be compared.
+    # Column with two values, or with more if ``favorable`` names the favorable one; all others are then
+    # unfavorable. Values may be numbers, text, bools or categories. Without a label, only selection can be
+    # compared.
     label: str | None = None
-    prediction: str | None = None
-    # Column of numbers, higher for those held more likely to have the favorable label.
-    score: str | None = None
+    prediction: str | None = None  # column like ``label``
+    score: str | None = None  # column of numbers, higher for rows more likely to have the favorable label
     weight: str | None = None  # column of non-negative weights
     strata: str | None = None  # column to stratify by
     features: Sequence[str] | str = ()  # columns of numbers, for metrics that look for similar rows
-    # The favorable value, compared as text. May be left out where values are 0 and 1, false and true, or no
-    # and yes. A column without this value is read by these pairs, unless all of its values occur in the other
-    # one.
+    # The favorable value, compared as text. Not needed if values are 0 and 1, false and true, or no and yes.
+    # A column without this value is read by these pairs, unless all its values occur in the other column.
     favorable: object = None
-    # threshold, k, percent: Without predictions, whom to select by score: one of them, as in
+    # threshold, k, percent: Rule of selection by score, if there is no prediction: one of them, as in
     # :func:`benchmark.audit.select`.
     threshold: float | None = None
     k: int | None = None
@@ -208,7 +194,7 @@ class Columns:
 
     @property
     def selection(self) -> dict[str, float]:
-        """How those to be selected are found by score, as far as it is said."""
+        """The rules of selection by score that are given."""
         rules = {"threshold": self.threshold, "k": self.k, "percent": self.percent}
         return {name: value for name, value in rules.items() if value is not None}
 
@@ -218,10 +204,10 @@ def _names(columns: Sequence[str] | str) -> Sequence[str]:
 
 
 def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
-    """Make a table of predictions ready for metrics.
+    """Return a table of predictions that is ready for metrics.
 
     Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Rows without a
-    sensitive attribute form a group of their own, :data:`MISSING`. For errors see
+    sensitive attribute form a separate group, :data:`MISSING`. For errors see
     :func:`~benchmark.audit.audit_predictions`.
     """
     _check_names(frame, "The table")
@@ -232,8 +218,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
 
     read = [_read(frame[name], role) for role, name in used]
     lacking = [column.isna().to_numpy() for column in read]
-    kept = ~np.any(lacking, axis=0)
-    if not kept.any():
+    complete = ~np.any(lacking, axis=0)
+    if not complete.any():
         raise DataError(
             "No row can be audited",
             expected="rows that have " + ", ".join(f"a {role} ({name})" for role, name in used),
@@ -241,11 +227,11 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             remedy="fill these columns, or name others",
         )
     notes = []
-    if n_lost := int((~kept).sum()):
+    if n_lost := int((~complete).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
-    given = {role: column[kept] for (role, _), column in zip(used, read, strict=True)}
+    given = {role: column[complete] for (role, _), column in zip(used, read, strict=True)}
     features = {
-        name: column[kept] for (role, name), column in zip(used, read, strict=True) if role == "feature"
+        name: column[complete] for (role, name), column in zip(used, read, strict=True) if role == "feature"
     }
     outcomes = {role: given[role] for role in _OUTCOMES if role in given}
     counted = _favorable_values(outcomes, dict(used), None if favorable is None else _outcome_name(favorable))
@@ -264,7 +250,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
         notes.append(f"selected are rows with {selection}")
 
     all_groups = {name: _groups(frame[name], name) for name in attributes}
-    groups = {name: texts.fillna(MISSING)[kept] for name, texts in all_groups.items()}
+    groups = {name: texts.fillna(MISSING)[complete] for name, texts in all_groups.items()}
     if columns.intersections:
         crossed = intersect(pd.DataFrame(groups), attributes)
         groups[str(crossed.name)] = crossed
@@ -284,7 +270,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     }
     facts = {
         "rows": len(frame),
-        "rows_audited": int(kept.sum()),
+        "rows_audited": int(complete.sum()),
         "columns": {
             **{role: name for role, name in used if role != "feature"},
             **({"features": list(features)} if features else {}),
@@ -300,12 +286,12 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
 def _missing(
     used: Sequence[tuple[str, str]], lacking: Sequence[NDArray[np.bool_]], groups: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
-    """Return what is missing, column by column."""
+    """Return the missing values of each column, as in :class:`ReadyTable`."""
     parts = [
         (name, role, rows, "rows are left out") for (role, name), rows in zip(used, lacking, strict=True)
     ]
-    own_group = f"a group of its own, {MISSING}"
-    parts += [(name, "sensitive", texts.isna().to_numpy(), own_group) for name, texts in groups.items()]
+    treatment = f"a group of its own, {MISSING}"
+    parts += [(name, "sensitive", texts.isna().to_numpy(), treatment) for name, texts in groups.items()]
     return pd.DataFrame(
         [(name, role, int(rows.sum()), rows.mean(), treatment) for name, role, rows, treatment in parts],
         columns=["column", "role", "missing", "share", "treatment"],
@@ -316,11 +302,11 @@ def _check_selection(columns: Columns) -> None:
     rules = list(columns.selection)
     by_score = columns.prediction is None
     if bool(rules) != by_score or (by_score and columns.score is None):
-        what, name = ("score", columns.score) if by_score else ("prediction", columns.prediction)
+        role, name = ("score", columns.score) if by_score else ("prediction", columns.prediction)
         raise ExperimentError(
             "It is not clear who is selected",
             expected="a prediction, or a score with threshold, k (--top-k) or percent (--top-percent)",
-            got=" and ".join([*([f"the {what} {name!r}"] if name is not None else []), *rules]) or "neither",
+            got=" and ".join([*([f"the {role} {name!r}"] if name is not None else []), *rules]) or "neither",
             remedy="name one or the other",
         )
 
@@ -338,8 +324,8 @@ def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attribute
     for role, name in (*alone, *(("sensitive", name) for name in attributes)):
         if name in taken:
             raise ExperimentError(
-                f"The column {name!r} is asked for in two roles",
-                expected="columns of their own for label, prediction, score and groups",
+                f"The column {name!r} has two roles",
+                expected="different columns for label, prediction, score and groups",
                 got=f"{taken[name]} and {role}",
                 remedy="name another column for one of them",
             )
@@ -350,7 +336,7 @@ def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attribute
 
 
 def _read(values: pd.Series, role: str) -> pd.Series:
-    """Return a column as its role asks for it: text or numbers, missing where there is nothing."""
+    """Return a column as text or numbers, by its role, with empty values missing."""
     if role in _OUTCOMES:
         return _as_text(values, _outcome_name)
     return _as_text(values) if role == "strata" else _numbers(values, role)
@@ -387,9 +373,9 @@ def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) ->
 
 
 def _quantities(values: Collection[str]) -> list[float] | None:
-    """Return values as numbers, or None if one is not a number."""
-    found = [number for value in values if (number := as_number(value)) is not None]
-    return found if len(found) == len(values) else None
+    """Return values as numbers, or None unless all are numbers."""
+    numbers = [number for value in values if (number := as_number(value)) is not None]
+    return numbers if len(numbers) == len(values) else None
 
 
 def _groups(values: pd.Series, name: str) -> pd.Series:
@@ -407,7 +393,7 @@ def _groups(values: pd.Series, name: str) -> pd.Series:
         raise DataError(
             f"The sensitive column {name!r} has a group that is called {MISSING!r}, and missing values",
             expected="another name, because missing values are a group of that name",
-            got=f"{(texts == MISSING).sum():,} rows of the one, {texts.isna().sum():,} of the other",
+            got=f"{(texts == MISSING).sum():,} rows of that group, {texts.isna().sum():,} missing values",
             remedy="rename the group, or make these values missing",
         )
     return texts
@@ -417,8 +403,12 @@ def _numbers(values: pd.Series, role: str) -> pd.Series:
     """Return a column as numbers, NaN where it is missing."""
 
     def refuse(expected: str, got: str) -> NoReturn:
-        what = f"The {role} {values.name!r} cannot be used"
-        raise DataError(what, expected=expected, got=got, remedy="correct these values, or make them missing")
+        raise DataError(
+            f"The {role} {values.name!r} cannot be used",
+            expected=expected,
+            got=got,
+            remedy="correct these values, or make them missing",
+        )
 
     plain = values if pd.api.types.is_numeric_dtype(values) else values.astype(object)
     array = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -436,28 +426,28 @@ def _numbers(values: pd.Series, role: str) -> pd.Series:
 def _favorable_values(
     outcomes: Mapping[str, pd.Series], names: Mapping[str, str], favorable: str | None
 ) -> dict[str, set[str]]:
-    """Return which values of label and prediction are favorable."""
-    values = {role: set(texts) for role, texts in outcomes.items()}
-    for role, found in values.items():
-        _check_classes(role, names[role], found)
-    everything = set().union(*values.values())
-    if favorable is not None and values and favorable not in everything:
+    """Return the favorable values of label and prediction."""
+    classes = {role: set(texts) for role, texts in outcomes.items()}
+    for role, values in classes.items():
+        _check_classes(role, names[role], values)
+    everything = set().union(*classes.values())
+    if favorable is not None and classes and favorable not in everything:
         raise UnknownNameError("favorable value", favorable, everything)
     chosen = {}
-    for role, found in values.items():
-        others = set().union(*(other for name, other in values.items() if name != role))
-        clear = next((good for bad, good in _CLEAR if {v.lower() for v in found} <= {bad, good}), None)
-        if favorable is not None and (favorable in found or found <= others):
-            chosen[role] = found & {favorable}
+    for role, values in classes.items():
+        others = set().union(*(other for name, other in classes.items() if name != role))
+        clear = next((good for bad, good in _CLEAR if {v.lower() for v in values} <= {bad, good}), None)
+        if favorable is not None and (favorable in values or values <= others):
+            chosen[role] = values & {favorable}
         elif clear is not None:
-            chosen[role] = {value for value in found if value.lower() == clear}
+            chosen[role] = {value for value in values if value.lower() == clear}
         else:
-            _refuse_classes(role, names[role], found, favorable)
+            _refuse_classes(role, names[role], values, favorable)
     return chosen
 
 
-def _check_classes(role: str, name: str, found: set[str]) -> None:
-    numbers = _quantities(found)
+def _check_classes(role: str, name: str, values: set[str]) -> None:
+    numbers = _quantities(values)
     if numbers is None:
         return
     fractions = len(numbers) > 2 and any(not n.is_integer() for n in numbers)
@@ -466,26 +456,25 @@ def _check_classes(role: str, name: str, found: set[str]) -> None:
             f"The {role} {name!r} is a quantity, and rates need classes",
             expected="two values, or a few with the favorable one named",
             got=f"{len(numbers):,} different numbers from {min(numbers):g} to {max(numbers):g}",
-            remedy="make it two classes by a limit first"
+            remedy="divide it into two classes first"
             if role == "label"
-            else "name it as the score (--score), and say whom to select by --threshold, --top-k or "
-            "--top-percent",
+            else "name it as the score (--score), and select rows by --threshold, --top-k or --top-percent",
         )
 
 
-def _refuse_classes(role: str, name: str, found: set[str], favorable: str | None) -> NoReturn:
+def _refuse_classes(role: str, name: str, values: set[str], favorable: str | None) -> NoReturn:
     if favorable is not None:
         raise DataError(
             f"The {role} {name!r} has other values than the other column",
             expected=f"the favorable value {favorable!r} among them, or 0 and 1",
-            got=_listed(found),
+            got=_listed(values),
             remedy="write both columns with the same values",
         )
-    what = "which one is favorable is not clear" if len(found) <= 2 else "rates need two"
+    problem = "the favorable value is not clear" if len(values) <= 2 else "rates need two"
     raise DataError(
-        f"The {role} {name!r} has {len(found)} value{'s' * (len(found) > 1)}, and {what}",
+        f"The {role} {name!r} has {len(values)} value{'s' * (len(values) > 1)}, and {problem}",
         expected="0 and 1, false and true, no and yes, or a favorable value",
-        got=_listed(found),
+        got=_listed(values),
         remedy="name the favorable value (--favorable VALUE); all others then count as unfavorable",
     )
 
@@ -495,6 +484,6 @@ def _listed(values: Iterable[str]) -> str:
 
 
 def _digest(frame: pd.DataFrame) -> str:
-    """Return the SHA-256 of columns as text, the same for the same values in whatever format."""
+    """Return the SHA-256 of columns as text, equal for equal values in any format."""
     texts = pd.DataFrame({name: _as_text(frame[name]).fillna("") for name in frame})
     return hashlib.sha256(pd.util.hash_pandas_object(texts, index=False).to_numpy().tobytes()).hexdigest()

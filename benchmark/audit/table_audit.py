@@ -8,44 +8,48 @@ import numpy as np
 import pandas as pd
 
 from benchmark import __version__
-from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity, reference_of
+from benchmark.audit.disparity import (
+    CHOSEN,
+    DISPARITY,
+    PARITIES,
+    disparities,
+    group_table,
+    overall_parity,
+    parity,
+    reference_of,
+)
 from benchmark.audit.predictions import Columns, prepare
+from benchmark.columns import CROSSED
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
 
 SMALL = 30
 """Groups of fewer rows are flagged."""
 
-_WORSE_THAN_CHANCE = 0.5
-_DISPARITY = "_disparity"
-_CROSS = " × "
+_CHANCE = 0.5  # AUC of a score that ranks at random
 _METRIC_COLUMNS = ("attribute", "metric", "group", "reference", "value", "reason", "n")
 
 
 @dataclass(frozen=True, eq=False)
 class AuditResult:
-    """What an audit found, as tidy frames."""
+    """Results of an audit, as tidy frames."""
 
     # A row for each attribute and group: columns of :func:`benchmark.audit.group_table`, ``auc`` if there are
     # labels and scores, and ``small`` (fewer than :data:`SMALL` rows).
     groups: pd.DataFrame
-    # Columns ``attribute``, ``metric``, ``group`` (empty where a metric looks at all of them), ``reference``
-    # (empty where there is none), ``value``, ``reason`` (why there is no value; else empty) and ``n`` (rows
-    # of the group, or of all).
+    # Columns ``attribute``, ``metric``, ``group`` (empty if a metric looks at all groups), ``reference``
+    # (empty if none), ``value``, ``reason`` (why there is no value; else empty) and ``n`` (rows of the group,
+    # or of all).
     metrics: pd.DataFrame
     # Columns of :func:`benchmark.audit.disparities`, ``parity`` (the name of its verdict) and ``verdict``
     # (whether the disparity lies within tau; missing where there is none).
     disparities: pd.DataFrame
-    # verdicts, parity: Verdicts on each group and on each attribute, from :func:`benchmark.audit.parity` and
-    # :func:`benchmark.audit.overall_parity`.
-    verdicts: pd.DataFrame
-    parity: pd.DataFrame
-    # missing, notes: Missing values, as in :class:`benchmark.audit.predictions.ReadyTable`; what a reader has
-    # to know.
-    missing: pd.DataFrame
-    notes: tuple[str, ...]
-    # Those of :class:`benchmark.audit.predictions.ReadyTable`; ``metrics`` (those asked for; none if all that
-    # apply), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
+    verdicts: pd.DataFrame  # on each group, from :func:`benchmark.audit.parity`
+    parity: pd.DataFrame  # verdicts on each attribute, from :func:`benchmark.audit.overall_parity`
+    missing: pd.DataFrame  # missing values, as in :class:`benchmark.audit.predictions.ReadyTable`
+    notes: tuple[str, ...]  # remarks for readers
+    # The facts of :class:`benchmark.audit.predictions.ReadyTable`, and ``metrics`` (the given names; empty if
+    # none were given), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
     facts: Mapping[str, Any]
 
 
@@ -58,38 +62,30 @@ def audit_predictions(
     metrics: Iterable[str] | None = None,
     conventions: Conventions = "betabench",
 ) -> AuditResult:
-    """Audit a table of predictions, as Saleiro et al. (2018) do, and with all metrics that apply.
+    """Return the audit of a table of predictions, as by Saleiro et al. (2018), with all metrics that apply.
 
-    Parameters
-    ----------
-    frame, columns : DataFrame, Columns
-        One row per person, and what its columns are.
-    reference : str or mapping of str to str, optional
-        Group that others are compared with: ``"majority"`` (default) for the largest, ``"minimum"`` for the
-        one in which a rate is smallest, chosen anew for each rate, or a group by attribute. Attributes not
-        named have the largest. The cross of attributes has the cross of their groups, if it has rows.
-    tau : float in (0, 1], default 0.8
-        Smallest ratio that is fair; 0.8 is the four-fifths rule.
-    metrics : iterable of str, optional
-        Names of metrics and families; all that can be computed from what is given if left out.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        What a value is where a denominator is zero.
+    The table has one row per person. The reference is the group that others are compared with:
+    ``"majority"`` (default) for the largest, ``"minimum"`` for the group in which a rate is smallest, chosen
+    anew for each rate, or a group by attribute. Other attributes then have the largest, and the cross of
+    attributes has the cross of their groups, if it has rows. ``tau``, in (0, 1], is the smallest fair ratio;
+    0.8 is the four-fifths rule. Metrics are names of metrics and families; by default all that can be
+    computed from the given columns.
 
     Raises
     ------
     UnknownNameError
         If a column, value, group or metric is unknown.
     ExperimentError
-        If it is not clear who is selected, a column is asked for in two roles, or ``tau`` is not in (0, 1].
+        If it is not clear who is selected, a column has two roles, or ``tau`` is not in (0, 1].
     DataError
-        If a column does not hold what its role asks for, or no row is left.
+        If a column has values that do not fit its role, or no row is left.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"hired": [1, 0, 1, 1], "fit": [1, 1, 0, 1], "sex": ["f", "f", "m", "m"]})
     >>> columns = Columns(label="fit", prediction="hired", sensitive="sex")
-    >>> found = audit_predictions(frame, columns, reference={"sex": "m"})
-    >>> found.groups[["group", "n", "selection_rate"]].values.tolist()
+    >>> audit = audit_predictions(frame, columns, reference={"sex": "m"})
+    >>> audit.groups[["group", "n", "selection_rate"]].values.tolist()
     [['f', 2, 0.5], ['m', 2, 1.0]]
     """
     if conventions not in get_args(Conventions):
@@ -97,7 +93,7 @@ def audit_predictions(
     names = None if metrics is None else metric_names(metrics)
     if names == ():
         raise ExperimentError(
-            "No metric is asked for",
+            "No metric is named",
             expected="names of metrics or families, or None for all that apply",
             got="an empty list",
             remedy="name one, or leave the list out",
@@ -114,22 +110,23 @@ def audit_predictions(
         table["small"] = table["n"] < SMALL
         groups.append(table)
         notes += _remarks(table, attribute)
-        found = disparities(predictions, attribute, reference=chosen, conventions=conventions, small=SMALL)
-        compared.append(found)
+        compared.append(
+            disparities(predictions, attribute, reference=chosen, conventions=conventions, small=SMALL)
+        )
         wanted = names or [n for n, m in list_metrics().items() if predictions.given.issuperset(m.needs)]
         measured += [
             (attribute, m.metric, m.group, m.reference, m.value, m.reason, m.n_rows)
             for m in measure(predictions, wanted, reference=_chooser(table, chosen), conventions=conventions)
         ]
-    found = pd.concat(compared, ignore_index=True)
-    verdicts = parity(found, tau, conventions=conventions)
+    ratios = pd.concat(compared, ignore_index=True)
+    verdicts = parity(ratios, tau, conventions=conventions)
     judged = {parts[0]: name for name, parts in PARITIES.items() if len(parts) == 1}
-    found["parity"] = found["metric"].map(judged)
+    ratios["parity"] = ratios["metric"].map(judged)
     keys = ["attribute", "group", "parity"]
     return AuditResult(
         groups=pd.concat(groups, ignore_index=True),
         metrics=pd.DataFrame(measured, columns=list(_METRIC_COLUMNS)),
-        disparities=found.merge(verdicts[[*keys, "verdict"]], on=keys, how="left", validate="one_to_one"),
+        disparities=ratios.merge(verdicts[[*keys, "verdict"]], on=keys, how="left", validate="one_to_one"),
         verdicts=verdicts,
         parity=overall_parity(verdicts),
         missing=prepared.missing,
@@ -148,48 +145,48 @@ def audit_predictions(
 def _references(
     reference: str | Mapping[str, str] | None, predictions: Mapping[str, Predictions]
 ) -> dict[str, str]:
-    """Return the reference group of each attribute, or how it is chosen."""
+    """Return the reference group of each attribute, or the way of choosing it."""
     if reference is None or isinstance(reference, str):
         return dict.fromkeys(predictions, reference or "majority")
     for attribute in reference:
         if attribute not in predictions:
             raise UnknownNameError("sensitive attribute", attribute, predictions)
         group = reference[attribute]
-        if group in ("majority", "minimum") and group in predictions[attribute].names:
+        if group in CHOSEN and group in predictions[attribute].names:
             raise ExperimentError(
                 f"The reference of {attribute!r} can mean two things",
                 expected="a group that is not called 'majority' or 'minimum', which are ways of choosing one",
                 got=f"{group!r}, which is both",
                 remedy="rename the group",
             )
-    found = {}
+    references = {}
     for attribute, rows in predictions.items():
-        crossed = _CROSS.join(str(reference.get(part, "")) for part in attribute.split(_CROSS))
+        crossed = CROSSED.join(str(reference.get(part, "")) for part in attribute.split(CROSSED))
         default = crossed if crossed in rows.names else "majority"
-        found[attribute] = str(reference.get(attribute, default))
-    return found
+        references[attribute] = str(reference.get(attribute, default))
+    return references
 
 
 def _chooser(table: pd.DataFrame, reference: str) -> Callable[[Metric], str | None]:
-    """Return what names the reference group of a metric, by the rules of :func:`disparities`."""
+    """Return a function that names a metric's reference group, by the rules of :func:`disparities`."""
     columns = table.set_index("group").to_dict()
 
     def choose(item: Metric) -> str | None:
-        values = columns.get(item.name.removesuffix(_DISPARITY), {})
+        values = columns.get(item.name.removesuffix(DISPARITY), {})
         return reference_of(reference, columns["n"], values)
 
     return choose
 
 
 def _remarks(table: pd.DataFrame, attribute: str) -> list[str]:
-    """Return what a reader has to know of an attribute's groups."""
+    """Return remarks for readers on an attribute's groups."""
     remarks = []
     if len(table) == 1:
         remarks.append(f"{attribute}: there is one group, and nothing to compare it with")
-    if "auc" in table and len(table) and (table["auc"] < _WORSE_THAN_CHANCE).all():
+    if "auc" in table and len(table) and (table["auc"] < _CHANCE).all():
         remarks.append(
             f"{attribute}: in every group the AUC is below 0.5: a high score stands for an unfavorable "
-            "label; name the other value as favorable, or turn the score round"
+            "label; name the other value as favorable, or reverse the score"
         )
     if n_small := int(table["small"].sum()):
         which = f"{n_small} of {len(table)} groups"

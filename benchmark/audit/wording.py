@@ -17,7 +17,7 @@ RATES = {
     "accuracy_rate": "accuracy",
     "auc": "AUC",
 }
-"""Rates that are shown of each group, and their headings."""
+"""Rates that are shown for each group, and their headings."""
 
 MARKS = {
     "✓": "within tau of the reference",
@@ -25,7 +25,7 @@ MARKS = {
     "=": "the reference",
     "?": "no verdict",
 }
-"""What stands beside a rate that is judged."""
+"""Marks beside a rate with a verdict, and their meanings."""
 
 
 def mark(disparity: Mapping[Any, Any] | None) -> str:
@@ -40,7 +40,7 @@ def mark(disparity: Mapping[Any, Any] | None) -> str:
 
 
 def undefined(metrics: pd.DataFrame) -> dict[str, tuple[list[str], list[str]]]:
-    """Return the attributes and the metrics that have no value, by reason."""
+    """Return the attributes and the metrics without a value, by reason."""
     lacking = metrics[metrics["value"].isna()]
     return {
         str(reason): (rows["attribute"].unique().tolist(), rows["metric"].unique().tolist())
@@ -49,7 +49,7 @@ def undefined(metrics: pd.DataFrame) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def reference(result: AuditResult, attribute: str) -> str:
-    """Return the reference group of an attribute and how it was chosen, in words."""
+    """Return in words the reference group of an attribute and the way of choosing it."""
     chosen = str(result.facts["reference"][attribute])
     if chosen == "minimum":
         return "the group in which a rate is smallest"

@@ -1,4 +1,4 @@
-"""Kinds of planted bias, and what comes of them in samples of a network or in real rows.
+"""Kinds of planted bias, and the biased rows that they make of a network's samples or of real rows.
 
 A kind is one file. A bias is a sequence of steps, each a kind with parameters (:class:`Bias`).
 """

@@ -8,10 +8,10 @@ from benchmark.bias.registry import register
 class AuditedBias(BiasKind):
     """Train on both groups of an audit in which chance decided who belongs to which.
 
-    In an audit nothing differs between the groups but how people treated them, and nobody has a true label.
-    The clean model learns from the favored group's rows alone; at β = 1 a model learns from all of them, as
-    they were recorded. There is no level between. It changes no row: an experiment chooses which rows are
-    trained on, for datasets with ``audit = true``.
+    In an audit the groups differ only in how people treated them, and true labels do not exist. The clean
+    model learns from the favored group's rows alone. At β = 1 a model learns from the recorded rows of both
+    groups; there is no level between. The kind changes no row: an experiment chooses the training rows, for
+    datasets with ``audit = true``.
     """
 
     name = "audited"

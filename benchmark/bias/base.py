@@ -30,17 +30,16 @@ AKPINAR = (
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows on their way through the steps of a bias."""
+    """Rows between two steps of a bias."""
 
-    table: Table  # what is recorded so far
-    # The rows as they were before anything was planted, those that were left out since among them.
-    before: Table
-    kept: NDArray[np.intp]  # shape (n_rows,): which of those the rows are
+    table: Table  # the recorded values so far
+    before: Table  # all rows before anything was planted, including rows left out since
+    kept: NDArray[np.intp]  # shape (n_rows,): positions of the rows in ``before``
     score: Score | None = None  # the number behind the label, where there is one
-    # shape (n_rows,): how near the rows are to the decision boundary, from 0 to 1, where a kind needs it:
+    # shape (n_rows,): nearness to the decision boundary, from 0 to 1, where a kind needs it:
     # :func:`benchmark.bias.borderline.nearness_to_boundary`.
     boundary: Array | None = None
-    judged: Judged | None = None  # what people judged of the rows, where the dataset's card names it
+    judged: Judged | None = None  # labels as people judged the rows, where the dataset's card names them
 
     @classmethod
     def of(
@@ -50,35 +49,35 @@ class Rows:
         boundary: Array | None = None,
         judged: Judged | None = None,
     ) -> Rows:
-        """Return rows in which all that is recorded is true."""
+        """Return rows whose recorded values are all true."""
         return cls(table, table, np.arange(len(table)), score, boundary, judged)
 
     @cached_property
     def deprived(self) -> NDArray[np.bool_]:
-        """Who belongs to the deprived group in truth, whatever is recorded, shape (n_rows,)."""
+        """Membership in the true deprived group, whatever group is recorded, shape (n_rows,)."""
         return self.before.deprived[self.kept]
 
     @property
     def truth(self) -> Table:
-        """The same rows as they are in truth, but with the labels that are recorded."""
+        """The same rows with their true features and groups, and their recorded labels."""
         schema, label = self.table.schema, self.table.codes[:, self.table.schema.label_index]
         return self.before.take(self.kept).with_column(schema.label, label)
 
     @property
     def discrimination(self) -> float:
         """P(y+ | favored) - P(y+ | deprived) by the true groups; NaN if one of them has no rows."""
-        groups = [self.table.y[own] for own in (~self.deprived, self.deprived)]
-        return float(groups[0].mean() - groups[1].mean()) if all(map(len, groups)) else math.nan
+        favored, deprived = self.table.y[~self.deprived], self.table.y[self.deprived]
+        return float(favored.mean() - deprived.mean()) if len(favored) and len(deprived) else math.nan
 
-    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Rows:
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Rows:
         """Return the rows of a mask, or of positions (repeats allowed)."""
-        score = None if self.score is None else self.score.take(kept)
-        boundary = None if self.boundary is None else self.boundary[kept]
-        judged = None if self.judged is None else self.judged.take(kept)
-        return Rows(self.table.take(kept), self.before, self.kept[kept], score, boundary, judged)
+        score = None if self.score is None else self.score.take(chosen)
+        boundary = None if self.boundary is None else self.boundary[chosen]
+        judged = None if self.judged is None else self.judged.take(chosen)
+        return Rows(self.table.take(chosen), self.before, self.kept[chosen], score, boundary, judged)
 
     def in_groups(self, groups: NDArray[np.int16]) -> Rows:
-        """Return the same rows as if they had been of other groups from the beginning.
+        """Return the same rows as if they had always belonged to other groups.
 
         ``groups`` have shape (n_rows, n_sensitive_features), as codes.
         """
@@ -87,80 +86,59 @@ class Rows:
             table = table.with_column(name, codes)
         return Rows.of(table, self.score, self.boundary, self.judged)
 
-    def apart(self, kept: NDArray[np.integer[Any]]) -> Rows:
-        """Return the rows of positions as they are now, as if there had been no others."""
-        rows = self.take(kept)
+    def apart(self, positions: NDArray[np.integer[Any]]) -> Rows:
+        """Return the rows at some positions as they are now, as if no other rows existed."""
+        rows = self.take(positions)
         return replace(rows, before=rows.table, kept=np.arange(len(rows.table)))
 
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """How probably a step turns the label of each row, and leaves the row out, by the label that it has."""
+    """Probabilities that a step turns a row's label, and that it leaves the row out, by the row's label."""
 
-    # turned, left_out: shape (n_rows, 2): probabilities; the first column is for unfavorable labels, the
-    # second for favorable ones. Where one is left out, nothing of the sort happens.
+    # turned, left_out: shape (n_rows, 2): the first column is for unfavorable labels, the second for
+    # favorable ones. None means probability 0.
     turned: Array | None = None
     left_out: Array | None = None
 
 
 def by_label(members: NDArray[np.bool_], *, unfavorable: float = 0.0, favorable: float = 0.0) -> Array:
-    """Return probabilities of a group's members by their label, 0 for all others: shape (n_rows, 2)."""
+    """Return probabilities for a group's members by their label, 0 for all others: shape (n_rows, 2)."""
     return np.outer(members, [unfavorable, favorable])
 
 
 class BiasKind(BaseModel, ABC):
-    """A way of planting a known amount of bias: one step of what is planted.
+    """A way of planting a known amount of bias: one step of a :class:`~benchmark.bias.planting.Bias`.
 
-    Annotated fields are its parameters, each with a default; what depends on the level of bias is a
-    :class:`~benchmark.bias.level.Rate` or :class:`~benchmark.bias.level.Level`, a number or an expression of
-    beta. A kind implements one of the following: ``edited`` for another world, ``chances`` for labels that
-    are wrong and rows that are missing, ``recorded`` for features that say something else. From the chances
-    both the samples and the exact discrimination in them are computed.
+    Annotated fields are its parameters, each with a default. A parameter that depends on the level of bias
+    is a :class:`~benchmark.bias.level.Rate` or :class:`~benchmark.bias.level.Level`.
+
+    A kind implements one method: ``edited`` changes the network, ``chances`` makes labels wrong and rows
+    missing, ``recorded`` changes features. The chances give both the samples and their exact discrimination.
 
     At beta = 0 nothing is planted, whatever the parameters say.
-
-    Attributes
-    ----------
-    name : str
-        Name in the registry and in experiment files.
-    summary, reference : str
-        One line for lists, and where it comes from.
-    version : str
-        Changed whenever the same input and seed would give other samples.
-    edits_network : bool
-        Whether it edits the network where rows are drawn from one; on real rows its chances act.
-    widens : bool
-        Whether it adds columns, which it does at beta = 0 as well: they carry nothing then.
-    acts_beyond_group : bool
-        Whether it acts on others than the members of its ``group``, too.
-    needs_boundary : bool
-        Whether it asks how near rows are to the decision boundary, which is known of real rows alone.
-    needs_judged : bool
-        Whether it asks what people judged, which is known of real rows of some datasets.
-    of_audit : bool
-        Whether it is what an audit recorded: it has no levels between 0 and 1, and needs rows whose group
-        was drawn at random.
-    monotone : bool
-        Whether, with its default levels, a greater beta turns and leaves out as many rows or more.
     """
 
     model_config = STRICT
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    reference: ClassVar[str]
-    version: ClassVar[str]
-    edits_network: ClassVar[bool] = False
-    widens: ClassVar[bool] = False
-    acts_beyond_group: ClassVar[bool] = False
-    needs_boundary: ClassVar[bool] = False
-    needs_judged: ClassVar[bool] = False
+    name: ClassVar[str]  # in the registry and in experiment files
+    summary: ClassVar[str]  # one line for lists
+    reference: ClassVar[str]  # the publication that it comes from
+    version: ClassVar[str]  # changed whenever the same input and seed would give other samples
+    edits_network: ClassVar[bool] = False  # whether it edits a network; on real rows its chances act
+    widens: ClassVar[bool] = False  # whether it adds columns: also at beta = 0, without information
+    acts_beyond_group: ClassVar[bool] = False  # whether it also acts on people outside its ``group``
+    needs_boundary: ClassVar[bool] = False  # whether it needs ``Rows.boundary``, which only real rows have
+    needs_judged: ClassVar[bool] = False  # whether it needs ``Rows.judged``, which some real rows have
+    # Whether it is the bias that an audit recorded. It has no levels between 0 and 1, and needs rows whose
+    # group was drawn at random.
     of_audit: ClassVar[bool] = False
+    # Whether, with its default levels, a greater beta turns and leaves out as many rows or more.
     monotone: ClassVar[bool] = True
 
     @classmethod
     def example(cls, schema: Schema) -> Self:
-        """Return one with the parameters that have to be given, for checks: an empty ``column`` is one."""
+        """Return a step for checks, with the parameters that have no usable default: an empty ``column``."""
         column = cls.model_fields.get("column")
         return cls(**({"column": some_feature(schema)} if column and column.default == "" else {}))
 
@@ -175,27 +153,29 @@ class BiasKind(BaseModel, ABC):
         return network
 
     def chances(self, rows: Rows, beta: float) -> Chances | None:
-        """Return what becomes of the rows, or None if their labels and number stay as they are."""
+        """Return the chances of each row, or None if labels and number of rows stay as they are."""
         return None
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
-        """Return what is recorded of people, of training rows and of those to be tested on alike.
+        """Return the rows as they are recorded, for training and test rows alike.
 
         Rows, their order, labels and the roles of columns stay as they are.
         """
         return table
 
     def looks_at(self, schema: Schema) -> tuple[str, ...] | None:
-        """Return the columns besides the label on which the chances depend; None if on something else."""
-        found = [value.columns(schema) for value in self.parameters.values() if hasattr(value, "columns")]
-        return tuple(name for names in found for name in names)
+        """Return the columns besides the label on which the chances depend; None if on more than columns."""
+        if self.needs_boundary or self.needs_judged:
+            return None
+        groups = [value.columns(schema) for value in self.parameters.values() if hasattr(value, "columns")]
+        return tuple(name for names in groups for name in names)
 
     def acting_edits(self, network: Network) -> tuple[BiasEdit, ...]:
-        """Return those of its edits that have an effect in a network."""
+        """Return the edits that have an effect in a network."""
         return ()
 
     def description(self, network: Network | None) -> str:
-        """Say in words what it does to rows of a network, or to real ones, with the parameters given."""
+        """Return in words what it does to rows of a network, or to real rows, with its parameters."""
         given = [f"{name} = {value}" for name, value in self.parameters.items() if name in self.given]
         return self.summary + (f" ({', '.join(given)})" if given else "")
 
@@ -217,7 +197,7 @@ def require_order(schema: Schema, column: str) -> None:
         raise BiasError(
             f"The column {column!r} has no order, so that none of its states is low",
             expected="an ordered column: "
-            + (", ".join(c.name for c in schema.columns if c.ordered) or "here is none"),
+            + (", ".join(c.name for c in schema.columns if c.ordered) or "this dataset has none"),
             got=", ".join(schema.column(column).states),
             remedy="name another column",
         )
@@ -238,24 +218,24 @@ def require_feature(schema: Schema, column: str, kind: str) -> None:
 
 
 def some_feature(schema: Schema) -> str:
-    """Return the name of a feature, an ordered one if there is one."""
+    """Return the name of a feature: the first ordered one, else the first."""
     names = [c.name for c in schema.columns if c.name not in (schema.label, *schema.sensitive_features)]
     return next((name for name in names if schema.column(name).ordered), names[0])
 
 
 def overrides(kind: BiasKind, method: str) -> bool:
-    """Return whether a kind has a method of its own in place of the contract's."""
+    """Return whether a kind implements a method of the contract."""
     return getattr(type(kind), method) is not getattr(BiasKind, method)
 
 
 def declaration_flaws(kind: type[BiasKind]) -> list[str]:
-    """Say what a class lacks to be registered as a kind of bias, one sentence each."""
+    """Return why a class cannot be registered as a kind of bias, one sentence for each flaw."""
     flaws = class_flaws(kind, BiasKind, "summary", "reference", "version")
     if flaws and not issubclass(kind, BiasKind):
         return flaws
     if not any(getattr(kind, m) is not getattr(BiasKind, m) for m in ("edited", "chances", "recorded")):
         flaws.insert(0, "it implements none of edited, chances and recorded")
-    required = [name for name, own in kind.model_fields.items() if own.is_required()]
+    required = [name for name, field in kind.model_fields.items() if field.is_required()]
     return [*flaws, *(f"its parameter {name!r} has no default" for name in required)]
 
 
@@ -264,39 +244,39 @@ def no_score(kind: str) -> BiasError:
     return BiasError(
         f"The bias kind {kind!r} needs the number behind the label",
         expected="real rows of a dataset whose card names it",
-        got="rows without one, as those drawn from a network are",
+        got="rows without one, such as rows drawn from a network",
         remedy="name its column with [score] in the dataset card and train on real rows, train = 'data' in "
         "the experiment file, or use another kind",
     )
 
 
 def no_boundary(kind: str) -> BiasError:
-    """Return the error that nobody knows how near rows are to the decision boundary."""
+    """Return the error that the rows' nearness to the decision boundary is unknown."""
     return BiasError(
         f"The bias kind {kind!r} needs the rows' nearness to the decision boundary",
         expected="real rows: train = 'data' in an experiment file, --train data of 'betabench sample'",
-        got="rows without it, as those drawn from a network are",
+        got="rows without it, such as rows drawn from a network",
         remedy="train on real rows, or use another kind; in Python, "
         "Rows.of(table, boundary=nearness_to_boundary(table, rng))",
     )
 
 
 def no_judged(kind: str) -> BiasError:
-    """Return the error that nobody has judged the rows."""
+    """Return the error that the rows have no labels as people judged them."""
     return BiasError(
         f"The bias kind {kind!r} needs a second label, as people judged it",
         expected="real rows of a dataset whose card names it, as school_performance does",
-        got="rows without one, as those drawn from a network are",
+        got="rows without one, such as rows drawn from a network",
         remedy="name its columns with [judged] in the dataset card and train on real rows, train = 'data' in "
         "the experiment file, or use another kind",
     )
 
 
 def no_audit(kind: str) -> BiasError:
-    """Return the error that nobody drew the group of the rows at random."""
+    """Return the error that the group of the rows was not drawn at random."""
     return BiasError(
         f"The bias kind {kind!r} needs rows whose group was drawn at random",
         expected="a dataset with audit = true in the experiment file, as ru_audit can have",
-        got="one without it",
-        remedy="say so if chance decided who belongs to which group, or use another kind",
+        got="a dataset without it",
+        remedy="set audit = true if chance decided who belongs to which group, or use another kind",
     )

@@ -6,7 +6,7 @@ from benchmark.bias.base import Array, BiasKind, Chances, Rows, by_label, no_bou
 from benchmark.bias.group import DEPRIVED, Group
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
-from benchmark.data.table import Schema, Table
+from benchmark.data.table import Table
 from benchmark.errors import BiasError
 
 _FOLDS = 5
@@ -15,18 +15,11 @@ _WIDTH = 0.25  # of ranks, as a fraction of all rows, within which rows are near
 
 @register
 class BorderlineBias(BiasKind):
-    """Turn favorable labels of a group the more probably, the nearer rows are to the decision boundary.
+    """Turn a group's favorable labels, with a probability that rises toward the decision boundary.
 
-    A label is turned with the probability rate × nearness; :func:`nearness_to_boundary` says how near a row
-    is, from 0 to 1. It is computed once for all rows before anything is planted, so that rows keep it in
+    A label is turned with the probability rate × nearness; :func:`nearness_to_boundary` defines nearness,
+    from 0 to 1. It is computed once for all rows before anything is planted, so that rows keep it in
     every training sample and in the biased test. It needs real rows.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability at the boundary that a favorable label becomes unfavorable.
-    group : Group, default "deprived"
-        Whose labels are turned.
     """
 
     name = "borderline"
@@ -41,8 +34,8 @@ class BorderlineBias(BiasKind):
     version = "1"
     needs_boundary = True
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability at the boundary that a favorable label becomes unfavorable
+    group: Group = DEPRIVED  # whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the rate times the nearness for the group's favorable labels."""
@@ -51,31 +44,18 @@ class BorderlineBias(BiasKind):
         chance = self.rate.at(beta) * rows.boundary  # at most 1, as either is
         return Chances(turned=by_label(self.group.members(rows.table), favorable=1.0) * chance[:, None])
 
-    def looks_at(self, schema: Schema) -> None:
-        """Return None: it is the boundary that counts."""
-        return
-
 
 def nearness_to_boundary(table: Table, rng: np.random.Generator) -> Array:
-    """Return how near each row is to the boundary between both labels, from 0 to 1, shape (n_rows,).
+    """Return each row's nearness to the boundary between both labels, from 0 to 1, shape (n_rows,).
 
     A logistic regression on all features and the groups, each state a column of 0 and 1, gives each row the
-    probability of the favorable label; the model of a row is fitted to the four other fifths of the rows.
+    probability of the favorable label. The model of a row is fitted to the four other fifths of the rows.
     Probabilities are ranked as a fraction from 0 to 1, ties averaged. The boundary is their quantile at 1 -
-    base rate: as many rows are above it as have the favorable label. There a row has nearness 1, which falls
-    in a straight line to 0 at a distance of .25 in ranks.
+    base rate: as many rows are above it as have the favorable label. A row at the boundary has nearness 1,
+    which falls in a straight line to 0 at a distance of .25 in ranks.
 
-    Parameters
-    ----------
-    table : Table
-        All rows, before anything is planted.
-    rng : numpy.random.Generator
-        Parts the rows in fifths.
-
-    Raises
-    ------
-    BiasError
-        If four fifths of the rows have one label only.
+    ``table`` has all rows before anything is planted; ``rng`` divides them into fifths. A BiasError means
+    that four fifths of the rows have one label only.
     """
     from scipy.stats import rankdata
     from sklearn.linear_model import LogisticRegression
@@ -84,10 +64,10 @@ def nearness_to_boundary(table: Table, rng: np.random.Generator) -> Array:
     schema, y = table.schema, table.y
     columns = [i for i in range(len(schema.columns)) if i != schema.label_index]
     states = [np.arange(schema.columns[i].cardinality) for i in columns]
-    # Sparse products are summed row by row: equal rows of a fifth tie. Newton's steps end at the optimum but
-    # for rounding; others stop near it, and elsewhere on another processor, which changes ranks.
+    # Sparse products are summed row by row: equal rows of a fifth tie. Newton's method reaches the optimum up
+    # to rounding. Other solvers stop near it, at points that depend on the processor, which changes ranks.
     features = OneHotEncoder(categories=states).fit_transform(table.codes[:, columns])
-    log_odds = np.empty(len(table))  # which rank as probabilities do, without their rounding near 0 and 1
+    log_odds = np.empty(len(table))  # ranked like probabilities, without their rounding near 0 and 1
     fifth = np.empty(len(table), dtype=np.intp)
     fifth[rng.permutation(len(table))] = np.arange(len(table)) % _FOLDS
     for number in range(_FOLDS):

@@ -19,14 +19,9 @@ NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
 class CptBias(BiasKind):
     """Scale the outcome's conditional probabilities in the network by (1 - beta).
 
-    The outcome's descendants are drawn from the changed outcome: a world in which things are so, rather
-    than records that say so. See :func:`benchmark.bias.edits.apply_bias`. On real rows, each label that an
-    edit acts on is turned with probability beta, and the features stay as they are.
-
-    Parameters
-    ----------
-    edits : tuple of BiasEdit
-        Which probabilities to scale; at least one.
+    The outcome's descendants are drawn from the changed outcome: the world changes, not only its records.
+    See :func:`benchmark.bias.edits.apply_bias`. On real rows, each label that an edit acts on is turned with
+    probability beta, and the features stay as they are.
     """
 
     name = "cpt"
@@ -35,15 +30,15 @@ class CptBias(BiasKind):
     version = "1"
     edits_network = True
 
-    edits: tuple[BiasEdit, ...] = ()
+    edits: tuple[BiasEdit, ...] = ()  # the probabilities to scale; at least one
 
     @classmethod
     def example(cls, schema: Schema) -> Self:
-        """Return the paper's: the deprived group's probability of the favorable label."""
+        """Return the paper's edit: of the deprived group's probability of the favorable label."""
         return cls(edits=deprived_edits(schema))
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
-        """Raise an error unless there are edits, of columns and states that exist."""
+        """Raise an error unless there are edits, and their columns and states exist."""
         if not self.edits:
             raise BiasError(
                 "The bias kind 'cpt' needs edits",
@@ -58,9 +53,9 @@ class CptBias(BiasKind):
         return apply_bias(network, self.edits, beta)
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return the same change of P(y+), in labels instead of the world."""
+        """Return the chances that change P(y+) in the labels as the edits do in a network."""
         table = rows.table
-        favorable = np.tile([0.0, 1.0], (len(table), 1))  # P(y+) afterwards, by the label before
+        favorable = np.tile([0.0, 1.0], (len(table), 1))  # P(y+) after the edits, by the label before
         for edit in self.edits:
             code = table.schema.column(edit.attribute).code(edit.group)
             acts = table.codes[:, table.schema.index(edit.attribute)] == code
@@ -79,7 +74,7 @@ class CptBias(BiasKind):
         return active_edits(network, self.edits)
 
     def description(self, network: Network | None) -> str:
-        """Name the probabilities that are scaled, or by which labels of real rows are turned."""
+        """Return the probabilities that are scaled, or that decide which labels of real rows are turned."""
         if network is None:
             return "labels turned with probability β: " + ", ".join(map(str, self.edits))
         return ", ".join(map(str, self.acting_edits(network))) or NOTHING_ACTS

@@ -20,8 +20,8 @@ class BiasEdit:
     # ``deprive`` scales P(y+ | attribute = group) by (1 - beta), which is equation 4; ``favor`` scales P(y- |
     # attribute = group) by (1 - beta).
     direction: Literal["deprive", "favor"] = "deprive"
-    # What to do when the learned network has no edge from the attribute to the label: refuse, or plant
-    # nothing (the paper's COMPAS rows do not move with beta for that reason).
+    # Behavior if the learned network has no edge from the attribute to the label: an error, or no bias (the
+    # reason why the paper's COMPAS rows do not move with beta).
     if_not_parent: Literal["error", "ignore"] = "error"
 
     def __str__(self) -> str:
@@ -32,11 +32,11 @@ class BiasEdit:
 def deprived_edits(schema: Schema) -> tuple[BiasEdit, ...]:
     """Return equation 4 for the deprived group, one edit for each of its states.
 
-    A BiasError says that it is an intersection, of which no single column tells the label's table.
+    A BiasError means that the group is an intersection, which an edit of a single column cannot express.
     """
     if len(schema.sensitive_features) > 1:
         raise BiasError(
-            "No probability of a single column is that of an intersection",
+            "An edit acts on one column, and the deprived group is an intersection of several",
             expected='a kind of bias that acts on rows, such as bias = ["label"], or edits that are named',
             got=f"{schema.sensitive_feature} = {schema.deprived_group}",
             remedy="name the bias of the dataset in the experiment file",
@@ -46,7 +46,7 @@ def deprived_edits(schema: Schema) -> tuple[BiasEdit, ...]:
 
 
 def check_beta(beta: float) -> float:
-    """Return ``beta`` as a float; raises :class:`BiasError` unless it lies in [0, 1]."""
+    """Return ``beta`` as a float; raise :class:`BiasError` unless it lies in [0, 1]."""
     value = float(beta)
     if not 0.0 <= value <= 1.0:  # also refuses NaN
         raise BiasError(
@@ -74,12 +74,8 @@ def check_edits(schema: Schema, edits: Sequence[BiasEdit]) -> None:
 def active_edits(network: Network, edits: Sequence[BiasEdit]) -> tuple[BiasEdit, ...]:
     """Return the edits that act on this network.
 
-    Raises
-    ------
-    UnknownNameError
-        If an attribute or group does not exist.
-    BiasError
-        If an attribute is not a parent of the label, and the edit does not say to ignore that.
+    An UnknownNameError means that an attribute or group does not exist, a BiasError that an attribute is not
+    a parent of the label, unless the edit ignores that.
     """
     schema = network.schema
     check_edits(schema, edits)
@@ -100,26 +96,13 @@ def active_edits(network: Network, edits: Sequence[BiasEdit]) -> tuple[BiasEdit,
 
 
 def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Network:
-    """Return a network with bias of level ``beta`` planted.
+    """Return a network with bias of level ``beta``, from 0 to 1, planted.
 
-    For each edit and each row of the label's table whose attribute equals the edit's group, the probability
-    that the edit names is multiplied by (1 - beta) and the other label gets the rest. Where several edits
-    meet one row they act in the declared order. The label's descendants keep their tables, so that they
-    are drawn from the changed label.
-
-    Parameters
-    ----------
-    network : Network
-        Learned network; it is not changed, and with ``beta=0`` returned as it is.
-    edits : sequence of BiasEdit
-        What to scale.
-    beta : float
-        Level of bias from 0 to 1.
-
-    Raises
-    ------
-    BiasError, UnknownNameError
-        See :func:`check_beta` and :func:`active_edits`.
+    An edit acts on each row of the label's table whose attribute equals the edit's group. It multiplies the
+    edit's probability by (1 - beta), and the other label gets the rest. Several edits of one row act in the
+    declared order. The label's descendants keep their tables, so that they are drawn from the changed label.
+    The given network is not changed, and with ``beta=0`` it is returned as it is. Errors are those of
+    :func:`check_beta` and :func:`active_edits`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Whom a step of a bias acts on."""
+"""The people whom a step of a bias acts on."""
 
 from __future__ import annotations
 
@@ -15,18 +15,11 @@ _NAMES = ("deprived", "favored", "all")
 
 
 class Group:
-    """The deprived group, the favored one, all people, or those with certain states in some columns.
+    """The deprived group, the favored group, all people, or people with certain states in some columns.
 
-    Parameters
-    ----------
-    who : {"deprived", "favored", "all"} or mapping
-        A mapping names one state, or a list of states, for each column; people of an intersection have one
-        of them in every column: ``{"sex": "Female", "race": ["Black", "Other"]}``.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
+    ``who`` is "deprived", "favored", "all", or a mapping of each column to one state or a list of states.
+    People of an intersection have one of them in every column: ``{"sex": "Female", "race": ["Black",
+    "Other"]}``. Anything else is a ValueError.
     """
 
     def __init__(self, who: str | Mapping[str, str | list[str]] | Group) -> None:
@@ -35,19 +28,19 @@ class Group:
         elif isinstance(who, str) and who in _NAMES:
             self._who = who
         elif isinstance(who, Mapping) and who:
-            chosen = {name: (own,) if isinstance(own, str) else own for name, own in who.items()}
-            for name, own in chosen.items():
-                if not (isinstance(name, str) and isinstance(own, list | tuple) and own) or not all(
-                    isinstance(state, str) for state in own
+            chosen = {name: (value,) if isinstance(value, str) else value for name, value in who.items()}
+            for name, states in chosen.items():
+                if not (isinstance(name, str) and isinstance(states, list | tuple) and states) or not all(
+                    isinstance(state, str) for state in states
                 ):
                     raise ValueError(f"must name a state, or a list of states, of the column {name!r}")
-            # In one order, because the same group is written in several.
-            self._who = tuple((name, tuple(sorted({*own}))) for name, own in sorted(chosen.items()))
+            # Sorted, because the same group can be written in several orders.
+            self._who = tuple((name, tuple(sorted({*states}))) for name, states in sorted(chosen.items()))
         else:
             raise ValueError("must be 'deprived', 'favored', 'all', or a table such as { sex = \"Female\" }")
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
-        """Return the columns that say who belongs to it."""
+        """Return the columns that define the group."""
         if isinstance(self._who, str):
             return () if self._who == "all" else schema.sensitive_features
         return tuple(name for name, _ in self._who)
@@ -60,7 +53,7 @@ class Group:
                     schema.column(name).code(state)
 
     def members(self, table: Table) -> NDArray[np.bool_]:
-        """Return who belongs to it by what the table records, shape (n_rows,)."""
+        """Return membership by the recorded values, shape (n_rows,)."""
         if self._who == "deprived":
             return table.deprived
         if self._who == "favored":
@@ -73,7 +66,7 @@ class Group:
         return belongs
 
     def drawn(self, table: Table, chance: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Return its members of whom each is drawn with a probability, shape (n_rows,): one lot per row."""
+        """Return members drawn with a probability each, shape (n_rows,): one random number per row."""
         return self.members(table) & (rng.random(len(table)) < chance)
 
     def __str__(self) -> str:
@@ -86,7 +79,7 @@ class Group:
 
     @property
     def written(self) -> str | dict[str, list[str]]:
-        """As it is written in a file."""
+        """The group as an experiment file writes it."""
         if isinstance(self._who, str):
             return self._who
         return {name: list(states) for name, states in self._who}

@@ -5,25 +5,15 @@ import numpy as np
 from benchmark.bias.base import BiasKind, Chances, Rows, no_judged
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
-from benchmark.data.table import Schema
 
 
 @register
 class JudgedBias(BiasKind):
-    """Replace the true label by the one that people judged, where both are known.
+    """Replace the true label by the label that people judged, where both are known.
 
-    A label that differs from the judged one is turned with probability β: at β = 1 all labels are the judged
-    ones. How much bias that is, the data say, and nobody chooses: :meth:`benchmark.data.judged.Judged.dose`
-    measures it. It needs real rows of a dataset whose card names both labels.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that a label which differs from the judged one is turned.
-    at_random : bool, default False
-        Whether chance decides whose labels are wrong: each row's label is turned with probability β times
-        the share of rows of the same group and true label that people misjudged. The label gap changes as
-        much as by what people judged.
+    A label that differs from the judged label is turned with probability β: at β = 1 every label is the
+    judged one. The amount of bias is not chosen; :meth:`benchmark.data.judged.Judged.dose` measures it. It
+    needs real rows of a dataset whose card names both labels.
     """
 
     name = "judged"
@@ -35,11 +25,14 @@ class JudgedBias(BiasKind):
     version = "1"
     needs_judged = True
 
-    rate: Rate = Rate("beta")
+    rate: Rate = Rate("beta")  # probability that a label is turned if it differs from the judged label
+    # Whether chance decides whose labels are wrong. A row's label is then turned with probability β times the
+    # share of misjudged rows in its group and true label. The label gap changes as much as with the judged
+    # labels.
     at_random: bool = False
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return the rate for each label that is not the judged one, or the share of such labels times it."""
+        """Return the rate for each label that differs from the judged one, or the rate times their share."""
         if rows.judged is None:
             raise no_judged(self.name)
         if self.at_random:
@@ -50,7 +43,3 @@ class JudgedBias(BiasKind):
             return Chances(turned=self.rate.at(beta) * turned)
         favorable = rows.judged.favorable
         return Chances(turned=self.rate.at(beta) * np.column_stack([favorable, ~favorable]))
-
-    def looks_at(self, schema: Schema) -> None:
-        """Return None: it is the judged label that counts."""
-        return

@@ -10,17 +10,8 @@ from benchmark.bias.registry import register
 class LabelBias(BiasKind):
     """Turn labels of a group, favorable and unfavorable ones each with a probability of its own.
 
-    All features stay as they were, those that depend on the outcome included, which is what sets this
-    apart from ``cpt``: there the world is another one, here the label alone is wrong.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that a favorable label becomes unfavorable.
-    rate_unfavorable : Rate, default 0
-        Probability that an unfavorable label becomes favorable.
-    group : Group, default "deprived"
-        Whose labels are turned.
+    All features stay as they were, including features that depend on the outcome. Here the label alone is
+    wrong; with ``cpt`` those features follow the changed outcome.
     """
 
     name = "label"
@@ -28,12 +19,12 @@ class LabelBias(BiasKind):
     reference = f"{AKPINAR}; Blum and Stangl (2020), Recovering from biased data, FORC: labeling bias"
     version = "1"
 
-    rate: Rate = Rate("beta")
-    rate_unfavorable: Rate = Rate(0)
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that a favorable label becomes unfavorable
+    rate_unfavorable: Rate = Rate(0)  # probability that an unfavorable label becomes favorable
+    group: Group = DEPRIVED  # whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return the two rates for the group's rows."""
+        """Return both rates for the group's rows."""
         members = self.group.members(rows.table)
         turned = by_label(members, favorable=self.rate.at(beta), unfavorable=self.rate_unfavorable.at(beta))
         return Chances(turned=turned)

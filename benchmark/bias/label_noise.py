@@ -8,23 +8,16 @@ from benchmark.bias.registry import register
 
 @register
 class LabelNoise(BiasKind):
-    """Turn labels with the same probability, whichever they are.
-
-    Parameters
-    ----------
-    rate : Rate, default "0.5 * beta"
-        Probability that a label is turned; at one half labels say nothing any more.
-    group : Group, default "all"
-        Whose labels are turned.
-    """
+    """Turn labels with the same probability, whichever they are."""
 
     name = "label_noise"
     summary = "labels turned with probability β/2, whichever they are"
     reference = AKPINAR
     version = "1"
 
+    # Probability that a label is turned; at one half labels carry no information.
     rate: Rate = Rate("0.5 * beta")
-    group: Group = ALL
+    group: Group = ALL  # whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return one rate for both labels of the group's rows."""

@@ -1,4 +1,4 @@
-"""Parameters that follow the level of bias: numbers, or small arithmetic expressions of beta."""
+"""Parameters that depend on the level of bias: numbers, or small arithmetic expressions of beta."""
 
 from __future__ import annotations
 
@@ -29,17 +29,7 @@ class Level:
     """A number, or an expression of beta such as ``"0.5 * beta"`` or ``"(1 - beta) ** 2"``.
 
     It is parsed and computed here, and never run as code: it may hold numbers, ``beta``, the signs
-    ``+ - * / **`` and parentheses.
-
-    Parameters
-    ----------
-    value : float or str
-        The number or the expression.
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
+    ``+ - * / **`` and parentheses. Anything else is a ValueError.
     """
 
     low: ClassVar[float] = -math.inf
@@ -59,13 +49,13 @@ class Level:
             raise ValueError("is no expression: write numbers, beta, + - * / ** and parentheses") from None
         for node in ast.walk(self._tree):
             if not _is_allowed(node):
-                what = ast.unparse(node) or type(node).__name__  # signs have no text of their own
+                part = ast.unparse(node) or type(node).__name__  # signs have no text of their own
                 raise ValueError(
-                    f"holds {what!r}: only numbers, beta, + - * / ** and parentheses are allowed"
+                    f"holds {part!r}: only numbers, beta, + - * / ** and parentheses are allowed"
                 )
 
     def at(self, beta: float) -> float:
-        """Return the value at a level of bias; a BiasError says that it is not in the parameter's range."""
+        """Return the value at a level of bias; a BiasError means that it is outside the parameter's range."""
         try:
             value = float(_computed(self._tree, beta))
         except (ArithmeticError, TypeError) as error:  # TypeError: a root of a negative number
@@ -129,4 +119,4 @@ def _computed(node: ast.AST, beta: float) -> float:
             return _OPERATORS[type(sign)](_computed(operand, beta))
         case ast.BinOp(left=left, op=sign, right=right):
             return _OPERATORS[type(sign)](_computed(left, beta), _computed(right, beta))
-    raise TypeError(type(node).__name__)  # not reached: what is not allowed is refused before
+    raise TypeError(type(node).__name__)  # not reached: _is_allowed has refused all other nodes

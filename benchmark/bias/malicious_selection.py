@@ -1,4 +1,4 @@
-"""Malicious selection: what speaks for one group and against the other is missing."""
+"""Malicious selection: records in favor of one group and against all others are missing."""
 
 from benchmark.bias.base import BiasKind, Chances, Rows, by_label
 from benchmark.bias.group import DEPRIVED, Group
@@ -8,15 +8,7 @@ from benchmark.bias.registry import register
 
 @register
 class MaliciousSelection(BiasKind):
-    """Leave out favorable rows of a group and, with the same probability, unfavorable rows of all others.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that such a row is left out.
-    group : Group, default "deprived"
-        Whose favorable rows are left out.
-    """
+    """Leave out favorable rows of a group and, with the same probability, unfavorable rows of all others."""
 
     name = "malicious_selection"
     summary = "favorable rows of the deprived group and unfavorable ones of all others left out, each with β"
@@ -24,8 +16,8 @@ class MaliciousSelection(BiasKind):
     version = "1"
     acts_beyond_group = True
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that such a row is left out
+    group: Group = DEPRIVED  # whose favorable rows are left out
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return one rate, for favorable rows of the group and unfavorable ones of the others."""

@@ -1,4 +1,4 @@
-"""Measurement bias: a feature that says something else of a group."""
+"""Measurement bias: a feature that is measured wrongly for a group."""
 
 import numpy as np
 
@@ -11,40 +11,29 @@ from benchmark.data.table import Schema, Table
 
 @register
 class MeasurementBias(BiasKind):
-    """Shift a feature of a group by some states, or redraw it.
-
-    Parameters
-    ----------
-    column : str
-        The feature; it has to be given.
-    shift : int, default 0
-        By how many states of an ordered column; those at the ends stay there. With 0 the state is redrawn,
-        each as probable.
-    rate : Rate, default "beta"
-        Probability that a row is measured wrongly.
-    group : Group, default "deprived"
-        Whose feature it is.
-    """
+    """Shift a feature of a group by some states, or redraw it."""
 
     name = "measurement"
     summary = "a feature of the deprived group shifted by some states, or redrawn, with probability β"
     reference = f"{AKPINAR}: measurement bias"
     version = "1"
 
-    column: str = ""
+    column: str = ""  # the feature; it must be given
+    # Number of states of an ordered column; a shift stops at the last state. With 0 the state is redrawn,
+    # each state with the same probability.
     shift: int = 0
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that a row is measured wrongly
+    group: Group = DEPRIVED  # the group that is measured wrongly
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
-        """Raise an error unless the column is a feature, and one with an order to be shifted in."""
+        """Raise an error unless the column is a feature, with an order if it is to be shifted."""
         super().check(schema, has_score=has_score)
         require_feature(schema, self.column, self.name)
         if self.shift:
             require_order(schema, self.column)
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
-        """Return the rows with the feature as it is measured."""
+        """Return the rows with the measured feature."""
         codes = table.codes[:, table.schema.index(self.column)].copy()
         wrong = self.group.drawn(table, self.rate.at(beta), rng)
         states = table.schema.column(self.column).cardinality

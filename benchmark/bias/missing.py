@@ -1,4 +1,4 @@
-"""Missing values: a feature that is not known of some people."""
+"""Missing values: a feature that is unknown for some people."""
 
 from dataclasses import replace
 
@@ -13,23 +13,10 @@ from benchmark.data.table import Schema, Table
 
 @register
 class MissingValues(BiasKind):
-    """Replace what a feature says by the state "missing".
+    """Replace the states of a feature by the state "missing".
 
-    Completely at random as it stands; at random given other columns with a ``group`` of certain states in
-    them; not at random with ``states`` of the feature itself.
-
-    Parameters
-    ----------
-    column : str
-        The feature; it has to be given.
-    rate : Rate, default "beta"
-        Probability that it is missing.
-    group : Group, default "all"
-        Of whom it may be missing.
-    states : tuple of str, default ()
-        Which of its states may be missing; all if none is named.
-    state : str, default "missing"
-        The state that stands for it, which the column may have already; else the column loses its order.
+    By default values are missing completely at random. With a ``group`` of certain states in other columns
+    they are missing at random, given these. With ``states`` of the feature itself: not at random.
     """
 
     name = "missing"
@@ -40,10 +27,11 @@ class MissingValues(BiasKind):
     )
     version = "1"
 
-    column: str = ""
-    rate: Rate = Rate("beta")
-    group: Group = ALL
-    states: tuple[str, ...] = ()
+    column: str = ""  # the feature; it must be given
+    rate: Rate = Rate("beta")  # probability that its value is missing
+    group: Group = ALL  # the people whose value may be missing
+    states: tuple[str, ...] = ()  # the states that may be missing; all if none is named
+    # The state that stands for a missing value. A column that lacks it gets it, and loses its order.
     state: str = "missing"
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
@@ -54,16 +42,16 @@ class MissingValues(BiasKind):
             schema.column(self.column).code(state)
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
-        """Return the rows with the feature as far as it is known."""
+        """Return the rows with some values of the feature missing."""
         schema, index = table.schema, table.schema.index(self.column)
         column = schema.columns[index]
         lost = self.group.drawn(table, self.rate.at(beta), rng)
         if self.states:
             lost &= np.isin(table.codes[:, index], [column.code(state) for state in self.states])
         if self.state not in column.states:
-            # A state beside the others has no place in their order.
+            # The new state has no place in the order of the others.
             column = replace(column, states=(*column.states, self.state), ordered=False)
-            columns = tuple(column if i == index else own for i, own in enumerate(schema.columns))
+            columns = (*schema.columns[:index], column, *schema.columns[index + 1 :])
             table = Table(replace(schema, columns=columns), table.codes)
         codes = np.where(lost, column.code(self.state), table.codes[:, index])
         return table.with_column(self.column, codes)

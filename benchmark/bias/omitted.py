@@ -1,4 +1,4 @@
-"""Omitted variables: features that nobody has written down."""
+"""Omitted variables: features that were not recorded."""
 
 from dataclasses import replace
 from typing import Self
@@ -13,40 +13,34 @@ from benchmark.errors import BiasError
 
 @register
 class OmittedVariables(BiasKind):
-    """Hide features, in training and in test rows, at every level above 0.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        Which; at least one, and one feature has to be left.
-    """
+    """Hide features, in training and in test rows, at every level above 0."""
 
     name = "omitted"
     summary = "features hidden from training and test rows, at every β above 0"
     reference = f"{AKPINAR}: omitted variable bias"
     version = "1"
 
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # the features to hide: at least one, and not all
 
     @classmethod
     def example(cls, schema: Schema) -> Self:
-        """Return one that acts on some feature."""
+        """Return a step that hides some feature."""
         return cls(columns=(some_feature(schema),))
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
-        """Raise an error unless the columns are features and others are left."""
+        """Raise an error unless the columns are features, and not all of them."""
         for column in self.columns or ("",):
             require_feature(schema, column, self.name)
         if len(schema.names) - len(set(self.columns)) < 3:
             raise BiasError(
                 "The bias hides all features but the sensitive one",
-                expected="a feature that is left",
+                expected="at least one feature that stays",
                 got=", ".join(self.columns),
                 remedy="name fewer 'columns'",
             )
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
         """Return the rows without the columns."""
-        kept = [i for i, name in enumerate(table.schema.names) if name not in self.columns]
-        columns = tuple(table.schema.columns[i] for i in kept)
-        return Table(replace(table.schema, columns=columns), table.codes.T[kept].T)
+        visible = [i for i, name in enumerate(table.schema.names) if name not in self.columns]
+        columns = tuple(table.schema.columns[i] for i in visible)
+        return Table(replace(table.schema, columns=columns), table.codes.T[visible].T)

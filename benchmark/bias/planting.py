@@ -1,4 +1,4 @@
-"""Biases: steps in their order, and what comes of them in samples of a network or in real rows."""
+"""Biases: ordered steps, and the biased rows that they make of a network's samples or of real rows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from benchmark.network.sampling import sample
 
 _MOST_CELLS = 1_000_000  # of a joint distribution that is computed exactly
 _SIMULATED = 400_000  # rows of a simulation where it is not
-_LEAST_KEPT = 1e-3  # share of drawn rows; fewer would make samples endless
+_LEAST_KEPT = 1e-3  # share of drawn rows; with fewer, drawing a sample would take forever
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What is expected of biased rows, by the group to which people belong in truth."""
+    """Expected properties of biased rows, by true groups."""
 
     discrimination: float  # P(y+ | favored) - P(y+ | deprived)
     deprived: float  # share of the rows that are of the deprived group
@@ -41,18 +41,18 @@ class Expected:
 class Planted:
     """A network with bias of one level planted."""
 
-    network: Network  # what rows are drawn from; the learned one itself where bias acts on the drawn rows
-    steps: tuple[BiasKind, ...]  # those that act on the drawn rows
+    network: Network  # source of the rows; the learned network itself if no step edits it
+    steps: tuple[BiasKind, ...]  # the steps that act on the drawn rows
     beta: float
 
     @cached_property
     def expected(self) -> Expected:
-        """What samples have, in expectation."""
+        """The expected properties of samples."""
         return _expected_of(self.network, self.steps, self.beta)
 
     def draw_rows(self, n_rows: int, rng: np.random.Generator) -> Rows:
-        """Draw a biased sample of ``n_rows`` rows, and what they were before steps acted on them."""
-        # As many rows are drawn anew as were left out.
+        """Return a biased sample of ``n_rows`` rows, with the same rows before steps acted on them."""
+        # New draws replace the rows that were left out.
         parts: list[Rows] = []
         missing = n_rows
         while missing or not parts:
@@ -61,12 +61,12 @@ class Planted:
         return parts[0] if len(parts) == 1 else _joined(parts)
 
     def draw(self, n_rows: int, rng: np.random.Generator) -> Table:
-        """Draw a biased sample of ``n_rows`` rows."""
+        """Return a biased sample of ``n_rows`` rows."""
         return self.draw_rows(n_rows, rng).table
 
     @property
     def discrimination(self) -> float:
-        """That of the samples' labels, in expectation."""
+        """The expected discrimination of the samples' labels."""
         return self.expected.discrimination
 
 
@@ -80,7 +80,7 @@ class Bias:
         If there is no step.
     """
 
-    # At least one. Those that edit the network come first, because rows are drawn from it.
+    # At least one. Steps that edit the network come first, because rows are drawn from it.
     steps: tuple[BiasKind, ...]
 
     def __post_init__(self) -> None:
@@ -89,7 +89,7 @@ class Bias:
 
     @property
     def edits(self) -> tuple[BiasEdit, ...]:
-        """Edits of the network's probabilities, of all steps."""
+        """Edits of the network's probabilities, from all steps."""
         return tuple(edit for step in self.steps for edit in getattr(step, "edits", ()))
 
     @property
@@ -99,24 +99,23 @@ class Bias:
 
     @property
     def needs_boundary(self) -> bool:
-        """Whether a step asks how near rows are to the decision boundary."""
+        """Whether a step needs the rows' nearness to the decision boundary."""
         return any(step.needs_boundary for step in self.steps)
 
     @property
     def of_audit(self) -> bool:
-        """Whether a step is what an audit recorded."""
+        """Whether a step is the bias that an audit recorded."""
         return any(step.of_audit for step in self.steps)
 
     @property
     def records_anew(self) -> bool:
-        """Whether a step acts on what is known of people, of those that techniques are tested on as well."""
+        """Whether a step changes the recorded features, of test rows as well."""
         return any(overrides(step, "recorded") for step in self.steps)
 
     def observe(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
-        """Return what becomes of the rows that techniques are tested on.
+        """Return test rows as techniques see them: with the same labels, in the schema of training rows.
 
-        They are the same rows with the same labels, in the schema of the training rows: as they were where
-        nothing acts on what is known of people.
+        They stay as they were if no step changes recorded features.
         """
         for step in _acting(self.steps, beta):
             table = step.recorded(table, beta, rng)
@@ -127,28 +126,29 @@ class Bias:
         return tuple(edit for step in self.steps for edit in step.acting_edits(network))
 
     def description(self, network: Network | None) -> str:
-        """Say in words what is planted in a network, or in real rows."""
+        """Return in words what is planted in a network, or in real rows."""
         return "; then ".join(step.description(network) for step in self.steps)
 
     def check(self, schema: Schema, betas: Iterable[float] = (), *, has_score: bool = False) -> None:
         """Raise an error unless every step can act on such rows, at every level."""
         levels = [beta for beta in betas if beta > 0]  # at 0 parameters do not act
         for number, step in enumerate(self.steps, 1):
-            with _naming(self, number):
+            with self._naming_step(number):
                 step.check(schema, has_score=has_score)
                 if step.of_audit:
                     _require_all_or_nothing(step, levels)
                 for name, value in step.parameters.items():
                     for beta in levels if isinstance(value, Level) else ():
-                        _valid(name, value, beta)
+                        with _naming(name):
+                            value.at(beta)
                 if overrides(step, "recorded") and (levels or step.widens):
-                    # Later steps find the columns and states that this one leaves.
-                    one = Table(schema, np.zeros((1, len(schema.columns)), CODE_DTYPE))
+                    # Later steps meet the columns and states that this step leaves.
+                    row = Table(schema, np.zeros((1, len(schema.columns)), CODE_DTYPE))
                     beta = max(levels, default=0.0)
-                    schema = step.recorded(one, beta, np.random.default_rng(0)).schema
+                    schema = step.recorded(row, beta, np.random.default_rng(0)).schema
 
     def plant(self, network: Network, beta: float) -> Planted:
-        """Plant bias of level ``beta``, from 0 (none) to 1, in a network.
+        """Return a network with bias of level ``beta`` planted, from 0 (none) to 1.
 
         Raises
         ------
@@ -161,19 +161,19 @@ class Bias:
         return planted
 
     def plant_unchecked(self, network: Network, beta: float) -> Planted:
-        """Plant bias as :meth:`plant` does, without asking whether samples will have rows of all sorts."""
+        """Return the same as :meth:`plant`, without a check that samples have rows of all sorts."""
         beta = check_beta(beta)
         self._require_edits_first()
         self.check(network.schema, [beta])
         biased = network
         for number, step in enumerate(self.steps, 1):
-            with _naming(self, number):
+            with self._naming_step(number):
                 edited = step.edited(biased, beta) if step.edits_network else biased
                 biased = edited if beta > 0 else biased
         return Planted(biased, tuple(step for step in self.steps if not step.edits_network), beta)
 
     def plant_in_rows(self, rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
-        """Return biased rows of real ones: changed, and without those that are left out.
+        """Return real rows with bias planted: with changed values, and without the rows left out.
 
         Raises
         ------
@@ -185,19 +185,19 @@ class Bias:
         return _applied(self.steps, rows, beta, rng)
 
     def check_hidden(self) -> None:
-        """Raise a BiasError if it cannot be planted in rows that are then taken for the original ones."""
+        """Raise a BiasError if it cannot be planted in rows that then count as the original rows."""
         if self.records_anew:
             raise BiasError(
                 f"The bias {', then '.join(step.name for step in self.steps)} cannot be hidden",
                 expected="steps that turn labels or leave rows out",
-                got="a step that changes what is recorded of people's features",
+                got="a step that changes the recorded features",
                 remedy="leave 'hidden' out, or use another bias",
             )
 
     def expected_in_rows(self, rows: Rows, beta: float, *, hidden: float = 0.0) -> Expected:
-        """Return what :meth:`plant_in_rows` makes of rows, in expectation.
+        """Return the expected properties of the rows that :meth:`plant_in_rows` returns.
 
-        Exact unless a step's chances depend on what an earlier one has recorded anew; then it is simulated.
+        Exact unless a step's chances depend on features that an earlier step has changed; then simulated.
         Given ``hidden``, bias of that level was planted in the same way before.
         """
         beta = check_beta(beta)
@@ -208,7 +208,7 @@ class Bias:
         return expected
 
     def expectations_in_rows(self, rows: Rows, *, hidden: float = 0.0) -> Callable[[float], Expected]:
-        """Return what says what :meth:`expected_in_rows` does, to rounding, and is quick to ask often.
+        """Return a faster :meth:`expected_in_rows` as a function of beta alone; it agrees up to rounding.
 
         Rows that the steps cannot tell apart are counted together.
         """
@@ -219,11 +219,18 @@ class Bias:
         @functools.cache
         def expected(beta: float) -> Expected:
             self.check(schema, [check_beta(beta)], has_score=rows.score is not None)
-            found = _expected_in(rows, weights, self.steps, beta, hidden)
-            self._require_something(found)
-            return found
+            properties = _expected_in(rows, weights, self.steps, beta, hidden)
+            self._require_something(properties)
+            return properties
 
         return expected
+
+    def _naming_step(self, number: int) -> contextlib.AbstractContextManager[None]:
+        """Let an error name the step that it is about, if there are several."""
+        several = len(self.steps) > 1
+        return (
+            _naming(f"Step {number} ({self.steps[number - 1].name})") if several else contextlib.nullcontext()
+        )
 
     def _require_edits_first(self) -> None:
         editing = [step.edits_network for step in self.steps]
@@ -236,17 +243,17 @@ class Bias:
             )
 
     def _require_something(self, expected: Expected) -> None:
-        what, got = "", ""
+        flaw, got = "", ""
         if expected.kept < _LEAST_KEPT:
-            what, got = "leaves out nearly all rows", f"a share of {expected.kept:g} that is left"
+            flaw, got = "leaves out nearly all rows", f"a share of {expected.kept:g} that is left"
         elif not 0 < expected.deprived < 1 or math.isnan(expected.discrimination):
             group = "deprived" if expected.deprived == 0 else "favored"
-            what, got = f"leaves no rows of the {group} group", "a group without rows"
+            flaw, got = f"leaves no rows of the {group} group", "a group without rows"
         elif not 0 < expected.favorable < 1:
-            what, got = "leaves only one label", f"a share of {expected.favorable:g} of favorable labels"
-        if what:
+            flaw, got = "leaves only one label", f"a share of {expected.favorable:g} of favorable labels"
+        if flaw:
             raise BiasError(
-                f"The bias {', then '.join(step.name for step in self.steps)} {what}",
+                f"The bias {', then '.join(step.name for step in self.steps)} {flaw}",
                 expected="rows of both groups, and of both labels",
                 got=got,
                 remedy="plant less, or keep a share of each group and label",
@@ -254,18 +261,17 @@ class Bias:
 
 
 @contextlib.contextmanager
-def _naming(bias: Bias, number: int) -> Iterator[None]:
-    """Let an error say which step of a bias it is about, where there are several."""
+def _naming(name: str) -> Iterator[None]:
+    """Let an error name the step or parameter that it is about."""
     try:
         yield
     except BetabenchError as error:
-        if len(bias.steps) > 1:
-            error.what = f"Step {number} ({bias.steps[number - 1].name}): {error.what}"
+        error.what = f"{name}: {error.what}"
         raise
 
 
 def _require_all_or_nothing(step: BiasKind, levels: Iterable[float]) -> None:
-    """Raise an error if a level of a real bias lies between none of it and all of it."""
+    """Raise an error if a level of a real bias lies between 0 and 1."""
     between = [beta for beta in levels if beta < 1]
     if between:
         raise BiasError(
@@ -276,31 +282,20 @@ def _require_all_or_nothing(step: BiasKind, levels: Iterable[float]) -> None:
         )
 
 
-def _valid(name: str, value: Level, beta: float) -> None:
-    """Let the error of a value that is out of range name the parameter."""
-    try:
-        value.at(beta)
-    except BiasError as error:
-        error.what = f"{name}: {error.what}"
-        raise
-
-
 def _acting(steps: Sequence[BiasKind], beta: float) -> list[BiasKind]:
-    """Return the steps that do something at a level of bias: at 0, those that add columns."""
+    """Return the steps that do something at a level of bias: at 0, the steps that add columns."""
     return [step for step in steps if beta > 0 or step.widens]
 
 
 def _expected_of(network: Network, steps: Sequence[BiasKind], beta: float) -> Expected:
-    schema = network.schema
     steps = steps if beta > 0 else ()
-    seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
-    if _is_exact(steps) and all(names is not None for names in seen):
-        looked_at = {*schema.sensitive_features, schema.label, *(n for names in seen for n in names or ())}
-        names = [name for name in schema.names if name in looked_at]
-        cells = math.prod(schema.column(name).cardinality for name in names)
-        if cells <= _MOST_CELLS:
-            rows, weights = _all_combinations(network, names)
-            return _propagated(steps, rows, weights, beta)
+    names = _exact_columns(steps, network.schema)
+    if names is not None and math.prod(network.schema.column(n).cardinality for n in names) <= _MOST_CELLS:
+        joint = joint_distribution(network, names)
+        codes = np.stack(np.unravel_index(np.arange(joint.size), joint.shape), axis=1)
+        possible = joint.ravel() > 0
+        rows = _rows_of(network.schema, names, codes[possible])
+        return _propagated(steps, rows, joint.ravel()[possible], beta)
     rng = np.random.default_rng(0)
     return _simulated(Rows.of(sample(network, _SIMULATED, rng)), steps, beta, rng)
 
@@ -308,32 +303,45 @@ def _expected_of(network: Network, steps: Sequence[BiasKind], beta: float) -> Ex
 def _expected_in(
     rows: Rows, weights: Array, steps: Sequence[BiasKind], beta: float, hidden: float = 0.0
 ) -> Expected:
-    """Return what is expected of rows with weights that sum to 1; simulated rows have equal ones."""
-    if hidden or beta == 0 or _is_exact(steps):  # what records anew is never hidden
+    """Return the expected properties of rows with weights that sum to 1, equal if rows are simulated."""
+    if hidden or beta == 0 or _is_exact(steps):  # a bias that changes recorded features is never hidden
         return _propagated(steps, rows, weights, hidden, beta)
-    return _simulated(_repeated(rows, _SIMULATED), steps, beta, np.random.default_rng(0))
+    repeats = -(-_SIMULATED // len(rows.table))
+    repeated = rows.take(np.tile(np.arange(len(rows.table)), repeats))
+    return _simulated(repeated, steps, beta, np.random.default_rng(0))
 
 
 def _distinct(steps: Sequence[BiasKind], rows: Rows) -> tuple[Rows, Array]:
-    """Return each combination of what exact steps look at once, and its share of the rows; else all rows."""
+    """Return the distinct rows by the columns that exact steps look at, and their shares; else all rows."""
     schema, n = rows.table.schema, len(rows.table)
-    seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
-    if not _is_exact(steps) or any(names is None for names in seen):
+    names = _exact_columns(steps, schema)
+    if names is None:
         return rows, np.full(n, 1 / n)
-    looked_at = {*schema.sensitive_features, schema.label, *(n for names in seen for n in names or ())}
-    names = [name for name in schema.names if name in looked_at]
     codes, counts = np.unique(
         rows.table.codes[:, [schema.index(name) for name in names]], axis=0, return_counts=True
     )
-    columns = tuple(schema.column(name) for name in names)
-    return Rows.of(Table(replace(schema, columns=columns), codes.astype(CODE_DTYPE))), counts / n
+    return _rows_of(schema, names, codes), counts / n
+
+
+def _exact_columns(steps: Sequence[BiasKind], schema: Schema) -> list[str] | None:
+    """Return the columns on which exact expectations depend; None if they need a simulation or a score."""
+    seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
+    if not _is_exact(steps) or any(names is None for names in seen):
+        return None
+    needed = {*schema.sensitive_features, schema.label, *(name for names in seen for name in names or ())}
+    return [name for name in schema.names if name in needed]
 
 
 def _is_exact(steps: Sequence[BiasKind]) -> bool:
-    """Whether no step's chances can depend on what an earlier step has recorded anew."""
+    """Return whether no step's chances can depend on features that an earlier step has changed."""
     recorded = [overrides(step, "recorded") for step in steps]
-    chances = [overrides(step, "chances") for step in steps]
-    return not any(any(recorded[:i]) for i, own in enumerate(chances) if own)
+    return not any(any(recorded[:i]) for i, step in enumerate(steps) if overrides(step, "chances"))
+
+
+def _rows_of(schema: Schema, names: Sequence[str], codes: np.ndarray) -> Rows:
+    """Return rows that have some columns of a schema alone."""
+    columns = tuple(schema.column(name) for name in names)
+    return Rows.of(Table(replace(schema, columns=columns), codes.astype(CODE_DTYPE)))
 
 
 def _joined(parts: Sequence[Rows]) -> Rows:
@@ -349,7 +357,7 @@ def _joined(parts: Sequence[Rows]) -> Rows:
 
 def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
     for step in _acting(steps, beta):
-        # Labels and rows first: what is recorded of people comes after what has happened to them.
+        # Labels and rows first: features are recorded after the outcome.
         chances = step.chances(rows, beta)
         if chances is not None:
             rows = _drawn(rows, chances, rng)
@@ -359,7 +367,7 @@ def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.
 
 
 def _drawn(rows: Rows, chances: Chances, rng: np.random.Generator) -> Rows:
-    """Turn labels and leave rows out, each with one random number per row for either."""
+    """Return rows with labels turned and rows left out, each with one random number per row."""
     table, every = rows.table, np.arange(len(rows.table))
     if chances.turned is not None:
         turned = rng.random(len(table)) < chances.turned[every, table.y.astype(np.intp)]
@@ -373,36 +381,36 @@ def _drawn(rows: Rows, chances: Chances, rng: np.random.Generator) -> Rows:
 
 
 def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, *betas: float) -> Expected:
-    """Follow the probability of each row with each label through the steps, at one level after another.
+    """Return expectations from the probability of each row with each label, through steps at each level.
 
     Weights sum to 1 and have shape (n_rows,).
     """
     mass = np.zeros((len(weights), 2))
     mass[np.arange(len(weights)), rows.table.y.astype(np.intp)] = weights
-    # By then a row may have either label, and a step's group may be one of labels.
+    # After some steps a row may have either label, and a step's group may depend on the label.
     schema = rows.table.schema
     codes = (1 - schema.favorable_code, schema.favorable_code)
-    either = [
+    with_label = [
         replace(rows, table=rows.table.with_column(schema.label, np.full(len(weights), c, CODE_DTYPE)))
         for c in codes
     ]
     for beta, step in ((beta, step) for beta in betas if beta > 0 for step in steps):
-        found = np.zeros_like(mass)
-        for label, labelled in enumerate(either):
-            own, chances = np.zeros_like(mass), step.chances(labelled, beta) or Chances()
-            own[:, label] = mass[:, label]
+        after = np.zeros_like(mass)
+        for label, labeled in enumerate(with_label):
+            part, chances = np.zeros_like(mass), step.chances(labeled, beta) or Chances()
+            part[:, label] = mass[:, label]
             if chances.turned is not None:
                 moved = mass[:, label] * chances.turned[:, label]
-                own[:, label] -= moved
-                own[:, 1 - label] = moved
-            found += own if chances.left_out is None else own * (1 - chances.left_out)
-        mass = found
+                part[:, label] -= moved
+                part[:, 1 - label] = moved
+            after += part if chances.left_out is None else part * (1 - chances.left_out)
+        mass = after
     favored, deprived = mass[~rows.deprived].sum(axis=0), mass[rows.deprived].sum(axis=0)
     return _of_counts(favored, deprived, 1.0)
 
 
 def _of_counts(favored: Array, deprived: Array, drawn: float) -> Expected:
-    """Return what is expected where so many rows of each group have either label, both shape (2,)."""
+    """Return the expected properties of rows, from each group's rows by label, both shape (2,)."""
     n_favored, n_deprived = float(favored.sum()), float(deprived.sum())
     with np.errstate(invalid="ignore", divide="ignore"):
         difference = np.divide(favored[1], n_favored) - np.divide(deprived[1], n_deprived)
@@ -414,24 +422,8 @@ def _of_counts(favored: Array, deprived: Array, drawn: float) -> Expected:
 def _simulated(before: Rows, steps: Sequence[BiasKind], beta: float, rng: np.random.Generator) -> Expected:
     rows = _applied(steps, before, beta, rng)
     y, deprived = rows.table.y, rows.deprived
-    counts = [np.bincount(y[own], minlength=2).astype(float) for own in (~deprived, deprived)]
+    counts = [np.bincount(y[members], minlength=2).astype(float) for members in (~deprived, deprived)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = sum(np.prod(own / own.sum()) / own.sum() for own in counts)
+        variance = sum(np.prod(by_label / by_label.sum()) / by_label.sum() for by_label in counts)
     expected = _of_counts(counts[0], counts[1], len(before.table))
     return replace(expected, error=float(np.sqrt(variance)))
-
-
-def _all_combinations(network: Network, names: Sequence[str]) -> tuple[Rows, Array]:
-    """Return a row for each combination of some columns' states, and how probable each is."""
-    schema = network.schema
-    joint = joint_distribution(network, names)
-    codes = np.stack(np.unravel_index(np.arange(joint.size), joint.shape), axis=1).astype(CODE_DTYPE)
-    own = replace(schema, columns=tuple(schema.column(name) for name in names))
-    possible = joint.ravel() > 0
-    return Rows.of(Table(own, codes[possible])), joint.ravel()[possible]
-
-
-def _repeated(rows: Rows, least: int) -> Rows:
-    """Return rows so often that they are as many as a simulation wants."""
-    every = np.tile(np.arange(len(rows.table)), -(-least // len(rows.table)))
-    return rows.take(every)

@@ -1,4 +1,4 @@
-"""A proxy feature: bias in what is known of people."""
+"""A proxy feature: a column that tells the label of one group alone."""
 
 from dataclasses import replace
 from typing import Self
@@ -17,18 +17,9 @@ from benchmark.errors import BiasError
 class ProxyBias(BiasKind):
     """Add a binary feature that tells the label of a group alone, with probability beta.
 
-    It is the toss of a coin, except that each row of the group has its own label in its place with
-    probability beta. Labels and all other features stay as they were. The rows that techniques are
-    tested on get the feature as well, so that a model may use it: it then serves the one group better.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that the feature tells the label of a row.
-    group : Group, default "deprived"
-        Whose label it tells.
-    column : str, default "proxy"
-        Its name.
+    It is the toss of a coin, except that each row of the group shows its own label instead with probability
+    beta. Labels and all other features stay as they were. Test rows get the feature as well, so that a model
+    may use it: it then serves the one group better.
     """
 
     name = "proxy"
@@ -37,13 +28,13 @@ class ProxyBias(BiasKind):
     version = "1"
     widens = True
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
-    column: str = "proxy"
+    rate: Rate = Rate("beta")  # probability that the feature tells the label of a row
+    group: Group = DEPRIVED  # the group whose label it tells
+    column: str = "proxy"  # name of the feature
 
     @classmethod
     def example(cls, schema: Schema) -> Self:
-        """Return one whose column is new."""
+        """Return a step whose column is new."""
         return cls(column=next(n for n in map("proxy_{}".format, range(99)) if n not in schema.names))
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
@@ -54,7 +45,7 @@ class ProxyBias(BiasKind):
                 f"The dataset has a column {self.column!r} of its own",
                 expected="a dataset without a column of that name",
                 got=", ".join(schema.names),
-                remedy="name the step's 'column' otherwise, or rename the column in the dataset's card",
+                remedy="give the step's 'column' another name, or rename the column in the dataset's card",
             )
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:

@@ -1,4 +1,4 @@
-"""Random selection: records of a group that are missing, whatever they say."""
+"""Random selection: records of a group that are missing, whatever their label."""
 
 from benchmark.bias.base import BiasKind, Chances, Rows, by_label
 from benchmark.bias.group import DEPRIVED, Group
@@ -8,15 +8,7 @@ from benchmark.bias.registry import register
 
 @register
 class RandomSelection(BiasKind):
-    """Leave out rows of a group at random: the group is small, and no row of it is wrong.
-
-    Parameters
-    ----------
-    rate : Rate, default "0.95 * beta"
-        Probability that a row is left out.
-    group : Group, default "deprived"
-        Whose rows are left out.
-    """
+    """Leave out rows of a group at random: the group is small, and no row of it is wrong."""
 
     name = "random_selection"
     summary = "rows of the deprived group left out with probability 0.95 β, whatever their label"
@@ -26,8 +18,8 @@ class RandomSelection(BiasKind):
     )
     version = "1"
 
-    rate: Rate = Rate("0.95 * beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("0.95 * beta")  # probability that a row is left out
+    group: Group = DEPRIVED  # whose rows are left out
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return one rate for both labels of the group's rows."""

@@ -35,14 +35,10 @@ def register(kind: K) -> K:
 
 
 def make_step(name: str, parameters: Mapping[str, Any] | None = None) -> BiasKind:
-    """Return a kind of bias by name, with parameters; those left out take their defaults.
+    """Return a kind of bias by name, with parameters; all others take their defaults.
 
-    Raises
-    ------
-    UnknownNameError
-        If no kind has the name.
-    BiasError
-        If a parameter does not exist or has no valid value.
+    An UnknownNameError means that no kind has the name, a BiasError that a parameter does not exist or has no
+    valid value.
     """
     kind = _REGISTRY.get(name)
     try:

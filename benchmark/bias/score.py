@@ -13,18 +13,9 @@ from benchmark.data.table import Schema
 class ScoreBias(BiasKind):
     """Lower the number behind the label for a group, blur it for everybody, and cut it anew.
 
-    No technique sees the number. Rows near the threshold are the first whose label changes, which is what
-    sets this apart from ``label``. It comes first among steps that turn labels, and once: afterwards every
-    label is as this step's number says, whatever earlier ones have made of it.
-
-    Parameters
-    ----------
-    shift : Level, default "beta"
-        By how much the number is lowered, in halves of its range.
-    noise : Level, default 0
-        Standard deviation of normal noise, of all rows, in halves of the range.
-    group : Group, default "deprived"
-        Whose number is lowered.
+    No technique sees the number. Unlike with ``label``, rows near the threshold are the first whose label
+    changes. It comes once, before other steps that turn labels: it sets every label anew by its own number,
+    whatever earlier steps did.
     """
 
     name = "score"
@@ -34,9 +25,9 @@ class ScoreBias(BiasKind):
     reference = "Legast, Calders and Fouss (2025), Controlled bias, EWAF: label bias"
     version = "1"
 
-    shift: Level = Level("beta")
-    noise: Level = Level(0)
-    group: Group = DEPRIVED
+    shift: Level = Level("beta")  # decrease of the number, in halves of its range
+    noise: Level = Level(0)  # standard deviation of normal noise, of all rows, in halves of the range
+    group: Group = DEPRIVED  # whose number is lowered
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless there is a number behind the label."""
@@ -45,7 +36,7 @@ class ScoreBias(BiasKind):
             raise no_score(self.name)
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return whether, or how probably, the changed number lies on the other side of the threshold."""
+        """Return the probability that the changed number lies on the other side of the threshold."""
         from scipy.special import ndtr
 
         score = rows.score
@@ -56,5 +47,5 @@ class ScoreBias(BiasKind):
         return Chances(turned=np.column_stack([favorable, 1 - favorable]))
 
     def looks_at(self, schema: Schema) -> None:
-        """Return None: it is the number that counts."""
+        """Return None: the chances depend on the number, not on columns."""
         return

@@ -10,15 +10,8 @@ from benchmark.bias.registry import register
 class SelectionBias(BiasKind):
     """Leave out each favorable row of a group with probability beta.
 
-    From a network, as many rows are drawn anew as were left out, so that samples keep their size. Every row
-    that is left is true; what is wrong is who is among them.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that a favorable row is left out.
-    group : Group, default "deprived"
-        Whose rows are left out.
+    A network replaces the rows that are left out by new draws, so that samples keep their size. Every
+    remaining row is true; only the selection of rows is wrong.
     """
 
     name = "selection"
@@ -26,8 +19,8 @@ class SelectionBias(BiasKind):
     reference = AKPINAR
     version = "1"
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that a favorable row is left out
+    group: Group = DEPRIVED  # whose rows are left out
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the rate for favorable rows of the group."""

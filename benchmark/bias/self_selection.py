@@ -1,4 +1,4 @@
-"""Self-selection: who has a low score, or a low state of a feature, is missing."""
+"""Self-selection: people with a low score, or a low state of a feature, are missing."""
 
 from typing import Annotated, Literal
 
@@ -14,23 +14,10 @@ from benchmark.data.table import Schema
 
 @register
 class SelfSelection(BiasKind):
-    """Leave out rows of a group the more probably, the lower (or higher) a number of theirs is.
+    """Leave out rows of a group, with a probability that rises as a number falls (or rises).
 
-    A row is left out with the probability rate × wᵖ, in which w goes from 0 at the one end of the number's
+    A row is left out with the probability rate × wᵖ. The weight w goes from 0 at one end of the number's
     range to 1 at the other.
-
-    Parameters
-    ----------
-    column : str, default ""
-        An ordered column, whose states count as 0, 1, 2 ...; if empty, the number behind the label counts.
-    missing : {"low", "high"}, default "low"
-        Which end of the range is left out.
-    power : float > 0, default 2
-        The exponent p.
-    rate : Rate, default "beta"
-        Probability at the end of the range.
-    group : Group, default "deprived"
-        Whose rows are left out.
     """
 
     name = "self_selection"
@@ -40,11 +27,12 @@ class SelfSelection(BiasKind):
     reference = "Legast, Calders and Fouss (2025), Controlled bias, EWAF: removal weighted by the score"
     version = "1"
 
+    # An ordered column, whose states count as 0, 1, 2 ...; if empty, the number behind the label counts.
     column: str = ""
-    missing: Literal["low", "high"] = "low"
-    power: Annotated[float, Field(gt=0, le=100)] = 2.0
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    missing: Literal["low", "high"] = "low"  # the end of the range that is left out: "low" or "high"
+    power: Annotated[float, Field(gt=0, le=100)] = 2.0  # the exponent p, above 0
+    rate: Rate = Rate("beta")  # probability at the end of the range
+    group: Group = DEPRIVED  # whose rows are left out
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is an ordered one, or there is a score."""
@@ -62,11 +50,11 @@ class SelfSelection(BiasKind):
         return Chances(left_out=np.column_stack([chance, chance]))
 
     def looks_at(self, schema: Schema) -> tuple[str, ...] | None:
-        """Return the column and those of the group; None if it is the score that counts."""
+        """Return the column and the group's columns; None if the chances depend on the score."""
         return (*self.group.columns(schema), self.column) if self.column else None
 
     def _position(self, rows: Rows) -> Array:
-        """Return where in its range the number of each row is, from 0 to 1, shape (n_rows,)."""
+        """Return the position of each row's number in its range, from 0 to 1, shape (n_rows,)."""
         if self.column:
             last = rows.table.schema.column(self.column).cardinality - 1
             return np.asarray(rows.table.codes[:, rows.table.schema.index(self.column)] / max(last, 1))

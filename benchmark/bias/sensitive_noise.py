@@ -12,16 +12,9 @@ from benchmark.errors import BiasError
 
 @register
 class SensitiveNoise(BiasKind):
-    """Record another group, each of the others as probable, in training and in test rows.
+    """Record another group, each of the others with the same probability, in training and in test rows.
 
-    What techniques see is wrong; metrics go by the true groups.
-
-    Parameters
-    ----------
-    rate : Rate, default "0.5 * beta"
-        Probability that the recorded group is wrong.
-    group : Group, default "all"
-        Of whom.
+    Techniques see the wrong group; metrics use the true groups.
     """
 
     name = "sensitive_noise"
@@ -31,11 +24,11 @@ class SensitiveNoise(BiasKind):
     )
     version = "1"
 
-    rate: Rate = Rate("0.5 * beta")
-    group: Group = ALL
+    rate: Rate = Rate("0.5 * beta")  # probability that the recorded group is wrong
+    group: Group = ALL  # the people whose group may be recorded wrongly
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
-        """Raise an error if several columns say who is deprived: which of them is noisy is not said."""
+        """Raise an error if several columns define the deprived group: it is unclear which is noisy."""
         super().check(schema, has_score=has_score)
         if len(schema.sensitive_features) > 1:
             raise BiasError(
@@ -46,7 +39,7 @@ class SensitiveNoise(BiasKind):
             )
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
-        """Return the rows with the groups as they are recorded."""
+        """Return the rows with the recorded groups."""
         schema = table.schema
         states = schema.columns[schema.sensitive_index].cardinality
         wrong = self.group.drawn(table, self.rate.at(beta), rng)

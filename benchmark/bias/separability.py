@@ -1,4 +1,4 @@
-"""Separability: a group whose features say less of its labels."""
+"""Separability: a group whose features say less about its labels."""
 
 import numpy as np
 
@@ -11,19 +11,10 @@ from benchmark.data.table import Schema, Table
 
 @register
 class Separability(BiasKind):
-    """Give rows of a group the features of another of its rows, so that it is harder to predict.
+    """Give rows of a group the features of another of its rows, so that the group is harder to predict.
 
-    Labels, groups and the distribution of the features within the group stay as they are; what fades is
-    how they hang together. Test rows are treated alike.
-
-    Parameters
-    ----------
-    rate : Rate, default "beta"
-        Probability that a row has the features of another one.
-    group : Group, default "deprived"
-        Which group becomes harder to predict.
-    columns : tuple of str, default ()
-        The features that are exchanged, together; all but the sensitive one if none is named.
+    Labels, groups and the distribution of the features within the group stay as they are; the association
+    between features and labels fades. Test rows are treated alike.
     """
 
     name = "separability"
@@ -33,8 +24,9 @@ class Separability(BiasKind):
     reference = "Jesus et al. (2022), Turning the tables: Bank account fraud, NeurIPS: separability, inverted"
     version = "1"
 
-    rate: Rate = Rate("beta")
-    group: Group = DEPRIVED
+    rate: Rate = Rate("beta")  # probability that a row has the features of another one
+    group: Group = DEPRIVED  # the group that becomes harder to predict
+    # The features that are exchanged, together; all but the sensitive one if none is named.
     columns: tuple[str, ...] = ()
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
@@ -46,8 +38,8 @@ class Separability(BiasKind):
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
         """Return the rows with exchanged features."""
         schema = table.schema
-        kept = {schema.label, *schema.sensitive_features}
-        exchanged = [schema.index(name) for name in self.columns or schema.names if name not in kept]
+        roles = {schema.label, *schema.sensitive_features}
+        exchanged = [schema.index(name) for name in self.columns or schema.names if name not in roles]
         members = self.group.members(table)
         chosen = np.flatnonzero(members & (rng.random(len(table)) < self.rate.at(beta)))
         donors = rng.choice(np.flatnonzero(members), size=len(chosen)) if len(chosen) else chosen

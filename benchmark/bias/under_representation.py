@@ -8,17 +8,7 @@ from benchmark.bias.registry import register
 
 @register
 class UnderRepresentation(BiasKind):
-    """Keep rows of a group with one probability for favorable and another for unfavorable ones.
-
-    Parameters
-    ----------
-    keep_favorable : Rate, default "1 - beta"
-        Probability that a favorable row is kept.
-    keep_unfavorable : Rate, default 1
-        Probability that an unfavorable row is kept.
-    group : Group, default "deprived"
-        Whose rows are kept so.
-    """
+    """Keep rows of a group with one probability for favorable and another for unfavorable ones."""
 
     name = "under_representation"
     summary = "rows of the deprived group kept with probability 1 - β if favorable, always if not"
@@ -27,12 +17,12 @@ class UnderRepresentation(BiasKind):
     )
     version = "1"
 
-    keep_favorable: Rate = Rate("1 - beta")
-    keep_unfavorable: Rate = Rate(1)
-    group: Group = DEPRIVED
+    keep_favorable: Rate = Rate("1 - beta")  # probability that a favorable row is kept
+    keep_unfavorable: Rate = Rate(1)  # probability that an unfavorable row is kept
+    group: Group = DEPRIVED  # the group whose rows may be left out
 
     def chances(self, rows: Rows, beta: float) -> Chances:
-        """Return what is not kept of the group's rows."""
+        """Return the probability that a row of the group is not kept, by its label."""
         left_out = by_label(
             self.group.members(rows.table),
             favorable=1 - self.keep_favorable.at(beta),

@@ -1,4 +1,4 @@
-"""Metrics, each declared once; a file holds those that are computed from the same."""
+"""Metrics, each declared once; the metrics of a file have the same inputs."""
 
 from benchmark.metrics.declaration import (
     COMPARISONS,

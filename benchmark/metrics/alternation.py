@@ -1,4 +1,4 @@
-"""What changes for a group once it is taken for the other one (Alelyani 2021)."""
+"""Metrics of alternation: changes for a group once it takes the other group's place (Alelyani 2021)."""
 
 import functools
 import math
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import DataError
 from benchmark.metrics.declaration import Equivalent, metric
-from benchmark.metrics.inputs import Group, Predictions, UndefinedMetricError
+from benchmark.metrics.inputs import Group, UndefinedMetricError
 
 _TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
 
@@ -19,17 +19,17 @@ def gaussian_kl(p: ArrayLike, q: ArrayLike, weights: NDArray[np.float64] | None 
     .. math:: D(p \| q) = \log\frac{\sigma_q}{\sigma_p}
               + \frac{\sigma_p^2 + (\mu_p - \mu_q)^2}{2 \sigma_q^2} - \frac{1}{2}
 
-    It is in nats, 0 or more. Mean and variance are those of the samples, two or more numbers each, by maximum
-    likelihood: the variance has n in its denominator. Weights, if there are any, are those of the rows that
-    both samples are of. Where all numbers of a sample are the same, its
-    distribution is a point and the limit of the formula counts: 0 if both are the same point, else infinity.
-    Raises :class:`DataError` if a sample has fewer than two numbers, or one that is not finite. Alelyani
-    (2021), Detection and evaluation of machine learning bias, Applied Sciences 11(14), 6271: Equation 3.
+    It is in nats, 0 or more. Mean and variance are maximum likelihood estimates from samples of two or more
+    numbers each: the variance has n in its denominator. Weights, if given, belong to the rows of both
+    samples. If all numbers of a sample are the same, the limit of the formula counts: 0 if both samples are
+    the same point, else infinity. A DataError means that a sample has fewer than two numbers, or one that is
+    not finite. Alelyani (2021), Detection and evaluation of machine learning bias, Applied Sciences 11(14),
+    6271: Equation 3.
     """
     (mean_p, var_p), (mean_q, var_q) = _moments(p, "first", weights), _moments(q, "second", weights)
     if var_p == 0 or var_q == 0:
         return 0.0 if var_p == var_q and mean_p == mean_q else math.inf
-    # (x - log(1 + x)) / 2 is what unequal variances add: in this form nothing is lost where they are close.
+    # Unequal variances add (x - log(1 + x)) / 2. This form keeps precision for nearly equal variances.
     x = (var_p - var_q) / var_q
     return max(0.0, (x - math.log1p(x)) / 2) + (mean_p - mean_q) ** 2 / (2 * var_q)
 
@@ -50,13 +50,6 @@ def _moments(sample: ArrayLike, which: str, weights: NDArray[np.float64] | None)
     return float(mean), float(np.average((values - mean) ** 2, weights=weights))
 
 
-def _said(rows: Predictions) -> NDArray[np.float64]:
-    if rows.y_score is not None:
-        return rows.y_score
-    assert rows.y_pred is not None
-    return rows.y_pred.astype(np.float64)
-
-
 _of_exchange = functools.partial(metric, needs=("y_pred", "alternated"), ideal=0.0, family="alternation")
 
 
@@ -67,17 +60,19 @@ _of_exchange = functools.partial(metric, needs=("y_pred", "alternated"), ideal=0
     source="Alelyani (2021), Equation 3",
     compare="each_group",
     equivalents=(Equivalent("Alelyani", "D_KL(p || q) of a group", _TEST),),
-    note="Of scores where there are any, else of predictions as 0 and 1. It tells how much, not which way.",
+    note="Of scores if given, else of predictions as 0 and 1. It has no direction.",
 )
 def alternation_divergence(group: Group) -> float:
-    """Return how far a group's predictions move, as the divergence of normal distributions, in nats."""
+    """Return the divergence of a group's predictions before and after, as normal distributions, in nats."""
     rows = group.rows
     if rows.sample_weight is not None:
-        rows = rows.take(rows.sample_weight > 0)  # others are no rows of the group
+        rows = rows.take(rows.sample_weight > 0)  # rows of weight 0 do not count
     if len(rows) < 2:
         raise UndefinedMetricError(f"there are fewer than two rows of {group.name}")
+    before = rows.y_pred if rows.y_score is None else rows.y_score
+    assert before is not None
     assert rows.alternated is not None
-    return gaussian_kl(_said(rows), rows.alternated, rows.sample_weight)
+    return gaussian_kl(before, rows.alternated, rows.sample_weight)
 
 
 @_of_exchange(
@@ -87,11 +82,11 @@ def alternation_divergence(group: Group) -> float:
     source="Alelyani (2021), section 5, step 7",
     compare="one_against_rest",
     equivalents=(Equivalent("Alelyani", "difference of the groups' D_KL", _TEST),),
-    note="Positive where the deprived group's predictions depend more on who they are about.",
+    note="Positive where the deprived group's predictions depend more on the attribute.",
 )
 def alternation_gap(deprived: Group, favored: Group) -> float:
-    """Return how much farther the deprived group's predictions move than the favored one's."""
-    own, other = alternation_divergence(deprived), alternation_divergence(favored)
-    if math.isinf(own) and math.isinf(other):
+    """Return the deprived group's divergence minus the favored group's."""
+    first, second = alternation_divergence(deprived), alternation_divergence(favored)
+    if math.isinf(first) and math.isinf(second):
         raise UndefinedMetricError("the predictions of both groups move infinitely far: each group gets one")
-    return own - other
+    return first - second

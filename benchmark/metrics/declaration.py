@@ -1,8 +1,8 @@
 """Declaration and evaluation of metrics.
 
-A metric is a function of one or several :class:`~benchmark.metrics.inputs.Group`. Which groups it is given is
-part of its declaration (:data:`Compares`), and so is what it needs: most metrics need nothing but counts,
-which one pass over the rows gives for all of them.
+A metric is a function of one or several :class:`~benchmark.metrics.inputs.Group`. Its declaration names the
+groups that it compares (:data:`Compares`) and the data that it needs. Most metrics need only counts, which
+one pass over the rows gives for all of them.
 """
 
 import math
@@ -21,7 +21,7 @@ from benchmark.registry import Registry
 Direction = Literal["higher", "lower", "closer_to_ideal", "none"]
 
 Compares = Literal["overall", "each_group", "one_against_rest", "against_reference", "all_groups"]
-"""Which groups a metric compares, and so what it does with more than two."""
+"""The groups that a metric compares, which decide how many values it has for more than two groups."""
 
 COMPARISONS: Mapping[Compares, str] = {
     "overall": "looks at all rows at once; there are no groups",
@@ -42,14 +42,14 @@ _NEEDED: Mapping[Need, str] = {
     "decisions": "the decisions of the model without planted bias",
 }
 FAILING = "the metric"
-"""How the reasons of metrics begin that have no value because they failed."""
+"""First words of the reason why a metric that failed has no value."""
 
 _ALONE = math.nan, "there is only one group"
 _ROUNDING = 1e-9
 COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
-"""What counts of labels and predictions by group are enough for."""
+"""Needs that counts of labels and predictions by group meet."""
 _RUN: Need = "decisions"
-"""What a run alone has, because it planted the bias."""
+"""The need that only a run meets, because it planted the bias."""
 
 
 class MetricError(BetabenchError):
@@ -58,14 +58,13 @@ class MetricError(BetabenchError):
 
 @dataclass(frozen=True)
 class Equivalent:
-    """The name that a source has for a metric of ours."""
+    """The name of one of our metrics in another program or publication."""
 
-    # ``"Clarify"``, ``"Aequitas"``, ``"fairlearn"``, ``"AIF360"``, ``"AUC gap"`` or ``"Alelyani"``.
-    source: str
-    name: str  # what it is called there
-    test: str  # the test that holds both equal: ``"tests/metrics/test_clarify.py::test_random_data"``
-    relation: Literal["same", "negated"] = "same"  # what theirs is of ours
-    note: str = ""  # where they differ all the same: zero denominators, more than two groups
+    source: str  # such as ``"Clarify"``, ``"fairlearn"`` or ``"AIF360"``
+    name: str  # its name there
+    test: str  # the test that both are equal: ``"tests/metrics/test_clarify.py::test_random_data"``
+    relation: Literal["same", "negated"] = "same"  # relation of their value to ours
+    note: str = ""  # remaining differences: zero denominators, more than two groups
 
 
 # Equivalents by their names in the programs that most metrics are compared with.
@@ -87,23 +86,20 @@ class Metric:
     name: str  # name in results
     title: str  # name in tables and figures
     # Definition in the notation of the paper: y+ favorable label, ŷ prediction, g deprived group (or the
-    # group in question), ḡ the favored one (or those compared with).
+    # group in question), ḡ favored group (or the groups compared with).
     formula: str
     range: tuple[float, float]  # lowest and highest possible value
-    # Value that means no error, or no difference between the groups; None for a description that has none.
-    ideal: float | None
+    ideal: float | None  # value that means no error, or equal groups; None for a description
     direction: Direction  # which of two values is better
     source: str  # publication and equation
-    needs: tuple[Need, ...]  # what it is computed from, of :data:`~benchmark.metrics.inputs.Need`
-    # Value; raises :class:`~benchmark.metrics.inputs.UndefinedMetricError` with the reason where there is
-    # none.
+    needs: tuple[Need, ...]  # the data that it is computed from
+    # Returns the value, or raises :class:`~benchmark.metrics.inputs.UndefinedMetricError` with the reason why
+    # there is none. Takes one group, two (the group in question first), or for ``all_groups`` a sequence.
     compute: Callable[..., float]
-    # Which groups it is given, of :data:`Compares`. ``compute`` takes one group, two (the group in question
-    # first), or for ``all_groups`` a sequence of them.
-    compare: Compares = "overall"
-    family: str = "other"  # what experiments can name to get all metrics of a kind
+    compare: Compares = "overall"  # the groups that it is given
+    family: str = "other"  # name that stands for all metrics of a kind in experiments
     equivalents: tuple[Equivalent, ...] = ()  # its names elsewhere
-    note: str = ""  # sign convention, or whatever else a reader has to know
+    note: str = ""  # sign convention, or other remarks for readers
 
     def __call__(self, *groups: Any) -> float:
         """Return the value for groups: metrics are built from metrics."""
@@ -116,7 +112,7 @@ class Metric:
 
     @property
     def of_run(self) -> bool:
-        """Whether it needs what a run alone has: the decisions of the model without planted bias."""
+        """Whether it needs the decisions of the model without planted bias, which only a run has."""
         return _RUN in self.needs
 
 
@@ -125,9 +121,8 @@ class Measurement:
     """A value of a metric."""
 
     metric: str
-    # group, reference: The group in question and the one that it is compared with; empty where there is none.
-    group: str
-    reference: str
+    group: str  # the group in question; empty if the metric looks at all groups
+    reference: str  # the group that it is compared with, or empty
     value: float  # NaN where there is none
     reason: str  # why the value is NaN; else empty
     n_rows: int  # rows of the group in question, or of all groups
@@ -137,11 +132,11 @@ class Measurement:
 class MetricResults:
     """Values of metrics on one set of predictions."""
 
-    # Value by name; NaN where there is none. The name is that of the metric, with the group's in brackets
-    # where there is one value for each: ``"precision[Female]"``.
+    # Value or NaN, by the metric's name. With one value for each group, the group's name follows in brackets:
+    # ``"precision[Female]"``.
     values: Mapping[str, float]
     reasons: Mapping[str, str]  # why a value is NaN, by name
-    counts: GroupCounts  # what they were computed from, whose sizes belong beside every value that is shown
+    counts: GroupCounts  # source of the values; its sizes belong beside every value that is shown
 
 
 def _metric_flaws(item: Metric) -> list[str]:
@@ -167,10 +162,10 @@ _REGISTRY: Registry[Metric] = Registry(
 
 
 def metric(title: str, formula: str, **declaration: Any) -> Callable[[Callable[..., float]], Metric]:
-    """Declare the decorated function as a metric named like it; keywords as in :class:`Metric`.
+    """Return a decorator that declares a function as a metric of its name; keywords as in :class:`Metric`.
 
-    A lambda is named like the title, unless there is a ``name``. The direction follows from the ideal and the
-    range, unless given.
+    A lambda takes its name from the title, unless ``name`` is given. The direction follows from the ideal and
+    the range, unless given.
     """
 
     def declare(compute: Callable[..., float]) -> Metric:
@@ -195,7 +190,7 @@ def _direction(*, range: tuple[float, float], ideal: float | None, **_: Any) -> 
 
 
 def get_metric(name: str) -> Metric:
-    """Return a metric by name; raises :class:`UnknownNameError` if there is none."""
+    """Return a metric by name; raise :class:`UnknownNameError` if there is none."""
     return _REGISTRY.get(name)
 
 
@@ -213,23 +208,20 @@ def list_families() -> dict[str, tuple[str, ...]]:
 
 
 def metric_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names in which each family is replaced by its metrics, each name once.
+    """Return the names of metrics, each once, with each family replaced by its metrics.
 
-    Raises
-    ------
-    UnknownNameError
-        If a name is neither that of a metric nor of a family.
+    An UnknownNameError means that neither a metric nor a family has a name.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
-    known = list_metrics()
-    # Every cell of a run asks for names that are resolved already.
-    families = {} if known.keys() >= set(names) else list_families()
-    found: dict[str, None] = {}
+    metrics = list_metrics()
+    # Every cell of a run passes names of metrics alone.
+    families = {} if metrics.keys() >= set(names) else list_families()
+    resolved: dict[str, None] = {}
     for name in names:
-        if name not in known and name not in families:
-            raise UnknownNameError("metric", name, {**known, **families})
-        found |= dict.fromkeys((name,) if name in known else families[name])
-    return tuple(found)
+        if name not in metrics and name not in families:
+            raise UnknownNameError("metric", name, {**metrics, **families})
+        resolved |= dict.fromkeys((name,) if name in metrics else families[name])
+    return tuple(resolved)
 
 
 def measure(
@@ -239,25 +231,12 @@ def measure(
     reference: str | Callable[[Metric], str | None] | None = None,
     conventions: Conventions = "betabench",
 ) -> list[Measurement]:
-    """Compute metrics for all groups, in the order of the metrics, then of the groups.
+    """Return the values of metrics for all groups, in the order of the metrics, then of the groups.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        Labels, predictions and groups.
-    metrics : iterable of str, optional
-        Names of metrics and families; if left out, all metrics that do not need a run.
-    reference : str or callable(Metric) -> str or None, optional
-        Name of the group that others are compared with, or what chooses one for a metric.
-    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
-        What a value is where a denominator is zero.
-
-    Raises
-    ------
-    UnknownNameError
-        If a metric or the reference group is unknown.
-    MetricError
-        If a metric fails.
+    ``metrics`` are names of metrics and families; by default all metrics that do not need a run. The
+    reference is the name of the group that others are compared with, or a function that returns it for a
+    metric. An UnknownNameError means that a metric or the reference is unknown, a MetricError that a metric
+    fails.
     """
     names = predictions.names
     everybody, alone = _groups(predictions.counts, predictions, conventions)
@@ -267,7 +246,7 @@ def measure(
         "each_group": [(one,) for one in alone],
         "one_against_rest": [(one, rest(predictions.counts, one)) for one in alone],
     }
-    found = []
+    measured = []
     wanted = (m.name for m in list_metrics().values() if not m.of_run) if metrics is None else metrics
     for item in map(get_metric, metric_names(wanted)):
         other, lonely = "rest" if item.compare == "one_against_rest" else "", False
@@ -277,14 +256,14 @@ def measure(
                 raise UnknownNameError("group", other, names)
             reference_group = [alone[names.index(other)]] if other else []
             groups["against_reference"] = [(one, *reference_group) for one in alone]
-            lonely = len(names) < 2 and conventions == "betabench"  # of itself, a group is always the same
+            lonely = len(names) < 2 and conventions == "betabench"  # a group always equals itself
         answers = values_or_reasons(((item, given) for given in groups[item.compare]), predictions.given)
         for arguments, answer in zip(groups[item.compare], answers, strict=True):
             value, reason = _ALONE if lonely else answer
-            about = everybody if item.compare in ("overall", "all_groups") else arguments[0]
-            name = "" if about is everybody else names[about.codes[0]]
-            found.append(Measurement(item.name, name, other, value, reason, about.n_rows))
-    return found
+            group = everybody if item.compare in ("overall", "all_groups") else arguments[0]
+            name = "" if group is everybody else names[group.codes[0]]
+            measured.append(Measurement(item.name, name, other, value, reason, group.n_rows))
+    return measured
 
 
 def _groups(
@@ -299,21 +278,21 @@ def _groups(
 
 
 def rest(counts: GroupCounts, one: Group, name: str = "") -> Group:
-    """Return all groups but one, which may be of several codes, as a group."""
+    """Return all other groups than one, which may have several codes, as one group."""
     others = [other for other in range(len(counts.names)) if other not in one.codes]
     name = name or f"the groups other than {counts.names[one.codes[0]]!r}"
-    return Group.of(counts, others, name, one.source, one.conventions)
+    return Group.of(counts, others, name, one.source, one.conventions, one.smallest)
 
 
 def values_or_reasons(
-    asked: Iterable[tuple[Metric, tuple[Any, ...]]], given: Set[Need], *, tolerant: bool = False
+    pairs: Iterable[tuple[Metric, tuple[Any, ...]]], given: Set[Need], *, tolerant: bool = False
 ) -> Iterator[tuple[float, str]]:
-    """Yield the value of each metric for the groups beside it or, where it is NaN, why.
+    """Yield the value of each metric for its groups, or NaN and the reason.
 
-    ``given`` are the needs that are met. A MetricError says that a metric fails; ``tolerant`` gives that
-    one NaN and the failure as its reason instead, so that others are not lost.
+    ``given`` are the needs that are met. A MetricError means that a metric fails. With ``tolerant``, the
+    failure is its reason instead, and no other value is lost.
     """
-    for item, arguments in asked:
+    for item, arguments in pairs:
         try:
             answer = _value_or_reason(item, given, arguments)
         except MetricError as failing:
@@ -336,9 +315,9 @@ def _value_or_reason(item: Metric, given: Set[Need], arguments: tuple[Any, ...])
         value = float(item.compute(*arguments))
     except UndefinedMetricError as undefined:
         return math.nan, undefined.what
-    except Exception as problem:  # a metric of the user's own
-        place = where(problem)
-        got = f"{type(problem).__name__}: {problem}" + (f" ({place})" if place else "")
+    except Exception as problem:  # a user's metric may raise anything
+        location = where(problem)
+        got = f"{type(problem).__name__}: {problem}" + (f" ({location})" if location else "")
         raise _failure(item, got) from problem
     low, high = item.range
     if low - _ROUNDING <= value <= high + _ROUNDING:  # False for NaN
@@ -360,19 +339,18 @@ def _failure(item: Metric, got: str) -> MetricError:
 
 
 class OneValueEach:
-    """Computes metrics where one group is the deprived one and all others together are the favored one.
+    """Computes metrics of a deprived group against all others together, the favored group.
 
-    ``groups`` are the groups' names, ``deprived`` is the number of that group, or the numbers of several, and
-    ``metrics`` names metrics and families. All that does not depend on counts is looked up here, once. An
-    UnknownNameError says that a metric is unknown.
+    ``groups`` are the groups' names, ``deprived`` is one group's number or the numbers of several, and
+    ``metrics`` names metrics and families. Everything that does not depend on counts is looked up here, once.
+    An UnknownNameError means that a metric is unknown.
     """
 
     def __init__(self, groups: Sequence[str], deprived: int | Sequence[int], metrics: Iterable[str]) -> None:
         self._deprived = (deprived,) if isinstance(deprived, int) else tuple(deprived)
-        found = [get_metric(name) for name in metric_names(metrics)]
-        # Name of each value, its metric, and what that is given: a comparison, or the number of a group.
+        # Name of each value, its metric, and its arguments: a comparison, or the number of a group.
         self._values: list[tuple[str, Metric, Compares | int]] = []
-        for item in found:
+        for item in map(get_metric, metric_names(metrics)):
             if item.compare == "each_group":
                 self._values += [(f"{item.name}[{name}]", item, code) for code, name in enumerate(groups)]
             else:
@@ -381,31 +359,31 @@ class OneValueEach:
     def __call__(
         self, counts: GroupCounts, *, rows: Predictions | None = None, tolerant: bool = False
     ) -> MetricResults:
-        """Return a value or a reason for each metric, or for each metric and group that it has one for.
+        """Return a value or a reason for each metric, or for each group if the metric has one value each.
 
-        ``rows`` are those behind the counts, for metrics that need more than these. See
-        :func:`values_or_reasons` for ``tolerant``.
+        ``rows`` are the rows behind the counts, for metrics that need rows. See :func:`values_or_reasons`
+        for ``tolerant``.
         """
         everybody, alone = _groups(counts, rows)
-        own = Group.of(counts, self._deprived, "the deprived group", rows)
-        favored = rest(counts, own, "the favored group")
-        # Where there are two groups, reasons call them by their roles.
-        every = sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
+        deprived = Group.of(counts, self._deprived, "the deprived group", rows)
+        favored = rest(counts, deprived, "the favored group")
+        # If there are two groups, reasons call them by their roles.
+        every = sorted((deprived, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
         arguments: dict[Compares | int, tuple[Any, ...]] = {
             "overall": (everybody,),
-            "one_against_rest": (own, favored),
-            "against_reference": (own, favored),
+            "one_against_rest": (deprived, favored),
+            "against_reference": (deprived, favored),
             "all_groups": (tuple(every),),
             **{code: (one,) for code, one in enumerate(alone)},
         }
         given = rows.given if rows is not None else COUNTED
         if rows is None and counts.decisions is not None:
             given = COUNTED | {_RUN}
-        asked = ((item, arguments[which]) for _, item, which in self._values)
-        answers = zip(self._values, values_or_reasons(asked, given, tolerant=tolerant), strict=True)
-        found = {name: answer for (name, *_), answer in answers}
-        values = {name: value for name, (value, _) in found.items()}
-        reasons = {name: reason for name, (_, reason) in found.items() if reason}
+        pairs = ((item, arguments[which]) for _, item, which in self._values)
+        answers = list(values_or_reasons(pairs, given, tolerant=tolerant))
+        names = [name for name, *_ in self._values]
+        values = {name: value for name, (value, _) in zip(names, answers, strict=True)}
+        reasons = {name: reason for name, (_, reason) in zip(names, answers, strict=True) if reason}
         return MetricResults(values, reasons, counts)
 
 
@@ -418,29 +396,12 @@ def evaluate(
     y_score: NDArray[np.float64] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> MetricResults:
-    """Compute a value or a reason for each metric of predictions for a favored and a deprived group.
+    """Return a value or a reason for each metric of predictions for a favored and a deprived group.
 
-    Parameters
-    ----------
-    y_true, y_pred : ndarray of bool, shape (n_rows,)
-        Whether the label, and the prediction, is favorable.
-    deprived : ndarray of bool, shape (n_rows,)
-        Whether a row belongs to the deprived group.
-    metrics : iterable of str, default ("paper",)
-        Names of metrics and families, in the order of the results.
-    y_score : ndarray of float, shape (n_rows,), optional
-        Scores, higher for those held more likely to have the favorable label.
-    sample_weight : ndarray of float, shape (n_rows,), optional
-        Weight of each row.
-
-    Raises
-    ------
-    DataError
-        If the arrays do not fit each other.
-    UnknownNameError
-        If a metric is unknown.
-    MetricError
-        If a metric fails.
+    All arrays have shape (n_rows,): ``y_true`` and ``y_pred`` are True for favorable, ``deprived`` for
+    members of the deprived group. Scores are higher for rows more likely to have the favorable label.
+    ``metrics`` are names of metrics and families, in the order of the results. A DataError means that the
+    arrays do not fit each other, an UnknownNameError that a metric is unknown, a MetricError that one fails.
     """
     if deprived.dtype != np.bool_ or deprived.shape != (len(y_true),):
         raise DataError(

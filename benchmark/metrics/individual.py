@@ -1,8 +1,8 @@
-"""Fairness between individuals: whether benefits are spread evenly, and similar people are treated alike.
+"""Fairness between individuals: inequality of benefits, and equal treatment of similar people.
 
-The benefit of a row is its prediction minus its label plus 1: 2 for a false positive, 1 where the prediction
-is right, 0 for a false negative. Neighbors are rows, whatever their weights, by Euclidean distance on the
-features as they are; rows that are equally far away share the places that are left.
+The benefit of a row is its prediction minus its label plus 1: 2 for a false positive, 1 for a right
+prediction, 0 for a false negative. Neighbors are rows, whatever their weights, by Euclidean distance on the
+features as they are. Rows at the same distance share the remaining places among the neighbors.
 """
 
 import functools
@@ -17,20 +17,20 @@ from benchmark.metrics.declaration import Metric, in_aif360, in_clarify, metric
 from benchmark.metrics.inputs import Group, UndefinedMetricError, require_rows
 
 Benefits: TypeAlias = Sequence[tuple[float, float]]
-"""How many people have which benefit; or how many are in each group, and their mean benefit."""
+"""Pairs of a number of people and their benefit; or of the people in a group and their mean benefit."""
 
 _SPEICHER = "Speicher et al. (2018), A unified approach to quantifying algorithmic unfairness, section 3"
 _N_NEIGHBOURS = 5
 _TREE_FEATURES = 15
-_BLOCK = 100  # rows whose neighbors are in memory together: many, where many are equally far away
+_BLOCK = 100  # rows whose neighbors are in memory together: many neighbors, if distances tie
 
 
 def _of_benefits(
     title: str, formula: str, aif360: str, *, note: str, between: str, clarify: str = ""
 ) -> Callable[[Callable[[Benefits], float]], Metric]:
-    """Declare the decorated function as a metric of how unevenly benefits are spread, twice.
+    """Return a decorator that declares a function as two metrics of the inequality of benefits.
 
-    It is that of all rows, and, with its note ``between``, that of the groups' mean benefits.
+    The first takes the benefits of all rows, the second, with the note ``between``, the groups' means.
     """
     in_aif = functools.partial(in_aif360, test="tests/metrics/test_individual.py::test_aif360")
     declared = functools.partial(
@@ -65,10 +65,10 @@ def _of_benefits(
 
 
 def _mean_benefits(groups: Sequence[Group]) -> Benefits:
-    there = [group for group in groups if group.size]
-    if len(there) < len(groups) and len(there) < 2:
+    filled = [group for group in groups if group.size]
+    if len(filled) < len(groups) and len(filled) < 2:
         raise UndefinedMetricError("fewer than two groups have rows")
-    return [(group.size, 1 + (group.fp - group.fn) / group.size) for group in there]
+    return [(group.size, 1 + (group.fp - group.fn) / group.size) for group in filled]
 
 
 def _relative(benefits: Benefits) -> Iterator[tuple[float, float]]:
@@ -93,7 +93,7 @@ def _entropy(benefits: Benefits) -> float:
     "generalized_entropy_index",
     clarify="GE",
     note="alpha = 2. It looks at all rows, not at groups.",
-    between="alpha = 2. The generalized entropy that is left if each row has the mean benefit of its group.",
+    between="alpha = 2. The generalized entropy if each row had the mean benefit of its group.",
 )
 def generalized_entropy(benefits: Benefits) -> float:
     """Return the generalized entropy for alpha 2, which is half the squared coefficient of variation."""
@@ -105,7 +105,7 @@ def generalized_entropy(benefits: Benefits) -> float:
     "1 / n Σ_i b_i / b̄ ln(b_i / b̄)",
     "theil_index",
     note="The generalized entropy for alpha = 1; 0 ln 0 is 0.",
-    between="The Theil index that is left if each row has the mean benefit of its group.",
+    between="The Theil index if each row had the mean benefit of its group.",
 )
 def theil_index(benefits: Benefits) -> float:
     """Return the Theil index of benefits."""
@@ -125,47 +125,46 @@ def coefficient_of_variation(benefits: Benefits) -> float:
 
 
 def _favorable_neighbors(
-    features: NDArray[np.float64], favorable: NDArray[np.bool_], asked: NDArray[np.float64], n_neighbors: int
+    features: NDArray[np.float64], favorable: NDArray[np.bool_], people: NDArray[np.float64], n_neighbors: int
 ) -> NDArray[np.float64]:
-    """Count how many of the nearest rows are predicted the favorable outcome, shape (n_asked,).
+    """Return the number of each person's nearest rows with a favorable prediction, shape (n_people,).
 
-    ``features``, shape (n_rows, n_features), and ``favorable``, shape (n_rows,), are of the rows that may be
-    neighbors, at least ``n_neighbors`` of them; ``asked``, shape (n_asked, n_features), are the features of
-    the rows whose neighbors are looked for. Rows beyond the last place at the same distance count in part, so
-    that the order of the rows does not matter.
+    ``features``, shape (n_rows, n_features), and ``favorable``, shape (n_rows,), describe possible neighbors,
+    at least ``n_neighbors``; ``people``, shape (n_people, n_features), are the features of the people. Rows
+    that tie for the last place count in part, so that the order of the rows does not matter.
     """
     from scipy.spatial import KDTree
     from sklearn.neighbors import NearestNeighbors
 
-    # Equal rows are looked for once: tables of categories have few different ones.
+    # Equal rows are searched once: tables of categories have few distinct rows.
     points, which = np.unique(features, axis=0, return_inverse=True)
     rows = np.bincount(which.ravel())
     votes = np.bincount(which.ravel(), favorable)
-    questions, back = np.unique(asked, axis=0, return_inverse=True)
+    queries, query_of = np.unique(people, axis=0, return_inverse=True)
     # A tree helps with few features only; with many, matrix products are faster.
     search: Callable[..., Any] = (
         KDTree(points).query
         if points.shape[1] <= _TREE_FEATURES
         else NearestNeighbors(algorithm="brute").fit(points).kneighbors
     )
-    found = np.empty(len(questions))
-    for start in range(0, len(questions), _BLOCK):
-        block = questions[start : start + _BLOCK]
+    neighbors = np.empty(len(queries))
+    for start in range(0, len(queries), _BLOCK):
+        block = queries[start : start + _BLOCK]
         complete, more = False, n_neighbors + 1
-        while not complete:  # until a point lies beyond all those at the distance of the last place
+        while not complete:  # until a point lies beyond the distance of the last place
             wanted, more = min(more, len(points)), 8 * more
             distance, nearest = (answer.reshape(len(block), wanted) for answer in search(block, wanted))
             last = (rows[nearest].cumsum(axis=1) >= n_neighbors).argmax(axis=1)
             reach = np.take_along_axis(distance, last[:, None], axis=1)
-            # Distances that are equal may differ in the last digits, by the order of the features.
+            # Equal distances may differ in the last digits, by the order of the features.
             inside = distance < reach * (1 - 1e-12)
             edge = (distance <= reach * (1 + 1e-12)) & ~inside
             complete = wanted == len(points) or not edge[:, -1].any()
         n, favored = rows[nearest], votes[nearest]
         places = n_neighbors - (n * inside).sum(axis=1)
         shared = places * (favored * edge).sum(axis=1) / (n * edge).sum(axis=1)
-        found[start : start + _BLOCK] = (favored * inside).sum(axis=1) + shared
-    return found[back.ravel()]
+        neighbors[start : start + _BLOCK] = (favored * inside).sum(axis=1) + shared
+    return neighbors[query_of.ravel()]
 
 
 @metric(
@@ -188,15 +187,15 @@ def _favorable_neighbors(
     note="A row is one of its own neighbors, which the paper leaves open.",
 )
 def consistency(everybody: Group) -> float:
-    """Return how far predictions agree with those of similar rows."""
+    """Return the mean agreement of each prediction with the predictions for similar rows."""
     rows = everybody.rows
     assert rows.features is not None
     assert rows.y_pred is not None
     if len(rows) < _N_NEIGHBOURS:
         raise UndefinedMetricError(f"there are fewer than {_N_NEIGHBOURS} rows")
     require_rows(everybody)
-    found = _favorable_neighbors(rows.features, rows.y_pred, rows.features, _N_NEIGHBOURS)
-    apart = np.abs(rows.y_pred - found / _N_NEIGHBOURS)
+    favorable = _favorable_neighbors(rows.features, rows.y_pred, rows.features, _N_NEIGHBOURS)
+    apart = np.abs(rows.y_pred - favorable / _N_NEIGHBOURS)
     return float(1 - np.average(apart, weights=rows.weights))
 
 
@@ -212,11 +211,11 @@ def consistency(everybody: Group) -> float:
     equivalents=(
         in_clarify("FT", note="its manual has the other sign; rows equally far away do not share places"),
     ),
-    note="Positive: g is treated better than its neighbors, of whom the majority counts: "
-    "of the 5 nearest rows of ḡ, or of the nearest alone if ḡ has fewer than 10 rows.",
+    note="Positive: g is treated better than the majority of its neighbors: of the 5 nearest rows of ḡ, or "
+    "the nearest alone if ḡ has fewer than 10 rows.",
 )
 def flip_test(deprived: Group, favored: Group) -> float:
-    """Return how much more often the deprived group fares better than similar rows than worse."""
+    """Return the shares of the deprived group that fare better, minus worse, than similar favored rows."""
     require_rows(deprived, favored)
     rows, others = deprived.rows, favored.rows
     assert rows.features is not None
@@ -224,8 +223,8 @@ def flip_test(deprived: Group, favored: Group) -> float:
     assert others.features is not None
     assert others.y_pred is not None
     n_neighbors = _N_NEIGHBOURS if len(others) > 9 else 1
-    found = _favorable_neighbors(others.features, others.y_pred, rows.features, n_neighbors)
-    # Where rows equally far away leave the neighbors even, there is no majority and no flip.
-    majority = np.sign(2 * found - n_neighbors)
+    favorable = _favorable_neighbors(others.features, others.y_pred, rows.features, n_neighbors)
+    # If rows at the same distance leave the neighbors even, there is no majority and no flip.
+    majority = np.sign(2 * favorable - n_neighbors)
     flips = np.where(rows.y_pred, majority < 0, -1.0 * (majority > 0))
     return float(np.average(flips, weights=rows.weights))

@@ -1,7 +1,7 @@
-"""What metrics see: groups of people, how often each label meets each prediction, and their rows.
+"""The inputs of metrics: groups of people, their counts of labels and predictions, and their rows.
 
 All counts come from one pass over the rows (:meth:`Predictions.counts`). Metrics that need more than counts,
-such as scores, ask a group for its rows.
+such as scores, take a group's rows.
 """
 
 import functools
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from benchmark.errors import BetabenchError, DataError
 
 Need = Literal["y_true", "y_pred", "y_score", "strata", "features", "alternated", "decisions"]
-"""What a metric may be computed from; see :class:`Predictions`, and of decisions :class:`GroupCounts`."""
+"""Data that a metric may need: fields of :class:`Predictions`; decisions are also in :class:`GroupCounts`."""
 
 Conventions = Literal["betabench", "clarify", "aequitas"]
-"""What a value is where a denominator is zero.
+"""Values where a denominator is zero.
 
 ``betabench``
     NaN with a reason.
@@ -50,7 +50,7 @@ class GroupCounts:
 
     @classmethod
     def of_decisions(cls, names: tuple[str, ...], decisions: NDArray[np.int64]) -> Self:
-        """Return counts with the decisions that they are sums of."""
+        """Return counts that are sums of decisions."""
         rows = decisions.sum(axis=(2, 3))
         return cls(names, rows.astype(np.float64), rows, decisions)
 
@@ -62,7 +62,7 @@ class GroupCounts:
         y_pred: NDArray[np.bool_] | None,
         sample_weight: NDArray[np.float64] | None = None,
     ) -> Self:
-        """Count rows: ``labeled`` is of :func:`labeled_groups`, and no prediction counts as unfavorable."""
+        """Return counts of rows by :func:`labeled_groups`; a missing prediction counts as unfavorable."""
         cells = labeled if y_pred is None else labeled + y_pred.view(np.uint8)
         shape = (len(names), 2, 2)
         rows = np.bincount(cells, minlength=4 * len(names)).reshape(shape)
@@ -74,9 +74,9 @@ class GroupCounts:
 
 
 def labeled_groups(codes: NDArray[np.integer], y_true: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """Return the place in counts of each row that is predicted unfavorable; no label counts as unfavorable.
+    """Return each row's position in :class:`GroupCounts` if it is predicted unfavorable.
 
-    Places are numbers in the order of :class:`GroupCounts`; the next one is that of a favorable prediction.
+    A favorable prediction has the next position. A missing label counts as unfavorable.
     """
     labeled = codes.astype(np.int64) * 4
     if y_true is not None:
@@ -86,7 +86,7 @@ def labeled_groups(codes: NDArray[np.integer], y_true: NDArray[np.bool_] | None)
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Labels, predictions and whatever else metrics may look at, row by row.
+    """Labels, predictions and other data of metrics, row by row.
 
     Raises
     ------
@@ -98,18 +98,18 @@ class Predictions:
     names: tuple[str, ...]  # names of the groups; a group may be empty
     y_true: NDArray[np.bool_] | None = None  # shape (n_rows,): whether the label is favorable
     y_pred: NDArray[np.bool_] | None = None  # shape (n_rows,): whether the prediction is favorable
-    # shape (n_rows,): score of each row, higher for those held more likely to have the favorable label.
+    # shape (n_rows,): scores, higher for rows more likely to have the favorable label.
     y_score: NDArray[np.float64] | None = None
     strata: NDArray[np.integer] | None = None  # shape (n_rows,): codes of a column to stratify by
     # shape (n_rows, n_features): numeric features, for metrics that look for similar rows.
     features: NDArray[np.float64] | None = None
-    # shape (n_rows,): what the model says once the two groups have changed places: scores, or else
-    # predictions as 0 and 1.
+    # shape (n_rows,): the model's scores, or else predictions as 0 and 1, after the two groups have changed
+    # places.
     alternated: NDArray[np.float64] | None = None
     # shape (n_rows,): finite, non-negative weights; all 1 if left out.
     sample_weight: NDArray[np.float64] | None = None
     # shape (n_rows, 2): whether the clean model accepts, and whether the baseline does; see
-    # :mod:`benchmark.metrics.restoration`. Metrics of them count rows without weights.
+    # :mod:`benchmark.metrics.restoration`. Its metrics count rows without weights.
     decisions: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
@@ -153,7 +153,7 @@ class Predictions:
 
     @property
     def given(self) -> set[Need]:
-        """What there is to compute metrics from."""
+        """The data that are given."""
         return {kind for kind in get_args(Need) if getattr(self, kind) is not None}
 
     @property
@@ -163,44 +163,39 @@ class Predictions:
 
     @functools.cached_property
     def counts(self) -> GroupCounts:
-        """Counts of all groups, in one pass; what is not given counts as unfavorable."""
+        """Counts of all groups, in one pass; missing labels and predictions count as unfavorable."""
         labeled = labeled_groups(self.codes, self.y_true)
         counts = GroupCounts.of(self.names, labeled, self.y_pred, self.sample_weight)
         if self.decisions is None or self.y_pred is None:
             return counts
-        places = labeled // 2  # by group and label
+        positions = labeled // 2  # by group and label
         for accepted in (*self.decisions.T, self.y_pred):
-            places = 2 * places + accepted
+            positions = 2 * positions + accepted
         shape = (len(self.names), 2, 2, 2, 2)
-        return replace(counts, decisions=np.bincount(places, minlength=math.prod(shape)).reshape(shape))
+        return replace(counts, decisions=np.bincount(positions, minlength=math.prod(shape)).reshape(shape))
 
     def take(self, mask: NDArray[np.bool_]) -> Self:
         """Return the rows for which ``mask``, shape (n_rows,), is True."""
-
-        def some(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
-            return None if array is None else array[mask]
-
-        kept = {f.name: some(getattr(self, f.name)) for f in fields(self) if f.name != "names"}
-        return replace(self, **kept)  # type: ignore[arg-type]
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "names"}
+        return replace(self, **{name: array[mask] for name, array in arrays.items() if array is not None})
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Some people: what a metric is computed from."""
+    """People whom a metric is computed from."""
 
     name: str  # for reasons: ``"the deprived group"``
-    # tp, fp, fn, tn: Sums of weights: favorable predictions that are right and wrong, unfavorable ones that
-    # are wrong and right.
-    tp: float
-    fp: float
-    fn: float
-    tn: float
+    tp: float  # weight of right favorable predictions
+    fp: float  # weight of wrong favorable predictions
+    fn: float  # weight of wrong unfavorable predictions
+    tn: float  # weight of right unfavorable predictions
     n_rows: int  # number of rows, whatever their weights
-    codes: tuple[int, ...] = ()  # which groups of the predictions it is made of
-    source: Predictions | None = None  # where its rows are; there are none behind counts that were stored
-    conventions: Conventions = "betabench"  # what a value is where a denominator is zero
+    codes: tuple[int, ...] = ()  # the groups of the predictions that it consists of
+    source: Predictions | None = None  # predictions with its rows; None if only counts were stored
+    conventions: Conventions = "betabench"  # values where a denominator is zero
     # shape (2, 2, 2, 2): the group's :attr:`GroupCounts.decisions`.
     decisions: NDArray[np.int64] | None = None
+    smallest: int = 0  # shares of fewer people are undefined: a single person would change them too much
 
     @classmethod
     def of(
@@ -210,13 +205,14 @@ class Group:
         name: str,
         source: Predictions | None = None,
         conventions: Conventions = "betabench",
+        smallest: int = 0,
     ) -> Self:
         """Return some groups of counts as one."""
         weight = counts.weight[list(codes)].sum(axis=0)
         (tn, fp), (fn, tp) = weight.tolist()
         n_rows = int(counts.rows[list(codes)].sum())
         decisions = None if counts.decisions is None else counts.decisions[list(codes)].sum(axis=0)
-        return cls(name, tp, fp, fn, tn, n_rows, tuple(codes), source, conventions, decisions)
+        return cls(name, tp, fp, fn, tn, n_rows, tuple(codes), source, conventions, decisions, smallest)
 
     @property
     def size(self) -> float:
@@ -225,46 +221,49 @@ class Group:
 
     @property
     def positives(self) -> float:
-        """Weight of those with the favorable label."""
+        """Weight of people with the favorable label."""
         return self.tp + self.fn
 
     @property
     def negatives(self) -> float:
-        """Weight of those with the unfavorable label."""
+        """Weight of people with the unfavorable label."""
         return self.fp + self.tn
 
     @property
     def predicted_positives(self) -> float:
-        """Weight of those who are predicted the favorable outcome."""
+        """Weight of people with a favorable prediction."""
         return self.tp + self.fp
 
     @property
     def predicted_negatives(self) -> float:
-        """Weight of those who are predicted the unfavorable outcome."""
+        """Weight of people with an unfavorable prediction."""
         return self.fn + self.tn
 
     @functools.cached_property
     def rows(self) -> Predictions:
-        """The group's rows; undefined where only counts were kept."""
+        """The group's rows; undefined where only counts were stored."""
         if self.source is None:
             raise UndefinedMetricError("only counts were kept, and the metric needs the rows")
         return self.source.take(np.isin(self.source.codes, self.codes))
 
     def share(self, part: float, whole: float, who: str = "") -> float:
-        """Return ``part / whole``, weights of people; undefined for 0 unless conventions have a number then.
+        """Return ``part / whole``, weights of people; undefined for 0 unless conventions define a value.
 
-        ``who`` is what ``whole`` counts, for the reason: ``"with a favorable label"``.
+        ``who`` says in the reason whom ``whole`` counts: ``"with a favorable label"``.
         """
+        if 0 < whole < self.smallest:
+            several = who.replace("that is", "that are")  # other reasons are about one row
+            raise UndefinedMetricError(f"fewer than {self.smallest} rows{several and ' ' + several}")
         if whole:
             return part / whole
         if self.conventions == "clarify":
             return math.inf if part else 0.0
         raise UndefinedMetricError(f"there is no row of {self.name}{who and ' ' + who}")
 
-    def ratio(self, value: float, other: float, what: str) -> float:
-        """Return ``value / other`` of this group's rate and another; undefined for 0 as :meth:`share` is.
+    def ratio(self, value: float, other: float, other_name: str) -> float:
+        """Return ``value / other`` of two rates; undefined for 0 unless conventions define a value.
 
-        ``what`` is zero then, for the reason: ``"the selection rate of the favored group"``.
+        ``other_name`` names ``other`` in the reason: ``"the selection rate of the favored group"``.
         """
         if other:
             return value / other
@@ -272,11 +271,11 @@ class Group:
             return math.inf if value else 0.0
         if self.conventions == "aequitas" and value > 0:
             return 10.0
-        raise UndefinedMetricError(f"{what} is 0")
+        raise UndefinedMetricError(f"{other_name} is 0")
 
 
 def difference(value: float, other: float) -> float:
-    """Return ``value - other``, where two values that are infinite alike do not differ."""
+    """Return ``value - other``, or 0 if both are the same infinity."""
     return 0.0 if value == other else value - other
 
 

@@ -1,4 +1,4 @@
-"""What the labels say before anything is trained: how two groups differ in the data themselves.
+"""Metrics of labels before training: differences between two groups in the data themselves.
 
 These are the pre-training metrics of Amazon SageMaker Clarify. The group in question is its facet d, all
 others together are its facet a; any group can be in question.
@@ -25,7 +25,7 @@ of_clarify = functools.partial(metric, ideal=0.0, source=DAS, compare="one_again
 def _of_labels(
     title: str, formula: str, limits: tuple[float, float], clarify: str, *, theirs: str = "", **others: Any
 ) -> Callable[[Callable[[Group, Group], float]], Metric]:
-    """Declare the decorated function as a metric of labels; ``theirs`` is where Clarify differs."""
+    """Return a decorator that declares a metric of labels; ``theirs`` notes Clarify's differences."""
     equivalents = (in_clarify(clarify, note=theirs),)
     declared = {"needs": ("y_true",), "family": "labels", "equivalents": equivalents, **others}
     return of_clarify(title, formula, range=limits, **declared)
@@ -46,7 +46,7 @@ def _label_shares(deprived: Group, favored: Group) -> list[tuple[float, float]]:
 
 
 def _divergence(p: float, q: float) -> float:
-    """Return what one value adds to the divergence of shares ``p`` from shares ``q``."""
+    """Return one label value's part of the divergence of shares ``p`` from shares ``q``."""
     if not p:
         return 0.0
     return p * math.log(p / q) if q else math.inf
@@ -62,7 +62,7 @@ def _divergence(p: float, q: float) -> float:
     theirs="its published example prints 0.352 where its counts give 0.3509",
 )
 def class_imbalance(deprived: Group, favored: Group) -> float:
-    """Return how much larger the favored group is, as a share of all."""
+    """Return the difference of the groups' sizes, favored minus deprived, as a share of all."""
     require_rows(deprived, favored)
     return (favored.size - deprived.size) / (favored.size + deprived.size)
 
@@ -75,7 +75,7 @@ def class_imbalance(deprived: Group, favored: Group) -> float:
     source="Main paper, equation 1; " + DAS,
 )
 def label_discrimination(deprived: Group, favored: Group) -> float:
-    """Return how much more often the favored group has the favorable label."""
+    """Return the difference of the groups' shares of favorable labels, favored minus deprived."""
     require_rows(deprived, favored)
     return difference(prevalence(favored), prevalence(deprived))
 
@@ -104,7 +104,7 @@ def label_kl_divergence(deprived: Group, favored: Group) -> float:
     theirs=_COMMON,
 )
 def label_js_divergence(deprived: Group, favored: Group) -> float:
-    """Return the mean divergence of the two groups' labels from those of an even mixture of the groups."""
+    """Return the mean divergence of the two groups' labels from an even mixture of both."""
     return sum(
         (_divergence(p, (p + q) / 2) + _divergence(q, (p + q) / 2)) / 2
         for p, q in _label_shares(deprived, favored)
@@ -162,7 +162,7 @@ def label_kolmogorov_smirnov(deprived: Group, favored: Group) -> float:
     theirs="a stratum without a label counts a share of 0 for it; an empty group gives 0",
 )
 def label_conditional_disparity(deprived: Group, favored: Group) -> float:
-    """Return how much more of the unfavorable than of the favorable labels are the deprived group's."""
+    """Return the deprived group's share of unfavorable minus its share of favorable labels."""
     return demographic_disparity(deprived, favored, "y_true")
 
 
@@ -170,8 +170,8 @@ def demographic_disparity(deprived: Group, favored: Group, outcome: Literal["y_t
     """Return the conditional demographic disparity of labels or of predictions, from -1 to 1.
 
     It is the mean over the strata, weighted by their sizes, of the deprived group's share of the unfavorable
-    outcomes minus its share of the favorable ones. Raises :class:`UndefinedMetricError` if a group, or one of
-    the outcomes in a stratum, has no rows; under Clarify's conventions, if all outcomes are the same.
+    outcomes minus its share of the favorable ones. It is undefined if a group, or one of the outcomes in a
+    stratum, has no rows; under Clarify's conventions, if all outcomes are the same.
     """
     clarify = deprived.conventions == "clarify"
     if not clarify:
@@ -188,11 +188,11 @@ def demographic_disparity(deprived: Group, favored: Group, outcome: Literal["y_t
     table = np.bincount(cells, weights, minlength=4 * n_strata).reshape(n_strata, 2, 2)
     table = table[table.sum(axis=(1, 2)) > 0]
     sizes = table.sum(axis=2)
-    what = "label" if outcome == "y_true" else "prediction"
+    noun = "label" if outcome == "y_true" else "prediction"
     for kind, people in zip(("an unfavorable", "a favorable"), sizes.T, strict=True):
         lacking = int((people == 0).sum())
         if lacking == len(people) or (lacking and not clarify):
             where = "" if lacking == len(people) else f" in {lacking} of {len(people)} strata"
-            raise UndefinedMetricError(f"there is no row with {kind} {what}{where}")
+            raise UndefinedMetricError(f"there is no row with {kind} {noun}{where}")
     shares = np.divide(table[:, :, 0], sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return float(np.average(shares[:, 0] - shares[:, 1], weights=sizes.sum(axis=1)))

@@ -81,7 +81,7 @@ average_abs_odds_difference = _of_odds(
     "paper's metrics. Opposite differences of the two rates cancel out.",
 )
 def average_odds_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the deprived group's false and true positive rates are, on average."""
+    """Return the mean difference of both groups' false and true positive rates, deprived minus favored."""
     return (
         difference(false_positive_rate(deprived), false_positive_rate(favored))
         + difference(true_positive_rate(deprived), true_positive_rate(favored))
@@ -94,12 +94,12 @@ def average_odds_difference(deprived: Group, favored: Group) -> float:
     range=(-1.0, 1.0),
     compare="one_against_rest",
     equivalents=(in_aif360("average_predictive_value_difference", note=_ZERO),),
-    note="Deprived minus favored: positive where favorable labels are more frequent in the deprived group "
-    "among people predicted alike, so where it has to be better than the favored one for the same "
-    "prediction. Opposite differences of the two rates cancel out.",
+    note="Deprived minus favored. Among people with the same prediction, a positive value means more "
+    "favorable labels in the deprived group: it has to be better for the same prediction. Opposite "
+    "differences of the two rates cancel out.",
 )
 def average_predictive_value_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the deprived group's precision and false omission rate are, on average."""
+    """Return the mean difference of precision and of false omission rate, deprived minus favored."""
     return (
         difference(precision(deprived), precision(favored))
         + difference(false_omission_rate(deprived), false_omission_rate(favored))
@@ -130,7 +130,7 @@ def _differential_fairness(rate: Metric, groups: Sequence[Group]) -> float:
     note=f"{_SMOOTHING} {UNSIGNED}",
 )
 def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
-    """Return by how much, as a logarithm, two groups' chances of a prediction differ at most."""
+    """Return the largest log ratio between two groups' probabilities of a prediction."""
     return _differential_fairness(selection_rate, groups)
 
 
@@ -143,5 +143,5 @@ def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
     note=f"Positive where predictions differ more between groups than labels do. {_SMOOTHING}",
 )
 def differential_fairness_bias_amplification(groups: Sequence[Group]) -> float:
-    """Return how much more differential the predictions are than the labels."""
+    """Return the differential fairness of the predictions minus the same of the labels."""
     return _differential_fairness(selection_rate, groups) - _differential_fairness(prevalence, groups)

@@ -1,8 +1,8 @@
 """The main paper's four metrics.
 
-*Discrimination* is what others call the demographic (statistical) parity difference, *over-* and
-*underestimation* are the two sides of disparate mistreatment (Zafar et al. 2017). A positive value means that
-the deprived group is worse off.
+*Discrimination* is also called the demographic (statistical) parity difference, *over-* and *underestimation*
+are the two sides of disparate mistreatment (Zafar et al. 2017). A positive value means that the deprived
+group is worse off.
 """
 
 import functools
@@ -40,7 +40,7 @@ _of_paper = functools.partial(
     ),
 )
 def discrimination(deprived: Group, favored: Group) -> float:
-    """Return how much more often the favored group is predicted the favorable outcome."""
+    """Return the favored group's selection rate minus the deprived group's."""
     require_rows(deprived, favored)
     return difference(selection_rate(favored), selection_rate(deprived))
 
@@ -61,9 +61,9 @@ def accuracy(everybody: Group) -> float:
     ),
 )
 def overestimation(deprived: Group, favored: Group) -> float:
-    """Return how much more often the favored group is wrongly predicted the favorable outcome."""
+    """Return the favored group's false positive rate minus the deprived group's."""
     require_rows(deprived, favored)
-    if deprived.conventions == "clarify":  # 0 for an empty group, which the two rates do not agree on
+    if deprived.conventions == "clarify":  # without negatives Clarify has 0 for both rates
         return difference(true_negative_rate(deprived), true_negative_rate(favored))
     return difference(false_positive_rate(favored), false_positive_rate(deprived))
 
@@ -80,7 +80,7 @@ def overestimation(deprived: Group, favored: Group) -> float:
     ),
 )
 def underestimation(deprived: Group, favored: Group) -> float:
-    """Return how much more often the deprived group is wrongly predicted the unfavorable outcome."""
+    """Return the deprived group's false negative rate minus the favored group's."""
     require_rows(deprived, favored)
     if deprived.conventions == "clarify":
         return difference(true_positive_rate(favored), true_positive_rate(deprived))

@@ -1,7 +1,7 @@
-"""Rates of a group, and how far they lie apart between groups.
+"""Rates of a group, and comparisons of groups by their rates.
 
-Each rate is declared once. What compares groups by it follows, under the names of the field: the largest
-difference between two groups, the smallest ratio, the worst group, and the ratio to a reference group.
+Each rate is declared once. Its comparisons follow, under the names of the field: the largest difference
+between two groups, the smallest ratio, the worst group, and the ratio to a reference group.
 """
 
 import functools
@@ -42,7 +42,7 @@ _ELSEWHERE = {
     "accuracy_rate": ("accuracy", "", "accuracy"),
     "error_rate": ("", "", "error_rate"),
 }
-# Where the field has a name of its own for what follows from a rate.
+# Comparisons for which the field has a special name.
 _NAMES = {
     "selection_rate_difference": "demographic_parity_difference",
     "selection_rate_ratio": "demographic_parity_ratio",
@@ -79,9 +79,9 @@ _ZERO_IF_EMPTY = {
         "precision", "negative_predictive_value", "false_discovery_rate", "false_omission_rate",
     ),
 }  # fmt: skip
-"""Rates that are 0 elsewhere where there are no rows to count."""
+"""Rates that other programs return as 0 if there are no rows to count."""
 _NOT_IN_AEQUITAS = ("prev", "accuracy")
-"""Rates of which Aequitas has no disparity."""
+"""Rates without a disparity in Aequitas."""
 _RATIOS_IN_AIF360 = (
     "error_rate", "false_discovery_rate", "false_negative_rate", "false_omission_rate",
     "false_positive_rate",
@@ -100,9 +100,9 @@ _of_each_group = functools.partial(
 
 
 def _rate(title: str, formula: str, **declaration: Any) -> Callable[[Callable[[Group], float]], Metric]:
-    """Declare a function as a rate, and what compares groups by it; keywords as of a metric.
+    """Return a decorator that declares a rate and its comparisons of groups; keywords as of a metric.
 
-    It is named like the title, unless a name is given.
+    The name follows from the title, unless given.
     """
     name = declaration.pop("name", name_of(title))
 
@@ -139,7 +139,7 @@ def nearest(rate: Metric, groups: Sequence[Group]) -> float:
 
 
 def _between_groups(rate: Metric) -> None:
-    """Declare what a rate gives for any number of groups, in whatever order."""
+    """Declare the comparisons of a rate that take any number of groups, in any order."""
     declared: list[tuple[str, str, str, float, str, Callable[..., float]]] = [
         ("difference", "largest difference", "max - min", 0.0, "Never negative.", lambda g: apart(rate, g)),
         ("ratio", "smallest ratio", "min / max", 1.0, "Never above 1.", lambda g: nearest(rate, g)),

@@ -1,8 +1,8 @@
-"""Whether a technique decides as the model would have decided without the planted bias, and whom that serves.
+"""Metrics of restoration: a technique's decisions beside decisions without planted bias.
 
 The *clean model* is the technique's baseline, an untreated learner, trained without planted bias on the same
-rows; the *biased baseline* is the same learner at the level of bias in question. What is compared are
-decisions about the same people.
+rows. The *biased baseline* is the same learner at the level of bias in question. All decide about the same
+people.
 """
 
 import functools
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.declaration import Metric, MetricResults, OneValueEach, metric
+from benchmark.metrics.declaration import Metric, MetricResults, OneValueEach, metric, name_of
 from benchmark.metrics.inputs import Group, GroupCounts, UndefinedMetricError
 
 People: TypeAlias = NDArray[Any]
@@ -38,22 +38,22 @@ def _decisions(group: Group) -> NDArray[np.int64]:
 
 
 def given_back_counts(people: People) -> tuple[People, People]:
-    """Return whom the technique accepts of those whom the clean model accepts and the baseline refuses.
+    """Return numbers of people whom clean model and technique accept, and the baseline refuses.
 
-    Like :func:`paid_counts` and :func:`in_their_place_counts` it takes numbers of people of shape
-    (..., 2, 2, 2), by who accepts them: clean model, baseline, technique. It returns numbers of shape (...),
-    and those among whom they are counted.
+    The second array counts the people whom the clean model accepts and the baseline refuses. Like
+    :func:`paid_counts` and :func:`in_their_place_counts` it takes numbers of people of shape (..., 2, 2, 2),
+    by acceptance: clean model, baseline, technique. The results have shape (...).
     """
     return people[..., 1, 0, 1], people[..., 1, 0, :].sum(axis=-1)
 
 
 def paid_counts(people: People) -> tuple[People, People]:
-    """Return whom the technique refuses of those whom clean model and baseline accept."""
+    """Return the people accepted by clean model and baseline: refused by the technique, and all."""
     return people[..., 1, 1, 0], people[..., 1, 1, :].sum(axis=-1)
 
 
 def in_their_place_counts(people: People) -> tuple[People, People]:
-    """Return whom the technique accepts of those whom the clean model refuses."""
+    """Return the people refused by the clean model: accepted by the technique, and all."""
     return people[..., 0, :, 1].sum(axis=-1), people[..., 0, :, :].sum(axis=(-2, -1))
 
 
@@ -62,20 +62,20 @@ SHARES = {
     "paid": (paid_counts, "whom the clean model and the biased baseline accept"),
     "in_their_place": (in_their_place_counts, "whom the clean model refuses"),
 }
-"""Shares of people by name: how they are counted, and among whom."""
+"""Shares of people by name: the function that counts them, and the people among whom they are counted."""
 
 
 def rates_apart(people: People) -> tuple[People, People]:
-    """Return by how many people technique and clean model differ in each rate, and those with the label.
+    """Return the difference between the numbers that technique and clean model accept, and all people.
 
-    ``people`` have shape (..., 2, 2, 2), by who accepts them; what is returned has shape (...).
+    ``people`` have shape (..., 2, 2, 2), by acceptance; the results have shape (...).
     """
     accepted = people[..., 1].sum(axis=(-2, -1)), people[..., 1, :, :].sum(axis=(-2, -1))
     return np.abs(accepted[0] - accepted[1]), people.sum(axis=(-3, -2, -1))
 
 
 def agreement_counts(people: People) -> tuple[People, People]:
-    """Return of how many people technique and clean model decide alike, and their number, as above."""
+    """Return the number of people whom technique and clean model decide alike, and of all people."""
     alike = people[..., 0, :, 0].sum(axis=-1) + people[..., 1, :, 1].sum(axis=-1)
     return alike, people.sum(axis=(-3, -2, -1))
 
@@ -89,7 +89,7 @@ def agreement_counts(people: People) -> tuple[People, People]:
     note="c is the decision of the clean model.",
 )
 def restoration_distance(deprived: Group, favored: Group) -> float:
-    """Return how far the rates of both groups are from the clean model's, in the mean."""
+    """Return the mean absolute difference of both groups' rates from the clean model's."""
     apart = []
     for group in (deprived, favored):
         differing, labeled = rates_apart(_decisions(group))
@@ -100,14 +100,14 @@ def restoration_distance(deprived: Group, favored: Group) -> float:
 
 @_declared("Agreement with the clean model", "P(ŷ = c)", ideal=1.0, compare="overall")
 def agreement(everybody: Group) -> float:
-    """Return the share of the people of whom the technique decides as the clean model does."""
+    """Return the share of people whom technique and clean model decide alike."""
     alike, people = agreement_counts(_decisions(everybody))
     return everybody.share(float(alike.sum()), float(people.sum()))
 
 
 def _shares(title: str, formula: str) -> Iterator[Metric]:
     """Declare a share of everybody, of the deprived group and of the favored group."""
-    name = title.lower().replace(" ", "_")
+    name = name_of(title)
     count, whom = SHARES[name]
 
     def share(group: Group) -> float:
@@ -134,10 +134,10 @@ RESTORATION = (
     *("paid", "paid_deprived", "paid_favored"),
     *("in_their_place", "in_their_place_deprived", "in_their_place_favored"),
 )
-"""Names of all of them, in the order in which they are shown."""
+"""Names of all metrics of restoration, in the order in which they are shown."""
 
 OF_REPETITIONS = RESTORATION[:2]
-"""Those that have a value in each repetition; the others are ratios of sums over all repetitions."""
+"""Metrics that have a value in each repetition; the others are ratios of sums over all repetitions."""
 
 
 @functools.cache
@@ -146,7 +146,7 @@ def _evaluator(names: tuple[str, ...]) -> OneValueEach:
 
 
 def restoration(counts: NDArray[np.int64], names: tuple[str, ...] = RESTORATION) -> MetricResults:
-    """Return a value or a reason for each of some of these metrics.
+    """Return a value or a reason for each of some metrics of restoration.
 
     ``counts`` have shape (32,): numbers of people as :data:`benchmark.columns.DECISION_COUNTS` names them.
     """

@@ -1,4 +1,4 @@
-"""Metrics of scores: how well they rank the people of each group, and whether they are probabilities.
+"""Metrics of scores: ranking of the people of each group, and calibration.
 
 Ranking takes any scores; calibration, loss and generalized rates take scores in [0, 1].
 """
@@ -38,16 +38,16 @@ def _columns(group: Group) -> tuple[Floats, Floats, Floats]:
 
 
 def _probabilities(group: Group) -> tuple[Floats, Floats, Floats]:
-    """Return the same of a group whose scores are in [0, 1], like those of all other groups."""
+    """Return labels, scores and weights of a group's rows, if the scores of all groups are in [0, 1]."""
     label, score, weight = _columns(group)
     everybody = group.source.y_score if group.source is not None else None
     if everybody is None:
         everybody = score
-    # All are looked at: one group's scores may lie in [0, 1] by chance, and are no probabilities for that.
+    # All scores are checked: one group's scores may lie in [0, 1] by chance without being probabilities.
     low, high = np.min(everybody, initial=0.0), np.max(everybody, initial=1.0)
     if low < -_ROUNDING or high > 1 + _ROUNDING:
         beyond = low if low < -_ROUNDING else high
-        raise UndefinedMetricError(f"it needs scores in [0, 1], and one is {beyond:g}")
+        raise UndefinedMetricError(f"it needs scores in [0, 1], not {beyond:g}")
     return label, score.clip(0.0, 1.0), weight
 
 
@@ -59,10 +59,10 @@ def _ranked(group: Group) -> tuple[Floats, Floats]:
     threshold = np.diff(score[order], append=np.nan) != 0
     above = []
     for kind, who in ((1 - label, BAD), (label, GOOD)):
-        found = (weight * kind)[order].cumsum()
-        if not len(found) or not found[-1]:
+        total = (weight * kind)[order].cumsum()
+        if not len(total) or not total[-1]:
             raise UndefinedMetricError(f"there is no row of {group.name} {who}")
-        above.append(np.append(0.0, found[threshold]))
+        above.append(np.append(0.0, total[threshold]))
     return above[0], above[1]
 
 
@@ -73,7 +73,8 @@ def _roc(group: Group) -> tuple[Floats, Floats]:
 
 
 def _area(group: Group) -> float:
-    # Pairs are counted before anything is divided: without weights, exactly.
+    """Return the area under a group's ROC curve; ties count half."""
+    # Pairs are counted before the division: exactly, without weights.
     bad, good = _ranked(group)
     return float((np.diff(bad) * (good[1:] + good[:-1])).sum() / (2 * bad[-1] * good[-1]))
 
@@ -83,31 +84,25 @@ _of_scores = functools.partial(
 )
 
 
-@_of_scores(
+auc = _of_scores(
     "AUC of a group",
     "P(s > s' | g, y+, y'-) + ½ P(s = s' | g, y+, y'-)",
+    name="auc",
     ideal=1.0,
     source=f"Standard; {_GUIDE}",
     compare="each_group",
-    note="How often one of the group with a favorable label has a higher score s than one without. 0.5 is "
-    "chance.",
-)
-def auc(group: Group) -> float:
-    """Return the area under the group's ROC curve; ties count half."""
-    return _area(group)
+    note="How often a member of the group with a favorable label has a higher score s than one without. 0.5 "
+    "is chance.",
+)(_area)
 
-
-@_of_scores(
+auc_overall = _of_scores(
     "AUC",
     "P(s > s' | y+, y'-) + ½ P(s = s' | y+, y'-)",
+    name="auc_overall",
     ideal=1.0,
     source="Standard",
-    note="0.5 is chance. It may be higher than that of every group, or lower.",
-)
-def auc_overall(everybody: Group) -> float:
-    """Return the area under the ROC curve of all rows; ties count half."""
-    return _area(everybody)
-
+    note="0.5 is chance. It may be above or below the AUC of every group.",
+)(_area)
 
 auc_gap = _of_scores(
     "AUC gap",
@@ -140,7 +135,7 @@ def abroca(deprived: Group, favored: Group) -> float:
     """Return the area between the ROC curves of the two groups, exactly."""
     curves = [_roc(deprived), _roc(favored)]
     x = np.unique(np.concatenate([false_positive for false_positive, _ in curves]))
-    # Both curves are straight between neighboring x; at an x, where a curve may rise, so its side matters.
+    # Both curves are straight between neighboring x. At an x a curve may jump, so each side has its value.
     (left, right), (other_left, other_right) = (_ends(*curve, x) for curve in curves)
     left, right = left - other_left, right - other_right
     size = np.abs(left) + np.abs(right)
@@ -168,7 +163,7 @@ def _ends(false_positive: Floats, true_positive: Floats, x: Floats) -> tuple[Flo
     "groups have a larger error by chance.",
 )
 def calibration_error(group: Group) -> float:
-    """Return how far mean score and share of favorable labels lie apart in a bin, on average."""
+    """Return the mean distance, over bins, between mean score and share of favorable labels."""
     label, score, weight = _probabilities(group)
     bins = np.minimum((score * _N_BINS).astype(np.int64), _N_BINS - 1)
     apart = np.abs(np.bincount(bins, weight * (score - label), minlength=_N_BINS)).sum()
@@ -181,7 +176,7 @@ calibration_gap = _of_scores(
     source="Kleinberg, Mullainathan and Raghavan (2017), calibration within groups",
     compare="all_groups",
     note="The gap between scores and labels in the worst calibrated group, not between groups: 0 means that "
-    "every group is calibrated. Bins as those of calibration_error.",
+    "every group is calibrated. Same bins as calibration_error.",
 )(lambda groups: max(map(calibration_error, groups)))
 
 
@@ -194,7 +189,7 @@ calibration_gap = _of_scores(
     note="Scores of 0 and 1 are moved inwards by 2.2e-16, so that a row's loss is at most 36.",
 )
 def log_loss(group: Group) -> float:
-    """Return the mean negative log-likelihood of the labels, were scores their probabilities."""
+    """Return the mean negative log-likelihood of the labels, with the scores as their probabilities."""
     label, score, weight = _probabilities(group)
     tiny = np.finfo(np.float64).eps
     likelihood = np.clip(np.where(label == 1, score, 1 - score), tiny, 1 - tiny)
@@ -261,15 +256,15 @@ def auc_by_mask(
 ) -> pd.DataFrame:
     """Return the AUC of groups that may overlap: by sex, by age, by both.
 
-    Labels (True for favorable), scores and who belongs to each group, by name, have shape (n_rows,) each. A
+    Labels (True for favorable), scores, and the masks of the groups by name have shape (n_rows,) each. A
     row per group, in the order of ``masks``: ``group``, ``n`` (rows), ``n_positive`` (rows with a favorable
-    label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty). A DataError says that arrays
-    do not fit. :func:`auc_gap_of` is the largest difference between two of the groups.
+    label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty). A DataError means that arrays
+    do not fit. :func:`auc_gap_of` returns the largest difference between two of the groups.
     """
     import pandas as pd
 
     rows = Predictions(np.zeros(len(y_true), np.uint8), ("everybody",), y_true, y_score=y_score)
-    found = []
+    table = []
     for name, mask in masks.items():
         if mask.dtype != np.bool_ or mask.shape != y_true.shape:
             raise DataError(
@@ -283,13 +278,13 @@ def auc_by_mask(
             value, reason = auc(group), ""
         except UndefinedMetricError as undefined:
             value, reason = math.nan, undefined.what
-        found.append((name, group.n_rows, int(group.positives), value, reason))
-    return pd.DataFrame(found, columns=["group", "n", "n_positive", "auc", "reason"])
+        table.append((name, group.n_rows, int(group.positives), value, reason))
+    return pd.DataFrame(table, columns=["group", "n", "n_positive", "auc", "reason"])
 
 
 def auc_gap_of(frame: pd.DataFrame) -> float:
-    """Return how far the highest and the lowest AUC of :func:`auc_by_mask` lie apart.
+    """Return the highest minus the lowest AUC of :func:`auc_by_mask`.
 
-    NaN if a group has no AUC, or there is no group: drop such groups first to leave them out knowingly.
+    It is NaN if a group has no AUC, or there is no group. Drop groups without an AUC first to ignore them.
     """
     return float(frame["auc"].max(skipna=False) - frame["auc"].min(skipna=False))

@@ -1,4 +1,4 @@
-"""What predictions do to one group against another, beside the main paper's four metrics.
+"""Metrics of one group's predictions against another group's, beside the main paper's four metrics.
 
 Most are post-training metrics of Amazon SageMaker Clarify. The group in question is its facet d, all others
 together are its facet a; any group can be in question. Signs are those of Clarify's open-source package,
@@ -36,7 +36,10 @@ _of_clarify = functools.partial(of_clarify, needs=("y_true", "y_pred"), family="
 def _of_two_groups(
     title: str, formula: str, size: float, *equivalents: Equivalent, minus: str = "deprived", **others: Any
 ) -> Callable[[Callable[[Group], float]], Metric]:
-    """Declare by how much a number of one group differs from that of ``minus``, by up to ``size``."""
+    """Return a decorator that declares a difference: one group's number less the ``minus`` group's.
+
+    The difference lies between ``-size`` and ``size``.
+    """
 
     def declare(number: Callable[[Group], float]) -> Metric:
         def compute(deprived: Group, favored: Group) -> float:
@@ -145,7 +148,7 @@ treatment_equality = _of_two_groups(
     "Undefined if a stratum lacks one of the two predictions.",
 )
 def conditional_disparity(deprived: Group, favored: Group) -> float:
-    """Return how much more of the unfavorable than of the favorable predictions are the deprived group's."""
+    """Return the deprived group's share of unfavorable minus its share of favorable predictions."""
     return demographic_disparity(deprived, favored, "y_pred")
 
 
@@ -161,7 +164,7 @@ def conditional_disparity(deprived: Group, favored: Group) -> float:
     note="Grows with the size of the group.",
 )
 def predicted_positive_share(group: Group, others: Group) -> float:
-    """Return the share of all favorable predictions that goes to the group."""
+    """Return the group's share of all favorable predictions."""
     require_rows(group, others)
     everyone = group.predicted_positives + others.predicted_positives
     if not everyone:

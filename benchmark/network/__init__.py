@@ -1,1 +1,1 @@
-"""Bayesian networks: learned, edited, sampled, asked, written and read; each in a module of its own."""
+"""Bayesian networks: learning, sampling, exact inference and files, each in one module."""

@@ -1,4 +1,4 @@
-"""What a learned structure must and must not contain."""
+"""Constraints on a learned structure: edges that it must and must not contain."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from benchmark.network._counts import members
 
 
 def column_label(column: int, names: Sequence[str] | None) -> str:
-    """Return how a message names a column."""
+    """Return the name of a column in messages."""
     return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
 
 
@@ -29,7 +29,7 @@ class Constraints:
     """Constraints on a structure, checked against each other; parents of a column are bits of a mask."""
 
     required: tuple[int, ...]  # for each column, the parents that it must have
-    allowed: tuple[int, ...]  # and those that it may have
+    allowed: tuple[int, ...]  # for each column, the parents that it may have
     max_indegree: int
 
     @classmethod
@@ -41,9 +41,9 @@ class Constraints:
         max_indegree: int | None = None,
         names: Sequence[str] | None = None,
     ) -> Self:
-        """Build constraints from edges (parent, child); without a largest in-degree, it is unlimited.
+        """Return constraints from edges (parent, child); without ``max_indegree``, it is unlimited.
 
-        ``names`` are the columns', for messages. A NetworkError says that an edge is none between two
+        ``names`` are the columns' names in messages. A NetworkError means that an edge does not join two
         columns, or that the constraints contradict each other.
         """
         required = _parent_masks(n_columns, required_edges, "required", names)

@@ -50,15 +50,19 @@ class Rows:
 
 
 def collapse(codes: NDArray[np.int16], cardinalities: Sequence[int] | NDArray[np.integer[Any]]) -> Rows:
-    """Collapse equal rows; what is left is in the order of their first occurrence.
+    """Return the distinct rows in the order of their first occurrence.
 
-    ``codes``, shape (n_rows, n_columns), are those of a :class:`~benchmark.data.table.Table`, each below its
-    column's number of states, of which ``cardinalities`` has one per column.
+    ``codes``, shape (n_rows, n_columns), are the codes of a :class:`~benchmark.data.table.Table`.
+    ``cardinalities`` has the number of states of each column, and each code is below it.
     """
     sizes = tuple(int(size) for size in cardinalities)
     if len(codes) == 0:
-        what = "A structure cannot be learned from a table without rows"
-        raise NetworkError(what, expected="at least one row", got="none", remedy="draw or load some")
+        raise NetworkError(
+            "A structure cannot be learned from a table without rows",
+            expected="at least one row",
+            got="none",
+            remedy="draw or load some",
+        )
     places = _places(sizes)
     n_words = places[-1][0] + 1
     words = np.zeros((n_words, len(codes)), dtype=np.uint64)
@@ -75,7 +79,7 @@ def collapse(codes: NDArray[np.int16], cardinalities: Sequence[int] | NDArray[np
 
 
 def _places(sizes: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    """Return the word, the lowest bit and the number of bits of each column; none straddles two words."""
+    """Return the word, the lowest bit and the number of bits of each column, each within one word."""
     places = []
     word, used = 0, 0
     for size in sizes:
@@ -89,13 +93,13 @@ def _places(sizes: tuple[int, ...]) -> list[tuple[int, int, int]]:
 
 @njit(cache=True, nogil=True)
 def group(
-    words: NDArray[np.uint64], kept: NDArray[np.uint64], weights: NDArray[np.int64]
+    words: NDArray[np.uint64], bits: NDArray[np.uint64], weights: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Group the rows that agree in the bits ``kept``, by hashing with linear probing.
+    """Return the distinct values of the rows in ``bits``, and their weights, by hashing with linear probing.
 
-    ``words`` are packed rows, C-contiguous and of shape (n_words, n); ``kept`` has shape (n_words,),
-    ``weights`` (n,). Returns the groups in the order of their first row, other bits cleared, shape (n_words,
-    n_groups), and the sum of each group's weights, shape (n_groups,).
+    ``words`` are packed rows, C-contiguous and of shape (n_words, n); ``bits`` has shape (n_words,),
+    ``weights`` (n,). The groups are in the order of their first row, other bits cleared, shape (n_words,
+    n_groups). The sums of their weights have shape (n_groups,).
     """
     n_words, n = words.shape
     log_size = 4
@@ -103,13 +107,13 @@ def group(
         log_size += 1
     shift = np.uint64(64 - log_size)
     slots = np.full(1 << log_size, -1, dtype=np.int32)
-    found = np.empty((n_words, n), dtype=np.uint64)
+    groups = np.empty((n_words, n), dtype=np.uint64)
     totals = np.empty(n, dtype=np.int64)
     n_groups = 0
     for row in range(n):
         mixed = np.uint64(0)
         for word in range(n_words):
-            mixed = (mixed ^ (words[word, row] & kept[word])) * _GOLDEN
+            mixed = (mixed ^ (words[word, row] & bits[word])) * _GOLDEN
             mixed ^= mixed >> np.uint64(32)
         slot = np.int64((mixed * _GOLDEN) >> shift)
         while True:
@@ -117,18 +121,18 @@ def group(
             if candidate < 0:
                 slots[slot] = n_groups
                 for word in range(n_words):
-                    found[word, n_groups] = words[word, row] & kept[word]
+                    groups[word, n_groups] = words[word, row] & bits[word]
                 totals[n_groups] = weights[row]
                 n_groups += 1
                 break
             same = True
             for word in range(n_words):
-                same &= found[word, candidate] == words[word, row] & kept[word]
+                same &= groups[word, candidate] == words[word, row] & bits[word]
             if same:
                 totals[candidate] += weights[row]
                 break
             slot = (slot + 1) & ((1 << log_size) - 1)
-    return found[:, :n_groups].copy(), totals[:n_groups].copy()
+    return groups[:, :n_groups].copy(), totals[:n_groups].copy()
 
 
 @njit(cache=True, nogil=True)
@@ -140,9 +144,10 @@ def _term(count: int, pseudo: float) -> float:
 
 @njit(cache=True, nogil=True)
 def score_counts(counts: NDArray[np.int64], pseudo: float) -> float:
-    """Sum N ln N (``pseudo`` 0) or ln Γ(N + pseudo) - ln Γ(pseudo) over all counts N > 0, in nats.
+    """Return the sum of N ln N, or of ln Γ(N + pseudo) - ln Γ(pseudo), over all counts N > 0, in nats.
 
-    ``counts`` have shape (n_cells,), zeros allowed; ``pseudo`` is the prior weight of one cell in rows.
+    ``counts`` have shape (n_cells,), zeros allowed; ``pseudo`` is the prior weight of one cell in rows, and
+    0 selects N ln N.
     """
     repeats = np.zeros(_SMALL, dtype=np.int64)
     n_large = 0
@@ -177,8 +182,8 @@ def score_extensions(
     """Return :func:`score_counts` of the sets ``base`` plus one candidate each, from full tables of counts.
 
     ``codes``, C-contiguous and of shape (n_columns, n_distinct), are distinct rows, column by column, and
-    ``weights`` how often each occurs. ``prior`` is the equivalent sample size, or 0 for the log-likelihood.
-    The caller sees to it that every table has below 2**31 cells.
+    ``weights`` their frequencies. ``prior`` is the equivalent sample size, or 0 for the log-likelihood.
+    The caller ensures that every table has fewer than 2**31 cells.
     """
     n = len(weights)
     keys = np.zeros(n, dtype=np.int32)

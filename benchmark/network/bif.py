@@ -1,7 +1,7 @@
 """Networks as BIF files, the interchange format that pgmpy, bnlearn and pyAgrum read.
 
-BIF knows no roles and few characters, so a file holds plain tokens and its meaning comes from the schema
-that it is read with: states are matched to the schema's by their tokens.
+BIF has no roles and allows few characters, so a file holds plain tokens. Its meaning comes from the schema
+that it is read with: states are matched to the schema's states by their tokens.
 """
 
 import itertools
@@ -27,7 +27,7 @@ def _token(text: str) -> str:
     for symbol, spelled in _SPELLED:
         text = text.replace(symbol, spelled)
     text = re.sub(r"[^A-Za-z0-9_]", "_", text)
-    # A name that starts with a digit is refused by some readers.
+    # Some readers refuse a name that starts with a digit.
     return text if _TOKEN.fullmatch(text) else f"v{text}"
 
 
@@ -47,17 +47,10 @@ def state_tokens(column: Column) -> tuple[str, ...]:
 
 
 def write_bif(network: Network, path: Path | str, *, name: str = "network") -> None:
-    """Write a network as a BIF file.
+    """Write a network as a BIF file, in place of an existing file; ``name`` stands inside the file.
 
-    Parameters
-    ----------
-    network : Network
-        What to write. Columns keep the schema's order; probabilities are written so that reading them
-        gives the same floating-point numbers.
-    path : path-like
-        File to write; an existing one is replaced.
-    name : str
-        Name of the network inside the file.
+    Columns keep the schema's order. Probabilities are written so that reading them gives the same
+    floating-point numbers.
     """
     lines = [f"network {_token(name)} {{", "}"]
     columns = network.schema.columns
@@ -79,20 +72,11 @@ def write_bif(network: Network, path: Path | str, *, name: str = "network") -> N
 
 
 def read_bif(path: Path | str, schema: Schema) -> Network:
-    """Read a network from a BIF file.
+    """Return the network of a BIF file, written by :func:`write_bif` or another program of BIF 0.3.
 
-    Parameters
-    ----------
-    path : path-like
-        A file by :func:`write_bif`, pgmpy, bnlearn, or another program that writes BIF 0.3.
-    schema : Schema
-        What the file's variables and states mean. Variables may come in any order, and so may the states
-        of a variable and the parents of a table.
-
-    Raises
-    ------
-    NetworkError
-        If the file is not BIF, or its variables, states or tables do not fit the schema.
+    The schema gives meaning to the file's variables and states. Variables may come in any order, and so may
+    the states of a variable and the parents of a table. A NetworkError means that the file is not BIF, or
+    that its variables, states or tables do not fit the schema.
     """
     source = Path(path)
     try:
@@ -135,18 +119,18 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
 def _state_codes(
     text: str, schema: Schema, position: dict[str, int], source: Path
 ) -> dict[int, dict[str, int]]:
-    """Return, per column, the schema's code of each token, in the file's order of states."""
+    """Return the schema's code of each token for each column, in the file's order of states."""
     codes = {}
     for variable, listed in _VARIABLE.findall(text):
         if variable not in position:
             raise _misfit(source, "it has a variable that the schema lacks", variable)
         column = schema.columns[position[variable]]
-        own = {token: code for code, token in enumerate(state_tokens(column))}
+        code_of = {token: code for code, token in enumerate(state_tokens(column))}
         # Other programs' tokens are made plain first, so that "17-24" and "v17_24" both match.
         tokens = state_tokens(Column(variable, tuple(part.strip() for part in listed.split(","))))
-        if sorted(tokens) != sorted(own):
+        if sorted(tokens) != sorted(code_of):
             raise _misfit(source, f"the states of {variable} are not the schema's", listed.strip())
-        codes[position[variable]] = {token: own[token] for token in tokens}
+        codes[position[variable]] = {token: code_of[token] for token in tokens}
     missing = [column.name for i, column in enumerate(schema.columns) if i not in codes]
     if missing:
         raise _misfit(source, "variables are missing", ", ".join(missing))
@@ -165,9 +149,9 @@ def _rows(
             raise _misfit(source, f"a row of the table of {child} does not fit", f"({states})") from error
 
 
-def _misfit(source: Path, what: str, got: str) -> NetworkError:
+def _misfit(source: Path, flaw: str, got: str) -> NetworkError:
     return NetworkError(
-        f"The network file {source} does not fit: {what}",
+        f"The network file {source} does not fit: {flaw}",
         expected="the schema's variables and states, one complete table each",
         got=got,
         remedy="learn the network again with 'betabench learn'",

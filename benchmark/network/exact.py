@@ -12,7 +12,7 @@ from benchmark.network._counts import group, score_counts
 from benchmark.network.structure_scores import SetScores
 
 MAX_COLUMNS = 16
-"""Most columns of an exact search: time and memory double with each one."""
+"""Most columns of an exact search: each further column doubles time and memory."""
 
 _SLACK = 1e-9  # nats per row by which rounding may lower a bound
 
@@ -20,9 +20,8 @@ _SLACK = 1e-9  # nats per row by which rounding may lower a bound
 def optimal_parents(scores: SetScores, constraints: Constraints) -> tuple[int, ...]:
     """Return the parents of each column, as bit masks, in a structure of highest score.
 
-    The sets that matter are counted into ``scores``. Equal parent sets: the smallest mask, column 0 being the
-    lowest bit. Equal sinks of a set of columns: the lowest column. A NetworkError says that the table has
-    over 16 columns.
+    The sets that matter are counted into ``scores``. Of equal parent sets the smallest mask wins, with column
+    0 as the lowest bit; of equal sinks the lowest column. A NetworkError means more than 16 columns.
 
     Silander & Myllymäki 2006: the best parents within each set of candidates, then the best sink of each set
     of columns. Parent sets that no structure needs are neither counted nor scored; see :func:`_useful`.
@@ -50,16 +49,16 @@ def optimal_parents(scores: SetScores, constraints: Constraints) -> tuple[int, .
 
 
 def _useful(scores: SetScores, constraints: Constraints) -> NDArray[np.bool_]:
-    """Return which parent sets can be part of a best structure, shape (n_columns, 2**n_columns).
+    """Return a mask of the parent sets that a best structure can have, shape (n_columns, 2**n_columns).
 
-    A set of parents is useless if no superset scores above the required parents alone. What holds for a set
-    then holds for its supersets. With r the child's cardinality and q that of the parents:
+    A set of parents is useless if no superset scores above the required parents alone. Its supersets are then
+    useless, too. With r states of the child and q configurations of the parents:
 
     - BIC: a superset gains at most the log-likelihood of all columns as parents and loses at least
       ln(n)/2 (r - 1) q (de Campos & Ji 2011, who bound the log-likelihood by 0).
     - BDeu: within a configuration of the parents, the first row's state has predictive probability 1/r and
       each further state's first row less, so that the score is at most -ln r times the number of
-      configurations of child and parents that occur. These are at least the distinct rows divided by the
+      configurations of child and parents that occur. That number is at least the distinct rows divided by the
       configurations of all other columns.
     """
     rows = scores.rows
@@ -93,11 +92,11 @@ def _products(cardinalities: tuple[int, ...]) -> NDArray[np.float64]:
 def _count_sets(scores: SetScores, useful: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return F of every set that a useful family needs, NaN for others, shape (2**n_columns,).
 
-    Columns leave the table one by one, so that each set is counted from the distinct rows of little more
-    than itself instead of from all rows.
+    Columns leave the table one by one, so that each set is counted from the distinct rows of a slightly
+    larger set instead of from all rows.
     """
     rows = scores.rows
-    # What is needed is closed under taking subsets: a set that is not needed has no needed superset.
+    # Subsets of needed sets are needed: a set that is not needed has no needed superset.
     needed: NDArray[np.bool_] = np.logical_or.reduce(useful)
     for child, row in enumerate(useful):
         needed[np.flatnonzero(row) | 1 << child] = True
@@ -105,17 +104,17 @@ def _count_sets(scores: SetScores, useful: NDArray[np.bool_]) -> NDArray[np.floa
     # The column of most states is decided first: without it the table shrinks most.
     order = sorted(range(rows.n_columns), key=lambda column: (rows.cardinalities[column], column))
 
-    def decide(kept: int, undecided: int, words: NDArray[np.uint64], weights: NDArray[np.int64]) -> None:
+    def decide(mask: int, undecided: int, words: NDArray[np.uint64], weights: NDArray[np.int64]) -> None:
         if undecided == 0:
-            values[kept] = scores.record(kept, weights)
+            values[mask] = scores.record(mask, weights)
             return
         column = order[undecided - 1]
-        rest = kept
+        rest = mask
         for other in order[: undecided - 1]:
             rest |= 1 << other
-        decide(kept, undecided - 1, *group(words, rows.bits(rest), weights))
-        if needed[kept | 1 << column]:
-            decide(kept | 1 << column, undecided - 1, words, weights)
+        decide(mask, undecided - 1, *group(words, rows.bits(rest), weights))
+        if needed[mask | 1 << column]:
+            decide(mask | 1 << column, undecided - 1, words, weights)
 
     decide(0, rows.n_columns, rows.words, rows.weights)
     return values
@@ -130,7 +129,7 @@ def _score_families(
     for child, required in enumerate(constraints.required):
         parents = np.flatnonzero(useful[child] & (sets & required == required))
         joint = values[parents | 1 << child]
-        # F is -inf for sets too large to be scored, and then perhaps for the parents, too.
+        # F is -inf for sets too large to be scored; then it may be -inf for the parents, too.
         families[child, parents] = joint - np.where(joint > -np.inf, values[parents], 0.0)
     return families
 

@@ -1,4 +1,4 @@
-"""Exact inference: what a network says, without sampling noise."""
+"""Exact inference: a network's probabilities, without sampling noise."""
 
 from collections.abc import Sequence
 
@@ -10,26 +10,15 @@ from benchmark.network.model import Network
 
 
 def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.float64]:
-    """Compute the joint distribution of some columns, an axis for each name, by variable elimination.
+    """Return the joint distribution of some columns, an axis for each name, by variable elimination.
 
-    Parameters
-    ----------
-    network : Network
-        Any network; columns that are not ancestors of the asked ones are never touched.
-    names : sequence of str
-        Columns asked for.
-
-    Raises
-    ------
-    UnknownNameError
-        If a name is not a column.
-    NetworkError
-        If more than 52 columns take part, the most that einsum can label.
+    Columns that are not ancestors of these columns are never touched. An UnknownNameError means that a name
+    is not a column, a NetworkError that more than 52 columns take part, the most that einsum can label.
     """
     schema = network.schema
-    asked = [schema.index(name) for name in names]
+    columns = [schema.index(name) for name in names]
     relevant: set[int] = set()
-    stack = list(asked)
+    stack = list(columns)
     while stack:
         i = stack.pop()
         if i not in relevant:
@@ -47,8 +36,8 @@ def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.flo
     for i in sorted(relevant):
         axes = (*network.parents[i], i)
         operands += [network.cpts[i].reshape(schema.cardinalities[list(axes)]), [label[a] for a in axes]]
-    answer: NDArray[np.float64] = np.einsum(*operands, [label[a] for a in asked], optimize="greedy")  # type: ignore[call-overload]
-    return answer
+    joint: NDArray[np.float64] = np.einsum(*operands, [label[c] for c in columns], optimize="greedy")  # type: ignore[call-overload]
+    return joint
 
 
 def group_rates(network: Network) -> tuple[float, float]:
@@ -71,6 +60,6 @@ def group_rates(network: Network) -> tuple[float, float]:
 
 
 def discrimination(network: Network) -> float:
-    """Return the network's own discrimination: P(y+ | favored) - P(y+ | deprived), equation 1."""
+    """Return the network's discrimination: P(y+ | favored) - P(y+ | deprived), equation 1."""
     favored, deprived = group_rates(network)
     return favored - deprived

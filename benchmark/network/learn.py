@@ -15,13 +15,13 @@ from benchmark.seeding import generator
 
 
 def merge_settings(settings: NetworkSettings, changes: Mapping[str, Any]) -> NetworkSettings:
-    """Return settings in which every change that is not None replaces what was there.
+    """Return settings with every change that is not None.
 
-    A NetworkError says that a value is invalid.
+    A NetworkError means that a value is invalid.
     """
-    asked = {name: value for name, value in changes.items() if value is not None}
+    changed = {name: value for name, value in changes.items() if value is not None}
     try:
-        return NetworkSettings.model_validate({**settings.model_dump(), **asked})
+        return NetworkSettings.model_validate({**settings.model_dump(), **changed})
     except ValidationError as error:
         flaws = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}" for e in error.errors())
         raise NetworkError(
@@ -39,23 +39,10 @@ def learn_network(
     required_edges: Sequence[tuple[str, str]] = (),
     forbidden_edges: Sequence[tuple[str, str]] = (),
 ) -> Network:
-    """Learn a network's graph and probabilities: the same ones for the same table and settings.
+    """Return a network with a learned graph and probabilities, equal for equal tables and settings.
 
-    Parameters
-    ----------
-    table : Table
-        Data.
-    settings : NetworkSettings
-        Search, score and smoothing.
-    required_edges, forbidden_edges : sequence of (str, str)
-        Edges (parent, child) by column name that the graph must, or must not, have.
-
-    Raises
-    ------
-    UnknownNameError
-        If an edge names no column.
-    NetworkError
-        If the edges contradict each other or the settings.
+    The graph has all required and no forbidden edges (parent, child), named by column. An UnknownNameError
+    means that an edge names no column, a NetworkError that edges contradict each other or the settings.
     """
     schema = table.schema
     structure = learn_structure(

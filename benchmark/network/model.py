@@ -22,10 +22,8 @@ _SUM_TOLERANCE = 1e-6  # files of other programs hold rounded probabilities
 class Network:
     """A Bayesian network: a directed acyclic graph and one conditional probability table per column.
 
-    Raises
-    ------
-    NetworkError
-        If the graph has a cycle, a table has the wrong shape, or a row is not a distribution.
+    A NetworkError means that the graph has a cycle, a table has the wrong shape, or a row is not a
+    distribution.
     """
 
     schema: Schema  # columns, states and roles
@@ -122,50 +120,32 @@ class Network:
         return model
 
 
-def parent_configurations(
-    codes: NDArray[np.int16], parents: tuple[int, ...], cardinalities: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the number of each row's parent configuration, in mixed radix, last parent fastest.
-
-    ``codes`` have shape (n_rows, n_columns), ``cardinalities``, numbers of states, (n_columns,), and the
-    result (n_rows,); it is zero without parents.
-    """
-    configuration = np.zeros(codes.shape[0], dtype=np.int64)
-    for p in parents:
-        configuration *= cardinalities[p]
-        configuration += codes[:, p]
-    return configuration
+def state_counts(table: Table, column: int, parents: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the rows with each state of a column, shape (n_parent_configurations, n_states)."""
+    cardinalities = table.schema.cardinalities
+    n_cells, cell = 1, np.zeros(len(table), dtype=np.int64)
+    for i in (*parents, column):
+        n_cells *= int(cardinalities[i])
+        cell *= cardinalities[i]
+        cell += table.codes[:, i]
+    return np.bincount(cell, minlength=n_cells).reshape(-1, cardinalities[column])
 
 
 def fit_network(table: Table, parents: tuple[tuple[int, ...], ...], *, pseudo_count: float = 0.0) -> Network:
-    """Estimate the probability tables of a given graph.
+    """Return a network of a given graph with probabilities estimated from a table.
 
-    Parameters
-    ----------
-    table : Table
-        Data.
-    parents : tuple of tuple of int
-        The graph.
-    pseudo_count : float, default 0
-        Added to each cell's count; 0 is maximum likelihood. A configuration without any count gets the
-        uniform distribution.
-
-    Raises
-    ------
-    NetworkError
-        If the pseudo-count is negative or not finite, or the graph is invalid.
+    ``pseudo_count`` is added to each cell's count; 0 is maximum likelihood. A configuration without any
+    count gets the uniform distribution. A NetworkError means that the pseudo-count is negative or not finite,
+    or that the graph is invalid.
     """
     if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
         raise NetworkError(
             "The pseudo-count is invalid", expected="a finite number, 0 or more", got=repr(pseudo_count)
         )
-    cardinalities = table.schema.cardinalities
     cpts = []
     for i, column_parents in enumerate(parents):
-        r = int(cardinalities[i])
-        q = int(np.prod(cardinalities[list(column_parents)], dtype=np.int64))
-        cell = parent_configurations(table.codes, column_parents, cardinalities) * r + table.codes[:, i]
-        counts = np.bincount(cell, minlength=q * r).reshape(q, r) + pseudo_count
+        counts = state_counts(table, i, column_parents) + pseudo_count
         total = counts.sum(axis=1, keepdims=True)
-        cpts.append(np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / r))
+        uniform = 1.0 / counts.shape[1]
+        cpts.append(np.where(total > 0, counts / np.where(total > 0, total, 1.0), uniform))
     return Network(table.schema, tuple(tuple(p) for p in parents), tuple(cpts))

@@ -1,4 +1,4 @@
-"""Probability tables in which no number rests on fewer rows than a threshold."""
+"""Probability tables in which every number is based on a minimum number of rows."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.network.model import Network, parent_configurations
+from benchmark.network.model import Network, state_counts
 
 Counts = NDArray[np.float64]
 
@@ -14,48 +14,35 @@ Counts = NDArray[np.float64]
 def fit_pooled(
     table: Table, parents: tuple[tuple[int, ...], ...], *, min_count: int, pseudo_count: float = 0.0
 ) -> Network:
-    r"""Estimate the probability tables of a given graph from groups of at least ``min_count`` rows.
+    r"""Return a network with probability tables from groups of at least ``min_count`` rows, 1 or more.
 
-    With :math:`m` for ``min_count``, in two steps that :func:`row_groups` and :func:`pooled_counts` take:
+    With :math:`m` for ``min_count``, in two steps, by :func:`row_groups` and :func:`pooled_counts`:
 
-    1. Parent configurations that fewer than :math:`m` rows have are taken together, so that all of a group
-       have one distribution. The groups are a partition of the rows: the distribution of one does not contain
-       the rows of another.
-    2. In a group with :math:`n_x` rows of state :math:`x`, the *rare* states are those with :math:`n_x < m`;
-       :math:`T` is the sum of their rows. If :math:`0 < T < m`, the rows of the group less those of all
-       others would tell :math:`T`, so that a *partner* takes part: of the states that are not rare the one
-       with the greatest :math:`b_x`, the column's count over all rows, pooled likewise. With at least
+    1. Parent configurations that fewer than :math:`m` rows have are grouped, and a group has one
+       distribution. The groups are a partition of the rows: no row counts in two distributions.
+    2. In a group with :math:`n_x` rows of state :math:`x`, a state is *rare* if :math:`n_x < m`;
+       :math:`T` is the number of rows with rare states. If :math:`0 < T < m`, the group's size minus its
+       other counts would reveal :math:`T`, so a *partner* joins the rare states. It is the state that is not
+       rare with the greatest :math:`b_x`, the column's count over all rows, pooled likewise. With at least
        :math:`2m` rows in the rare states and the partner :math:`p` together,
 
        .. math:: n'_p = n_p + T - m, \qquad T' = m;
 
        with fewer, the partner is rare as well. Else :math:`T' = T`, or :math:`m` where all states are rare
        and have fewer. Rare states share :math:`T'` in proportion to :math:`b_x`, all others keep :math:`n_x`.
-       What is published is :math:`P(x) = (n'_x + a) / \sum_y (n'_y + a)` with the pseudo-count :math:`a`.
+       Published is :math:`P(x) = (n'_x + a) / \sum_y (n'_y + a)` with the pseudo-count :math:`a`.
 
-    Whether all rare states together have one row or :math:`m` changes no number, also where the rows of the
-    group are known, and which of several rare states a row has changes none but :math:`b`. A zero says that
-    none of at least :math:`m` rows has the state. This is a rule of thresholds, as statistical offices use
-    it, and no proof against readers who know all persons but one, or who subtract one table from another.
-
-    Parameters
-    ----------
-    table : Table
-        Data.
-    parents : tuple of tuple of int
-        The graph.
-    min_count : int
-        Fewest rows that a number may rest on; 1 or more.
-    pseudo_count : float, default 0
-        Added to each count.
+    Whether all rare states together have one row or :math:`m` changes no number, even if the number of rows
+    in the group is known. Which of several rare states a row has changes only :math:`b`. A zero means that
+    none of at least :math:`m` rows has the state. This is a threshold rule, as statistical offices use it. It
+    does not protect against readers who know all persons but one, or who subtract one table from another.
     """
     cardinalities = table.schema.cardinalities
     cpts = []
-    for i, own in enumerate(parents):
-        sizes, r = [int(cardinalities[p]) for p in own], int(cardinalities[i])
-        cell = parent_configurations(table.codes, own, cardinalities) * r + table.codes[:, i]
-        counts = np.bincount(cell, minlength=math.prod(sizes) * r).reshape(-1, r).astype(np.float64)
-        base = pooled_counts(counts.sum(axis=0), np.ones(r), min_count)
+    for i, column_parents in enumerate(parents):
+        counts = state_counts(table, i, column_parents).astype(np.float64)
+        base = pooled_counts(counts.sum(axis=0), np.ones(counts.shape[1]), min_count)
+        sizes = [int(cardinalities[p]) for p in column_parents]
         groups = row_groups(counts.sum(axis=1), sizes, min_count)
         rows = np.empty_like(counts)
         for group in np.unique(groups):
@@ -68,39 +55,39 @@ def fit_pooled(
 
 
 def row_groups(rows: Counts, sizes: list[int], min_count: int) -> NDArray[np.int64]:
-    """Return the group of each parent configuration: its rows are counted with those of the whole group.
+    """Return the group number of each parent configuration; a group's rows are counted together.
 
-    A configuration with ``min_count`` rows is a group by itself. The others join those of them that share
-    all parents' states but the last one's; where these have fewer than ``min_count`` rows in total, those
-    that share all but the last two; and so on. If even all that are left have too few, they join the smallest
-    group. The group of those that no row has, if no others are left, is the number -1.
+    A configuration with ``min_count`` rows is a group by itself. Small ones join each other if they share
+    all parents' states but the last. If these have fewer than ``min_count`` rows in total, small ones join
+    that share all states but the last two, and so on. If all remaining ones have too few rows, they join the
+    smallest group. Configurations without rows get the number -1 if no others remain.
 
     ``rows``, shape (n_configurations,), are the rows of each configuration in the order of
     :class:`~benchmark.network.model.Network`, and ``sizes`` the parents' numbers of states.
     """
     groups = np.arange(len(rows))
-    left = rows < min_count
+    small = rows < min_count
     first_free = len(rows)
     for depth in range(len(sizes) - 1, -1, -1):
         prefix = np.arange(len(rows)) // math.prod(sizes[depth:])
-        together = np.bincount(prefix, weights=rows * left)[prefix]
-        joined = left & (together >= min_count)
+        together = np.bincount(prefix, weights=rows * small)[prefix]
+        joined = small & (together >= min_count)
         groups[joined] = first_free + prefix[joined]
-        left &= ~joined
+        small &= ~joined
         first_free += len(rows)
-    if left.any():
-        groups[left] = -1
-        if rows[left].any() and not left.all():
-            names, places = np.unique(groups[~left], return_inverse=True)
-            groups[left] = names[np.bincount(places, weights=rows[~left]).argmin()]
+    if small.any():
+        groups[small] = -1
+        if rows[small].any() and not small.all():
+            names, positions = np.unique(groups[~small], return_inverse=True)
+            groups[small] = names[np.bincount(positions, weights=rows[~small]).argmin()]
     return groups
 
 
 def pooled_counts(counts: Counts, base: Counts, min_count: int) -> Counts:
-    """Let the states with fewer than ``min_count`` rows share these, or more, as ``base`` says.
+    """Return counts in which states with below ``min_count`` rows share theirs in proportion to ``base``.
 
-    All arrays have shape (n_states,). If no row has a rare state, they stay without. The sum stays what it is
-    unless it is below ``min_count`` itself.
+    All arrays have shape (n_states,). If no row has a rare state, the counts stay. Their sum stays unless it
+    is below ``min_count``, to which it then rises.
     """
     rare = counts < min_count
     total = counts[rare].sum()
@@ -110,7 +97,7 @@ def pooled_counts(counts: Counts, base: Counts, min_count: int) -> Counts:
     if total < min_count and not rare.all():
         partner = int(np.where(rare, -1.0, base).argmax())
         both = total + counts[partner]
-        # Which of the two it is depends on their sum alone, so that it tells nothing of the rare ones either.
+        # This depends on the sum alone, so that it reveals nothing about the rare states.
         if both >= 2 * min_count:
             pooled[partner] = both - min_count
         else:

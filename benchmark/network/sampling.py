@@ -30,24 +30,11 @@ def _draw(
 
 
 def sample(network: Network, n_rows: int, rng: np.random.Generator) -> Table:
-    """Draw independent rows from a network.
+    """Return ``n_rows`` independent rows drawn from a network, at least 1.
 
-    Columns are drawn parents first, each from one uniform number per row, so the result depends on the
-    network, the number of rows and the generator's state, and on nothing else.
-
-    Parameters
-    ----------
-    network : Network
-        What to draw from.
-    n_rows : int
-        How many rows, at least 1.
-    rng : numpy.random.Generator
-        Source of randomness; it is advanced.
-
-    Raises
-    ------
-    NetworkError
-        If ``n_rows`` is not a positive integer.
+    Columns are drawn parents first, each from one uniform number per row. So the result depends only on the
+    network, the number of rows and the generator's state, which is advanced. A NetworkError means that
+    ``n_rows`` is not a positive integer.
     """
     if not isinstance(n_rows, int | np.integer) or n_rows < 1:
         raise NetworkError("Cannot draw that many rows", expected="a positive integer", got=repr(n_rows))
@@ -64,10 +51,10 @@ def sample(network: Network, n_rows: int, rng: np.random.Generator) -> Table:
 
 
 def _cumulative(cpt: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Row-wise distribution functions in which a state of probability zero can never be drawn.
+    """Return row-wise distribution functions that never draw a state of probability zero.
 
-    Rounding may leave the sum of a row's possible states a little under 1; everything from the last
-    possible state on is raised to 1, so that no draw falls through to an impossible one.
+    Rounding may leave the sum of a row's possible states slightly below 1. So everything from the last
+    possible state on is raised to 1, and no draw reaches an impossible state.
     """
     cumulative = np.cumsum(cpt, axis=1)
     last_possible = cpt.shape[1] - 1 - np.argmax(cpt[:, ::-1] > 0, axis=1)

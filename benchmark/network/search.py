@@ -24,7 +24,7 @@ _PERTURBATIONS = 12  # random steps that make a variation: about one per column 
 class Structure:
     """A learned directed acyclic graph."""
 
-    parents: tuple[tuple[int, ...], ...]  # those of each column, ascending
+    parents: tuple[tuple[int, ...], ...]  # parents of each column, ascending
     score: float  # of the whole structure, in nats; higher is better
 
 
@@ -38,20 +38,20 @@ def learn_structure(
     rng: np.random.Generator | None = None,
     names: Sequence[str] | None = None,
 ) -> Structure:
-    """Learn the structure of a Bayesian network from a coded table.
+    """Return the structure of a Bayesian network, learned from a coded table.
 
     Hill climbing adds, deletes or reverses the edge that gains most until nothing gains. Tabu search (Glover
-    1989) goes on from there by the best step to a structure that it did not visit lately. The exact search
-    finds a structure of highest score among all; it takes up to 16 columns. Searches start from the required
+    1989) then continues by the best step to a structure that it did not visit lately. The exact search
+    returns a structure of the highest score of all, for up to 16 columns. Searches start from the required
     edges alone, a restart from a random variation of the best structure. Among steps of equal gain, additions
     go before deletions before reversals, then the lowest parent column (before the step), then the lowest
     child column.
 
     ``table_codes`` have shape (n_rows, n_columns); the order of the rows has no influence. ``cardinalities``
-    are the numbers of states of the columns, ``names`` what errors call them. Of the edges (parent, child)
-    every visited structure has those required, and none those forbidden. Random steps draw from ``rng``,
-    which restarts need. A NetworkError says that the codes do not fit the cardinalities, that the edges
-    contradict each other or the in-degree, or that there are too many columns for the exact search.
+    are the numbers of states of the columns, ``names`` their names in errors. Every visited structure has all
+    required and no forbidden edges (parent, child). Random steps draw from ``rng``, which restarts need. A
+    NetworkError means that the codes do not fit the cardinalities, that the edges contradict each other or
+    the in-degree, or that the exact search has too many columns.
     """
     if settings.restarts and rng is None:
         raise NetworkError(
@@ -81,7 +81,7 @@ def learn_structure(
 
 
 class _Graph:
-    """A structure on its way, with the gain of each step that it allows.
+    """The current structure of a search, with the gain of each legal step.
 
     A step is a number: the position in an array of shape (3, n_columns, n_columns) for addition, deletion,
     reversal of the edge from the row's column to the column's.
@@ -118,9 +118,9 @@ class _Graph:
         self.parents = parents
 
     def legal(self) -> NDArray[np.bool_]:
-        """Return which steps keep the graph acyclic and within its constraints, flat."""
+        """Return a mask of the steps that keep the graph acyclic and within its constraints, flat."""
         edges = self._edges
-        # As float32, so that matrix products are fast; only their being positive matters.
+        # As float32, so that matrix products are fast; only their sign matters.
         direct = edges.astype(np.float32)
         # Transitive closure by repeated squaring: which columns a path leads to.
         reach = direct
@@ -144,7 +144,7 @@ class _Graph:
         return np.where(self.legal(), np.stack([toggles, toggles, toggles + toggles.T]).ravel(), -np.inf)
 
     def perturb(self, steps: int, rng: np.random.Generator) -> None:
-        """Take random legal steps, except those to families too large to be scored."""
+        """Take random legal steps, but none to families too large to be scored."""
         for _ in range(steps):
             legal = np.flatnonzero(self.legal())
             if len(legal) == 0:
@@ -161,9 +161,9 @@ def _matrix(masks: Sequence[int], n_columns: int | None = None) -> NDArray[np.bo
 
 
 def _climb(graph: _Graph, tabu_length: int, patience: int) -> tuple[int, ...]:
-    """Take the best step to a structure not visited lately, again and again; return the best structure.
+    """Return the best structure on a path of best steps to structures not visited lately.
 
-    Stops after more than ``patience`` steps without a new best structure: hill climbing has no patience.
+    Stops after more than ``patience`` steps without a new best structure; hill climbing has patience 0.
     """
     best = graph.parents
     best_score = graph.scores.structure(best)

@@ -1,8 +1,8 @@
 """Scores of Bayesian network structures: BIC and BDeu.
 
-Both are differences of one set function F. For a set S of columns let N run through the counts of its
-configurations that occur, q(S) be the product of its cardinalities, n the number of rows and a the equivalent
-sample size:
+Both are differences of one set function F. For a set S of columns, N runs through the counts of the
+configurations that occur, and q(S) is the product of its cardinalities. With n rows and the equivalent sample
+size a:
 
 - BIC:  F(S) = Σ N ln N − ln(n)/2 · q(S)
 - BDeu: F(S) = Σ [ln Γ(N + a/q(S)) − ln Γ(a/q(S))]
@@ -22,7 +22,7 @@ from benchmark.errors import NetworkError
 from benchmark.network._constraints import column_label
 from benchmark.network._counts import Rows, group, members, score_counts, score_extensions
 
-_DENSE = 8  # full tables are counted up to this many cells per distinct row; beyond, grouping is faster
+_DENSE = 8  # most cells per distinct row of a full table; beyond, grouping is faster
 _LEAST_DENSE = 4096
 _MOST_CELLS = 2**53  # no conditional probability table of this size could be stored
 
@@ -34,7 +34,7 @@ class SetScores:
     (Heckerman, Geiger & Chickering 1995) is the log marginal likelihood under uniform priors, which the
     equivalent sample size, a positive number, weighs in rows.
 
-    Values do not depend on how a set was counted. They are rounded to a grid, some 1e-15 of their size, on
+    Values do not depend on the way of counting. They are rounded to a grid of about 1e-15 of their size, on
     which sums and differences are exact (for sets of up to eight configurations per row; larger ones score
     too low to be chosen). So steps to structures of equal score tie exactly.
     """
@@ -52,7 +52,7 @@ class SetScores:
         self._known: dict[int, float] = {}
 
     def cells(self, mask: int) -> int:
-        """Return q(S), the number of configurations of a set, occurring or not."""
+        """Return q(S), the number of possible configurations of a set."""
         return math.prod(self.rows.cardinalities[column] for column in members(mask))
 
     def fits(self, child: int, parents: int) -> bool:
@@ -74,7 +74,7 @@ class SetScores:
         return self._remember(mask, cells, score_counts(counts, self.prior / cells))
 
     def family(self, child: int, parents: int) -> float:
-        """Return what ``child`` with the parents in a bit mask adds to a structure's score, in nats."""
+        """Return what a structure's score gains by ``child`` with the parents in a bit mask, in nats."""
         joint = self.of(parents | 1 << child)
         return joint - self.of(parents) if joint > -math.inf else joint
 
@@ -83,9 +83,9 @@ class SetScores:
         return math.fsum(self.family(child, mask) for child, mask in enumerate(parents))
 
     def toggles(self, child: int, parents: int) -> NDArray[np.float64]:
-        """Return how the score changes, in nats, when each column joins or leaves the parents of ``child``.
+        """Return the changes of the score, in nats, if each column joins or leaves the parents of ``child``.
 
-        ``parents`` is the bit mask of its present ones. Shape (n_columns,), -inf for ``child`` itself.
+        ``parents`` is the bit mask of its present parents. Shape (n_columns,), -inf for ``child`` itself.
         """
         columns = [column for column in range(self.rows.n_columns) if column != child]
         strangers = [column for column in columns if not parents >> column & 1]
@@ -98,7 +98,7 @@ class SetScores:
         return changes
 
     def _extend(self, base: int, candidates: Iterable[int]) -> None:
-        """Count the sets ``base`` plus one candidate each, as far as they are not known."""
+        """Count the sets ``base`` plus one candidate each, unless they are remembered."""
         cells = self.cells(base)
         dense = []
         for column in candidates:

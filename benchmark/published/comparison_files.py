@@ -34,36 +34,28 @@ from benchmark.text.spreadsheet import csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 
 PUBLISHED_COLUMNS = (*KEY, "value")
-"""Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
+"""Columns of a file of published numbers; ``experiments/published/README.md`` explains them."""
 
 _SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
 _MOST_SHOWN = 5
 _IN_FOLDER = ("table*.md", "differences.*")
 
 
-def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
-    """Return the numbers that an experiment names; raises as :func:`read_published` does."""
-    return read_published(_path_of(entry))
-
-
-def _path_of(entry: PublishedEntry) -> Path:
+def published_path(entry: PublishedEntry) -> Path:
+    """Return the path of an experiment's file of published numbers."""
     return declaration_dir("experiments") / entry.file
 
 
 def read_published(path: Path) -> pd.DataFrame:
-    """Read and check a CSV file of published numbers, with the columns :data:`PUBLISHED_COLUMNS`.
+    """Return the content of a CSV file of published numbers, with the columns :data:`PUBLISHED_COLUMNS`.
 
-    ``table`` is an integer, ``beta`` and ``value`` are floats.
-
-    Raises
-    ------
-    ReportError
-        If the file is missing, empty or malformed, a number is not finite, or a place is filled twice.
+    ``table`` is an integer, ``beta`` and ``value`` are floats. A ReportError means that the file is missing,
+    empty or malformed, or that a number is not finite or occurs twice.
     """
     published = read_frame(path, PUBLISHED_COLUMNS, "get it back, or correct 'file' under [published]")
     if published.empty or not np.isfinite(published[["beta", "value"]].to_numpy()).all():
         raise ReportError(
-            f"{path} has no number, or one that is not finite",
+            f"{path} has no number, or a number that is not finite",
             expected="a finite number in every row",
             remedy="correct these rows, or get the file back",
         )
@@ -81,62 +73,38 @@ def read_published(path: Path) -> pd.DataFrame:
 def compare_folder(
     folder: Path, *, experiment: Experiment | None = None, allow_embedded: bool = False
 ) -> Comparison:
-    """Compare the run in a folder with the published numbers that its experiment names.
+    """Return the comparison of the run in a folder with the published numbers that its experiment names.
 
-    Parameters
-    ----------
-    folder : Path
-        What ``betabench run`` wrote to.
-    experiment : Experiment, optional
-        Take the ``[published]`` section of this one in place of the run's own.
-    allow_embedded : bool, default False
-        Compare numbers that were not measured on real data, too.
-
-    Raises
-    ------
-    ReportError
-        If the folder holds no run, no published numbers are named or can be read, none has a counterpart in
-        the run, or ours are not of real data.
+    The ``[published]`` section of ``experiment``, if given, replaces the run's. Numbers that were not
+    measured on real data are compared only with ``allow_embedded``. A ReportError means that the folder holds
+    no run, that no published numbers are named or can be read, or that none has a counterpart in the run.
     """
     run = read_run(folder)
-    named = experiment or run.manifest.experiment
-    entry: PublishedEntry | None = named.published
+    source = experiment or run.manifest.experiment
+    entry: PublishedEntry | None = source.published
     if entry is None:
         raise ReportError(
-            f"The experiment {named.name!r} names no published numbers",
+            f"The experiment {source.name!r} names no published numbers",
             expected="a [published] section, as in experiments/paper.toml",
             got=f"a run in {folder} without one" if experiment is None else "a file without one",
             remedy="name an experiment that has one with --experiment",
         )
-    readings = read_readings(_path_of(entry))
-    numbers = published_numbers(entry)
+    path = published_path(entry)
+    numbers, readings = read_published(path), read_readings(path)
     return build_comparison(run, entry, numbers, readings=readings, allow_embedded=allow_embedded)
 
 
 def write_comparison(
     folder: Path, comparison: Comparison, *, figures: bool = True, formats: Sequence[str] = FORMATS_WRITTEN
 ) -> list[Path]:
-    """Write a comparison: the same comparison gives the same bytes, and each file appears whole.
+    """Write the files of a comparison, and return them in order of writing.
 
-    Tables and figures of an earlier comparison that are not part of this one are removed.
-
-    Parameters
-    ----------
-    folder : Path
-        Gets ``comparison.csv``, ``comparison_summary.csv``, ``comparison_ranks.csv``, ``comparison.md``,
-        ``comparison_variants.csv`` where the experiment names variants, and ``comparison/`` with a Markdown
-        table for each published table and the heat map of differences.
-    comparison : Comparison
-        From :func:`compare_folder`.
-    figures : bool, default True
-        Whether to draw the heat map.
-    formats : sequence of str, optional
-        Of the heat map: some of :data:`~benchmark.text.writing.FORMATS`; by default PNG alone.
-
-    Returns
-    -------
-    list of Path
-        Every file written, in order of writing.
+    Equal comparisons give equal bytes, and each file appears whole. The files are ``comparison.csv``,
+    ``comparison_summary.csv``, ``comparison_ranks.csv``, ``comparison.md``, ``comparison_variants.csv`` if
+    the experiment names variants, and ``comparison/`` with a Markdown table for each published table and a
+    heat map of differences, if ``figures``. ``formats`` of the heat map are some of
+    :data:`~benchmark.text.writing.FORMATS`, by default PNG alone. Tables and figures of an earlier comparison
+    are removed.
     """
     tables = {
         f"comparison/table{number}.md": table_markdown(comparison, number)
@@ -172,10 +140,7 @@ def write_comparison(
 def print_comparison(
     console: Console, comparison: Comparison, *, output_dir: Path, written: Sequence[Path]
 ) -> None:
-    """Print how far ours are from the published numbers, where most, and where the files are.
-
-    It fits 80 columns.
-    """
+    """Print the differences from the published numbers, the largest ones, and the files, in 80 columns."""
 
     def say(text: str, **more: Any) -> None:
         console.print(text, highlight=False, **more)

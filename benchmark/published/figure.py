@@ -1,4 +1,4 @@
-"""The heat map of a comparison: how far each of ours is from its published number."""
+"""The heat map of a comparison: the difference of each of our numbers from the published one."""
 
 from __future__ import annotations
 
@@ -19,65 +19,68 @@ _STEPS = (*TOLERANCES, 0.1, 0.2)
 
 
 def draw_differences(comparison: Comparison) -> Figure:
-    """Draw ours minus published, a panel per metric.
+    """Return a figure of ours minus published, a panel per metric.
 
-    Rows are the techniques of each table, columns the datasets by beta; where another reading of the
-    published numbers changes a row, it follows again in that reading. Color changes at the tolerances, and
-    every difference is printed in its cell.
+    Rows are the techniques of each table, columns the datasets by beta. A row that another reading of the
+    published numbers changes follows again in that reading. Color changes at the tolerances, and every
+    difference is printed in its cell.
     """
     rows = comparison.rows
     betas = sorted(rows["beta"].unique())
-    places = [(dataset, beta) for dataset in rows["dataset"].unique() for beta in betas]
+    columns = [(dataset, beta) for dataset in rows["dataset"].unique() for beta in betas]
     panels = dict(list(rows.groupby("metric", sort=False)))
     ways = ways_of_reading(comparison)
-    lines = {metric: _lines(own, [suffix for _, suffix in ways]) for metric, own in panels.items()}
-    read = {suffix: f", {way}" * bool(suffix) for way, suffix in ways}
-    # A panel of few columns still has to be as wide as its title.
-    width = max(_CELL[0], _NARROWEST / len(places))
+    lines = {metric: _lines(part, [suffix for _, suffix in ways]) for metric, part in panels.items()}
+    reading = {suffix: f", {way}" * bool(suffix) for way, suffix in ways}
+    # A panel of few columns must be as wide as its title.
+    width = max(_CELL[0], _NARROWEST / len(columns))
     with styled():
         labels = {
             metric: RowLabels(
-                [[f"{technique_title(name, comparison)}  T{table}{read[way]}"] for table, name, way in own]
+                [
+                    [f"{technique_title(name, comparison)}  T{table}{reading[suffix]}"]
+                    for table, name, suffix in of_panel
+                ]
             )
-            for metric, own in lines.items()
+            for metric, of_panel in lines.items()
         }
-        across = Columns(places, str, width)
+        across = Columns(columns, str, width)
         below = across.room + 0.16
         page = Page(
             len(panels),
             1,
-            panel=(width * len(places), [_CELL[1] * len(own) for own in lines.values()]),
+            panel=(width * len(columns), [_CELL[1] * len(of_panel) for of_panel in lines.values()]),
             title="Ours minus published",
             subtitle=(f"{comparison.warning}. " if comparison.warning else "")
             + f"Means of the experiment {comparison.run.name} against {comparison.entry.title}. "
             "Rows: technique and published table; columns: β and published dataset.",
             notes=_notes(comparison),
-            left=max(own.width for own in labels.values()) + 0.3,
+            left=max(label.width for label in labels.values()) + 0.3,
             right=1.0,
             below=below,
             gap=(0.0, below + 0.1),
             panel_titles=[metric_title(str(metric)) for metric in panels],
         )
         colors = StepColors(_STEPS, "PuOr_r", 0.04)
-        for (metric, own), axes in zip(panels.items(), page.axes, strict=True):
-            _draw_panel(axes, own, lines[metric], places, colors)
+        for (metric, part), axes in zip(panels.items(), page.axes, strict=True):
+            _draw_panel(axes, part, lines[metric], columns, colors)
             labels[metric].write(axes)
             across.write(axes, len(lines[metric]))
         colors.add_legend(page)
     return page.figure
 
 
-def _lines(rows: pd.DataFrame, ways: list[str]) -> list[tuple[int, str, str]]:
-    """Return table, technique and reading of each line: as printed, and where a reading changes it."""
+def _lines(rows: pd.DataFrame, suffixes: list[str]) -> list[tuple[int, str, str]]:
+    """Return table, technique and reading of each line: as printed, and each reading that changes it."""
     lines = []
     pairs = rows[["table", "technique"]].drop_duplicates().sort_values("table", kind="stable")
     for table, technique in pairs.itertuples(index=False, name=None):
-        own = rows[(rows["table"] == table) & (rows["technique"] == technique)]
+        line = rows[(rows["table"] == table) & (rows["technique"] == technique)]
         last = None
-        for way in ways:
-            if last is None or not own[f"published{way}"].equals(own[f"published{last}"]):
-                lines.append((table, technique, way))
-                last = way
+        for suffix in suffixes:
+            if last is None or not line[f"published{suffix}"].equals(line[f"published{last}"]):
+                lines.append((table, technique, suffix))
+                last = suffix
     return lines
 
 
@@ -85,16 +88,16 @@ def _draw_panel(
     axes: Axes,
     rows: pd.DataFrame,
     lines: list[tuple[int, str, str]],
-    places: list[tuple[str, float]],
+    columns: list[tuple[str, float]],
     colors: StepColors,
 ) -> None:
-    grid = np.full((len(lines), len(places)), np.nan)
-    texts = [[""] * len(places) for _ in lines]
-    for i, (table, technique, way) in enumerate(lines):
-        own = rows[(rows["table"] == table) & (rows["technique"] == technique)]
-        keys = own[["dataset", "beta", f"difference{way}"]]
-        for dataset, beta, difference in keys.itertuples(index=False):
-            j = places.index((dataset, beta))
+    grid = np.full((len(lines), len(columns)), np.nan)
+    texts = [[""] * len(columns) for _ in lines]
+    for i, (table, technique, suffix) in enumerate(lines):
+        line = rows[(rows["table"] == table) & (rows["technique"] == technique)]
+        cells = line[["dataset", "beta", f"difference{suffix}"]]
+        for dataset, beta, difference in cells.itertuples(index=False):
+            j = columns.index((dataset, beta))
             grid[i, j] = difference
             texts[i][j] = "–" if np.isnan(difference) else short_number(difference, signed=True)
     draw_cells(axes, colors(grid), texts)
@@ -105,13 +108,13 @@ def _draw_panel(
 
 def _notes(comparison: Comparison) -> list[str]:
     overall = comparison.agreement.iloc[0]
-    found = []
+    readings = []
     for way, suffix in ways_of_reading(comparison):
         met = ", ".join(f"{100 * overall[f'within_{t}{suffix}']:.1f} % within ±{t:g}" for t in TOLERANCES)
         error = f"mean absolute error {overall[f'mean_absolute_error{suffix}']:.3f}"
-        found.append(f"{way}: " * bool(comparison.readings) + f"{met}, {error}")
+        readings.append(f"{way}: " * bool(comparison.readings) + f"{met}, {error}")
     notes = [
-        f"{overall['compared']} of {overall['published']} numbers compared: {'; '.join(found)}. "
+        f"{overall['compared']} of {overall['published']} numbers compared: {'; '.join(readings)}. "
         "Dash: no counterpart in this run. Empty: nothing published.",
         *(
             f"{reading.title.capitalize()}: {change.sentence}"

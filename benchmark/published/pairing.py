@@ -1,4 +1,4 @@
-"""A run's numbers beside published ones: which belong together, how far apart they are, who ranks alike."""
+"""A run's numbers beside published ones: pairs, differences, and agreement of ranks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmark.runs.report_frames import MEAN_COLUMNS
 from benchmark.text.embedded import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
-"""Absolute differences up to which a number counts as met, in the units of the metric."""
+"""Absolute differences up to which a number counts as repeated, in the units of the metric."""
 
 EMBEDDED = "embedded network"
 """Test data of numbers that were not measured on real data."""
@@ -28,9 +28,9 @@ COMPARISON_COLUMNS = (
     *("ours", "ci_low", "ci_high", "difference", *(f"within_{tolerance}" for tolerance in TOLERANCES)),
     *("n", "our_dataset", "our_bias", "our_technique", "our_classifier", "test_data", "reason"),
 )
-"""Columns of ``comparison.csv``: the published key and number, ours, where ours stands, why there is none.
+"""Columns of ``comparison.csv``: the published key and number, our number, its place, and a reason if none.
 
-Two more follow for each reading: what is published in it, and ours minus that (``published_as_read``,
+Two more follow for each reading: the published number in it, and ours minus that (``published_as_read``,
 ``difference_as_read``).
 """
 
@@ -38,9 +38,9 @@ AGREEMENT_COLUMNS = (
     *("scope", "table", "dataset", "technique", "published", "compared"),
     *(*(f"within_{tolerance}" for tolerance in TOLERANCES), "mean_absolute_error", "test_data"),
 )
-"""Columns of ``comparison_summary.csv``; what a scope spans is empty.
+"""Columns of ``comparison_summary.csv``; columns that a scope spans are empty.
 
-``within_*`` and ``mean_absolute_error`` follow once more for each reading (``within_0.02_as_read``).
+``within_*`` and ``mean_absolute_error`` follow again for each reading (``within_0.02_as_read``).
 """
 
 VARIANT_COLUMNS = ("dataset", "variant", *AGREEMENT_COLUMNS[3:])
@@ -54,25 +54,21 @@ RANK_COLUMNS = ("dataset", "beta", "metric", "techniques", "tau_b", "test_data")
 
 _MOST_DECIMALS = 6  # of published numbers
 
-# What the numbers are summarized by, besides all together and by group of tables.
+# Keys of summaries, besides all numbers together and groups of tables.
 _SCOPES = (["table"], ["dataset"], ["technique"], ["dataset", "technique"])
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A run, whose numbers are ours, beside published numbers; ``entry`` says where each has its counterpart.
-
-    The frames are those of :func:`compare`, :func:`agreement`, :func:`rank_correlations` and
-    :func:`variant_agreement`. ``readings`` are other ways to read the published numbers than as printed.
-    """
+    """A run, whose numbers are ours, beside published numbers."""
 
     run: Manifest
-    entry: PublishedEntry
-    rows: pd.DataFrame
-    agreement: pd.DataFrame
-    ranks: pd.DataFrame
-    variants: pd.DataFrame
-    readings: tuple[Reading, ...] = ()
+    entry: PublishedEntry  # maps published names to ours
+    rows: pd.DataFrame  # from :func:`compare`
+    agreement: pd.DataFrame  # from :func:`agreement`
+    ranks: pd.DataFrame  # from :func:`rank_correlations`
+    variants: pd.DataFrame  # from :func:`variant_agreement`
+    readings: tuple[Reading, ...] = ()  # other ways to read the published numbers than as printed
 
     @property
     def datasets(self) -> tuple[DatasetDescription, ...]:
@@ -82,7 +78,7 @@ class Comparison:
 
     @property
     def warning(self) -> str | None:
-        """What every table and figure has to say if ours are not of real data."""
+        """Warning for every table and figure if our numbers are not of real data, else None."""
         embedded = [dataset.name for dataset in self.datasets if dataset.embedded]
         if not embedded:
             return None
@@ -100,7 +96,7 @@ def build_comparison(
     readings: tuple[Reading, ...] = (),
     allow_embedded: bool = False,
 ) -> Comparison:
-    """Compare a run with published numbers; other parameters and errors are those of :func:`compare`."""
+    """Return the comparison of a run with published numbers; errors and arguments as of :func:`compare`."""
     published = add_readings(published, readings)
     rows = compare(run, entry, published, allow_embedded=allow_embedded)
     variants = variant_agreement(run, entry, published, allow_embedded=allow_embedded)
@@ -112,28 +108,24 @@ def build_comparison(
 def compare(
     run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
 ) -> pd.DataFrame:
-    """Put each published number beside the mean that repeats it.
+    """Return each published number beside the mean that repeats it.
 
     ``published`` has the columns :data:`~benchmark.published.comparison_files.PUBLISHED_COLUMNS`, and
     may have one for each reading (:func:`~benchmark.published.readings.add_readings`). The result has
-    :data:`COMPARISON_COLUMNS`, two for each reading, and a row for each published number, in that order.
-    ``difference`` is ours minus published. A number without counterpart has empty numbers and a ``reason``.
-
-    Raises
-    ------
-    ReportError
-        If no published number has a counterpart, if the mapping names something that was not published or
-        leaves open which of several entries is meant, or if ours are not of real data, which
-        ``allow_embedded`` allows.
+    :data:`COMPARISON_COLUMNS`, two columns for each reading, and a row for each published number, in that
+    order. ``difference`` is ours minus published. Without counterpart, our numbers are empty and there is a
+    ``reason``. A ReportError means that no published number has a counterpart, that the mapping is ambiguous
+    or names something that was not published, or that our numbers are not of real data, unless
+    ``allow_embedded``.
     """
     _require_published_names(entry, published)
     finder = _Finder(run, entry)
     keys = published[["dataset", "technique", "beta", "metric"]].itertuples(index=False, name=None)
-    found = pd.DataFrame([finder.find(*key) for key in keys])
+    ours = pd.DataFrame([finder.find(*key) for key in keys])
     suffixes = _suffixes(published, "value")
     values = {f"value{suffix}": f"published{suffix}" for suffix in suffixes}
     theirs = published.rename(columns=values).reset_index(drop=True)
-    rows = pd.concat([theirs, found], axis=1)
+    rows = pd.concat([theirs, ours], axis=1)
     if rows["ours"].isna().all():
         raise ReportError(
             "No published number has a counterpart in this run",
@@ -151,7 +143,7 @@ def compare(
             "or compare anyway with --allow-embedded",
         )
     for suffix in suffixes:
-        # Rounding takes away what binary fractions add: 0.26 - 0.21 is to count as within 0.05.
+        # Rounding removes binary fractions: 0.26 - 0.21 must count as within 0.05.
         rows[f"difference{suffix}"] = (rows["ours"] - rows[f"published{suffix}"]).round(12)
     for tolerance in TOLERANCES:
         within = (rows["difference"].abs() <= tolerance).astype("boolean")
@@ -163,20 +155,21 @@ def compare(
 def variant_agreement(
     run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
 ) -> pd.DataFrame:
-    """Summarize how far each variant of a dataset is from the published numbers.
+    """Return the agreement of each variant of a dataset with the published numbers.
 
     Columns :data:`VARIANT_COLUMNS`: each variant over all techniques (``technique`` empty) and by technique,
-    variants in the order in which the experiment lists them.
+    variants in the experiment's order.
     """
     rows = []
     for dataset, variants in entry.variants.items():
         others = tuple(other for other in entry.datasets if other.name != dataset)
         for variant in variants:
-            place = PublishedDataset(
+            published_dataset = PublishedDataset(
                 name=dataset, entry=variant.entry, bias=variant.bias, classifier=variant.classifier
             )
+            datasets = (published_dataset, *others)
             techniques = {**entry.techniques, **variant.techniques}
-            mapping = entry.model_copy(update={"datasets": (place, *others), "techniques": techniques})
+            mapping = entry.model_copy(update={"datasets": datasets, "techniques": techniques})
             compared = compare(run, mapping, published, allow_embedded=allow_embedded)
             compared = compared[(compared["dataset"] == dataset) & compared["ours"].notna()]
             where = {"dataset": dataset, "variant": variant.name}
@@ -189,11 +182,11 @@ def variant_agreement(
 
 
 def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:
-    """Summarize how far ours are from the published numbers.
+    """Return a summary of the differences between our numbers and the published ones.
 
     Columns :data:`AGREEMENT_COLUMNS`: overall, by group of tables, by table, dataset and technique, and by
-    dataset and technique together, each in the published order. ``within_*`` are shares of the numbers
-    compared, in [0, 1], and NaN like ``mean_absolute_error`` where there are none.
+    dataset and technique together, each in the published order. ``within_*`` are shares of the compared
+    numbers, in [0, 1]. They and ``mean_absolute_error`` are NaN if no number was compared.
     """
     parts: list[tuple[str, dict[str, str], pd.DataFrame]] = [("overall", {}, comparison)]
     for heading, tables in entry.groups.items():
@@ -209,12 +202,12 @@ def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:
 
 
 def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
-    r"""Say how alike the techniques rank in print and in ours.
+    r"""Return rank correlations of the techniques between published numbers and ours.
 
     Kendall's :math:`\tau_b`, which allows for ties, of the techniques that have both numbers. Ours are
-    rounded to the printed number of decimals, so that what is tied in print can be tied in ours. Columns
-    :data:`RANK_COLUMNS`, a row for each published dataset, beta and metric. ``tau_b`` lies in [-1, 1] and is
-    NaN where fewer than two techniques are compared, or all are tied in one of the two.
+    rounded to the printed number of decimals, so that techniques can tie as in print. Columns
+    :data:`RANK_COLUMNS`, a row for each published dataset, beta and metric. ``tau_b`` lies in [-1, 1]. It is
+    NaN if fewer than two techniques are compared, or if all are tied in print or in ours.
 
     References
     ----------
@@ -233,13 +226,13 @@ def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def _decimals(printed: pd.Series) -> int:
-    """Return how many decimals printed numbers have."""
+    """Return the number of decimals of printed numbers."""
     exact = (n for n in range(_MOST_DECIMALS) if ((printed.round(n) - printed).abs() < 1e-12).all())
     return next(exact, _MOST_DECIMALS)
 
 
 class _Finder:
-    """Looks up the mean that repeats a published number, or why there is none."""
+    """Looks up the mean that repeats a published number, or the reason why there is none."""
 
     def __init__(self, run: FinishedRun, entry: PublishedEntry) -> None:
         self.run, self.entry = run, entry
@@ -249,20 +242,18 @@ class _Finder:
         self.means = {row[: len(key)]: row[len(key) :] for row in rows}
 
     def find(self, dataset: str, technique: str, beta: float, metric: str) -> dict[str, object]:
-        """Return the columns from ``ours`` to ``reason`` that do not need the published number."""
-        place = self.entry.dataset(dataset, technique)
-        ours = next((d for d in self.run.manifest.datasets if d.entry.name == place.entry), None)
+        """Return the columns from ``ours`` to ``reason``, except columns that need the published number."""
+        mapped = self.entry.dataset(dataset, technique)
+        ours = next((d for d in self.run.manifest.datasets if d.entry.name == mapped.entry), None)
         if ours is None:
-            return _nothing(f"dataset {place.entry} is not part of this run")
+            return _nothing(f"dataset {mapped.entry} is not part of this run")
+        name, manifest = ours.entry.name, self.run.manifest
+        baseline = UNTREATED if ours.baseline == OWN else ours.baseline
         where = {
             "our_dataset": ours.name,
-            "our_bias": _choose("bias", place.bias, tuple(bias.name for bias in ours.bias), ours.entry.name),
-            "our_technique": self.entry.technique(
-                technique, UNTREATED if ours.baseline == OWN else ours.baseline
-            ),
-            "our_classifier": _choose(
-                "classifier", place.classifier, self.run.manifest.classifiers, ours.entry.name
-            ),
+            "our_bias": _choose("bias", mapped.bias, [bias.name for bias in ours.bias], name),
+            "our_technique": self.entry.technique(technique, baseline),
+            "our_classifier": _choose("classifier", mapped.classifier, manifest.classifiers, name),
             "test_data": EMBEDDED if ours.embedded else REAL,
         }
         names = (where["our_technique"], where["our_classifier"])
@@ -279,7 +270,7 @@ class _Finder:
         return {"ours": mean, "ci_low": low, "ci_high": high, "n": n, **where, "reason": ""}
 
     def why_absent(self, beta: float, metric: str, technique: str) -> str:
-        """Say why the summary has no row."""
+        """Return the reason why the summary has no row."""
         if self.run.manifest.technique(technique) is None:
             return f"technique {technique} is not part of this run"
         if beta not in self.run.manifest.levels:
@@ -289,7 +280,7 @@ class _Finder:
         return "the summary has no such row"
 
     def why_empty(self, key: tuple[object, ...]) -> str:
-        """Say why no repetition has a value: the most frequent status, and its first reason."""
+        """Return why no repetition has a value: the most frequent status, and its first reason."""
         rows = self.run.failures[self.run.failures["metric"].isin(["", key[-1]])]
         for column, value in zip(MEAN_COLUMNS, key[:-1], strict=True):
             rows = rows[rows[column].isin(["", value] if column == "test" else [value])]
@@ -300,12 +291,12 @@ class _Finder:
         return f"{len(of_status)} × {status}: {of_status['reason'].iloc[0]}"
 
 
-def _choose(kind: str, named: str | None, known: Sequence[str], dataset: str) -> str:
-    if named in known or (named is None and len(known) == 1):
-        return named or known[0]
+def _choose(kind: str, named: str | None, names: Sequence[str], dataset: str) -> str:
+    if named in names or (named is None and len(names) == 1):
+        return named or names[0]
     raise ReportError(
         f"The [published] section does not say which {kind} on {dataset} repeats the published numbers",
-        expected="one of " + ", ".join(known),
+        expected="one of " + ", ".join(names),
         got="none" if named is None else repr(named),
         remedy=f"name one as '{kind}' in a [[published.datasets]] entry of the experiment file",
     )
@@ -329,14 +320,14 @@ def _require_published_names(entry: PublishedEntry, published: pd.DataFrame) -> 
         "table": [table for tables in entry.groups.values() for table in tables],
     }
     for column, names in named.items():
-        known = list(published[column].unique())
-        unknown = [name for name in names if name not in known]
+        values = list(published[column].unique())
+        unknown = [name for name in names if name not in values]
         if unknown:
             raise ReportError(
                 f"The [published] section names a {column} that was not published",
-                expected="one of " + ", ".join(map(str, known)),
+                expected="one of " + ", ".join(map(str, values)),
                 got=", ".join(map(str, unknown)),
-                remedy=f"use the names that stand in {entry.file}",
+                remedy=f"use the names in {entry.file}",
             )
 
 
@@ -344,14 +335,14 @@ def _agreement_of(part: pd.DataFrame) -> dict[str, object]:
     both = part[part["ours"].notna()]
     counts = {"published": len(part), "compared": len(both)}
     printed, *read = _suffixes(part, "difference")
-    found = {**counts, **_errors_of(both, printed), "test_data": _test_data(both)}
+    values = {**counts, **_errors_of(both, printed), "test_data": _test_data(both)}
     for suffix in read:
-        found |= _errors_of(both, suffix)
-    return found
+        values |= _errors_of(both, suffix)
+    return values
 
 
 def _suffixes(frame: pd.DataFrame, column: str) -> list[str]:
-    """Return what follows a column's name in it and in those of the readings."""
+    """Return the suffixes of a column's name: empty as printed, then one for each reading."""
     return [name.removeprefix(column) for name in map(str, frame) if name.startswith(column)]
 
 

@@ -1,4 +1,4 @@
-"""What published numbers mean: as they are printed, and in other readings that are declared beside them."""
+"""Readings of published numbers: as they are printed, and others that are declared beside them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,22 @@ from benchmark.errors import ReportError
 from benchmark.models import STRICT, Identifier
 
 KEY = ("table", "dataset", "technique", "beta", "metric")
-"""Columns that say which number is meant."""
+"""Columns that identify a number."""
 
 Two = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 
 
 class Change(BaseModel):
-    """Published numbers that a reading takes for others.
-
-    Meant are those of ``tables`` and, where these are named, of ``datasets`` and ``techniques``. ``exchange``
-    names two metrics or two techniques whose numbers change places; ``reverse`` turns signs round.
-    """
+    """Published numbers that a reading replaces by others."""
 
     model_config = STRICT
 
     tables: tuple[int, ...] = Field(min_length=1)
-    datasets: tuple[str, ...] = ()
-    techniques: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()  # all unless given
+    techniques: tuple[str, ...] = ()  # all unless given
+    # Two metrics or two techniques whose numbers change places.
     exchange: dict[Literal["metric", "technique"], Two] = {}
-    reverse: bool = False
+    reverse: bool = False  # whether signs are reversed
     reason: str = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -42,11 +39,11 @@ class Change(BaseModel):
         return self
 
     def apply(self, published: pd.DataFrame, values: pd.Series) -> pd.Series:
-        """Return the values in this reading; a ReportError says that what is exchanged was not published."""
-        meant = published["table"].isin(self.tables)
+        """Return the values in this reading; a ReportError means that an exchanged number is missing."""
+        affected = published["table"].isin(self.tables)
         for column, names in (("dataset", self.datasets), ("technique", self.techniques)):
-            meant &= published[column].isin(names) | (not names)
-        sources = published.loc[meant, list(KEY)]
+            affected &= published[column].isin(names) | (not names)
+        sources = published.loc[affected, list(KEY)]
         for column, (one, other) in self.exchange.items():
             sources = sources[sources[column].isin((one, other))]
             sources = sources.assign(**{column: sources[column].map({one: other, other: one})})
@@ -55,8 +52,8 @@ class Change(BaseModel):
         if taken.empty or taken.isna().any():
             absent = [str(key) for key in taken.index[taken.isna()]]
             raise ReportError(
-                "A reading of published numbers names some that were not published",
-                expected="numbers that stand in the file, and those that they are exchanged for",
+                "A reading names numbers that were not published",
+                expected="numbers in the file, for both sides of an exchange",
                 got="; ".join(absent[:3]) or f"none in tables {', '.join(map(str, self.tables))}",
                 remedy="correct tables, datasets, techniques or exchange of that change",
             )
@@ -67,29 +64,26 @@ class Change(BaseModel):
 
     @property
     def sentence(self) -> str:
-        """What is changed and why, for readers."""
-        what = [*(f"{' and '.join(names)} exchanged" for names in self.exchange.values())]
-        what += ["signs reversed"] * self.reverse
+        """The change and its reason, for readers."""
+        pairs = [f"{' and '.join(names)} exchanged" for names in self.exchange.values()]
+        change = "signs reversed" if self.reverse else pairs[0]
         where = ", ".join((" and ".join(f"Table {n}" for n in self.tables), *self.datasets, *self.techniques))
-        return f"{where}: {what[0]}. {self.reason.strip()}"
+        return f"{where}: {change}. {self.reason.strip()}"
 
 
 class Reading(BaseModel):
-    """A way to read published numbers: ``changes`` to the reading before it, the first one's to the print.
-
-    ``name`` is part of columns' names, ``title`` and ``description`` are for readers.
-    """
+    """A way to read published numbers."""
 
     model_config = STRICT
 
-    name: Identifier
+    name: Identifier  # part of columns' names
     title: str
     description: str
-    changes: tuple[Change, ...] = Field(min_length=1)
+    changes: tuple[Change, ...] = Field(min_length=1)  # to the previous reading; the first, to the print
 
     @property
     def suffix(self) -> str:
-        """What the names of its columns end in."""
+        """The end of its columns' names."""
         return f"_{self.name}"
 
 
@@ -100,10 +94,9 @@ class _ReadingsFile(BaseModel):
 
 
 def read_readings(path: Path) -> tuple[Reading, ...]:
-    """Return the readings that are declared beside a CSV file of published numbers; none without such a file.
+    """Return the readings in the TOML file beside a CSV file of published numbers; without it, none.
 
-    The file has the name of the other with the ending ``.toml``. An ExperimentError says that it is not TOML,
-    a ReportError that it breaks rules.
+    An ExperimentError means that it is not TOML, a ReportError that it breaks rules.
     """
     path = path.with_suffix(".toml")
     if not path.is_file():
@@ -119,7 +112,7 @@ def read_readings(path: Path) -> tuple[Reading, ...]:
 
 
 def add_readings(published: pd.DataFrame, readings: Sequence[Reading]) -> pd.DataFrame:
-    """Return published numbers with a column for each reading: ``value_as_read`` of one named ``as_read``."""
+    """Return published numbers with a column for each reading, such as ``value_as_read`` for ``as_read``."""
     values, columns = published["value"], {}
     for reading in readings:
         for change in reading.changes:

@@ -1,4 +1,4 @@
-"""A comparison in Markdown: both numbers of each published table, and the summary that gathers everything."""
+"""A comparison in Markdown: both numbers of each published table, and a summary."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ NOTHING = "–"
 
 
 def technique_title(name: str, comparison: Comparison) -> str:
-    """Return a published technique's name for readers: that of the entry that repeats it, if there is one."""
+    """Return a published technique's name for readers: the title of our entry that repeats it, if any."""
     ours = comparison.entry.techniques.get(name, name)
     return comparison.run.titles.get(ours) or name.replace("_", " ").capitalize()
 
 
 def metric_title(name: str) -> str:
     """Return a metric's name for readers."""
-    known = list_metrics()
-    return known[name].title if name in known else name.replace("_", " ").capitalize()
+    metrics = list_metrics()
+    return metrics[name].title if name in metrics else name.replace("_", " ").capitalize()
 
 
 def share_text(share: float) -> str:
@@ -40,7 +40,7 @@ def share_text(share: float) -> str:
 
 
 def heading(row: pd.Series, comparison: Comparison) -> str:
-    """Return what a row of the agreement is about, for readers."""
+    """Return the heading of a row of the agreement, for readers."""
     technique = row["technique"] and technique_title(row["technique"], comparison)
     match row["scope"]:
         case "overall":
@@ -62,7 +62,7 @@ def worst_blocks(agreement: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_otherwise(comparison: Comparison) -> pd.DataFrame:
-    """Return the rows of the agreement that are others in a reading of the published numbers."""
+    """Return the rows of the agreement that a reading of the published numbers changes."""
     rows = comparison.agreement
     printed, changed = rows["mean_absolute_error"], pd.Series(False, index=rows.index)
     for reading in comparison.readings:
@@ -71,7 +71,7 @@ def read_otherwise(comparison: Comparison) -> pd.DataFrame:
 
 
 def ways_of_reading(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return what each way to read the published numbers is called, and what its columns' names end in."""
+    """Return the title of each way to read the published numbers, and the suffix of its columns."""
     return [("as printed", ""), *((reading.title, reading.suffix) for reading in comparison.readings)]
 
 
@@ -191,9 +191,9 @@ def _ranks_section(comparison: Comparison) -> list[str]:
     taus = {(row.dataset, row.metric, row.beta): row.tau_b for row in ranks.itertuples()}
     body = []
     for dataset, metric in itertools.product(ranks["dataset"].unique(), ranks["metric"].unique()):
-        own = pd.Series([taus.get((dataset, metric, beta), math.nan) for beta in betas])
+        row = pd.Series([taus.get((dataset, metric, beta), math.nan) for beta in betas])
         names = markdown.plain(dataset), markdown.plain(metric_title(metric))
-        body.append([*names, *map(_tau, own), _tau(own.mean())])
+        body.append([*names, *map(_tau, row), _tau(row.mean())])
     defined = int(ranks["tau_b"].notna().sum())
     return [
         "Kendall's τ-b of the techniques between print and ours, by dataset, metric and β: 1 means the same "
@@ -240,13 +240,13 @@ def _run_line(comparison: Comparison) -> str:
 
 
 def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
-    """Say for each published dataset which of the run's entries its numbers are compared with."""
+    """Return, for each published dataset, the run's entries that its numbers are compared with."""
     lines = []
     metrics = {name: comparison.entry.metric(name) for name in rows["metric"].unique()}
     if renamed_metrics := [
-        f"{name} is {own.metric}" + (" with the other sign" if own.negated else "")
-        for name, own in metrics.items()
-        if name != own.metric or own.negated
+        f"{name} is {ours.metric}" + (" with the other sign" if ours.negated else "")
+        for name, ours in metrics.items()
+        if name != ours.metric or ours.negated
     ]:
         lines.append(markdown.plain("; ".join(renamed_metrics) + "."))
     compared = rows[rows["ours"].notna()].groupby(["dataset", "our_dataset", "test_data"], sort=False)
@@ -254,7 +254,7 @@ def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
         names = part.loc[part["technique"] != part["our_technique"], ["technique", "our_technique"]]
         renamed = names.drop_duplicates().itertuples(index=False, name=None)
         how = [f"bias {_listed(part['our_bias'])}, classifier {_listed(part['our_classifier'])}"]
-        if others := ", ".join(f"{name} is {own}" for name, own in renamed):
+        if others := ", ".join(f"{name} is {our_name}" for name, our_name in renamed):
             how.append(others)
         warning = next((d.warning for d in comparison.datasets if d.name == ours), None)
         caution = f" Warning: {warning.strip().rstrip('.')}." if warning else ""

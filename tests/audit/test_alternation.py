@@ -464,7 +464,7 @@ def test_without_data_the_run_says_that_no_network_can_stand_in(tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BETABENCH_CACHE", str(tmp_path / "empty"))
-        with pytest.raises(DataNotFoundError, match=r"network cannot stand in.*'wage_per_hour', not numbers"):
+        with pytest.raises(DataNotFoundError, match=r"network cannot replace.*'wage_per_hour', not"):
             run_alternation(experiment, Sources(tmp_path / "empty", offline=True))
 
 
@@ -574,7 +574,7 @@ def test_what_is_written_of_the_findings_is_what_was_measured() -> None:
     assert {f"{n:,}" for n in rows.values()} <= set(re.findall(r"[\d,]*\d", text))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_numbers(data_dir: Path) -> None:
     experiment = load_alternation("alternation")

@@ -257,7 +257,7 @@ def test_names_that_could_mean_two_things_are_refused() -> None:
     frame["d"] = ["(missing)", None, "e", "e"]
     with pytest.raises(DataError, match="and missing values"):
         audited(frame, prediction="p", sensitive="d")
-    with pytest.raises(ExperimentError, match="No metric is asked for"):
+    with pytest.raises(ExperimentError, match="No metric is named"):
         audited(frame, prediction="p", sensitive="a", metrics=[])
     by_name = audited(frame, prediction="p", sensitive="a", metrics="paper").metrics
     assert set(by_name["metric"]) == set(list_families()["paper"])

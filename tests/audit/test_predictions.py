@@ -150,8 +150,8 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
     [
         ({"y": ["good", "bad"] * 3}, {}, "'bad', 'good'.*--favorable"),
         ({"y": list("abcabc")}, {}, "3 values, and rates need two.*--favorable"),
-        ({"y": [1, 2, 1, 2, 1, 2]}, {}, "which one is favorable is not clear"),
-        ({"y": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}, {"favorable": 0.1}, "a quantity.*two classes by a limit"),
+        ({"y": [1, 2, 1, 2, 1, 2]}, {}, "the favorable value is not clear"),
+        ({"y": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}, {"favorable": 0.1}, "a quantity.*divide it into two classes"),
         ({"p": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}, {}, "--score"),
         ({"y": ["good", "bad"] * 3}, {"favorable": "goood"}, "did you mean 'good'"),
         ({"y": ["good", "bad"] * 3, "p": ["hi", "lo"] * 3}, {"favorable": "good"}, "the same values"),

@@ -602,7 +602,7 @@ def test_row_order_does_not_matter():
     assert one.tree_size_ > 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_same_bytes_in_any_process():
     program = (
         "import hashlib, numpy as np\n"

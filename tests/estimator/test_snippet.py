@@ -40,7 +40,7 @@ def test_the_lines_run_as_printed(technique: str, tmp_path: Path, monkeypatch: p
     assert "weights" not in found or len(found["rows"]) == len(found["labels"]) == len(found["weights"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("technique", list_techniques())
 def test_the_lines_of_every_technique_run(
     technique: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -51,7 +51,7 @@ def test_the_lines_of_every_technique_run(
     assert len(run(snippet(technique, "people.csv", **PEOPLE), tmp_path, monkeypatch)["decisions"]) == 300
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_they_run_in_a_process_of_their_own(tmp_path: Path) -> None:
     write_people(tmp_path)
     code = snippet("reweighing", "people.csv", **PEOPLE)

@@ -162,6 +162,7 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(
     assert "60 cells, 0 of them computed now" in capsys.readouterr().out
 
 
+@pytest.mark.nightly
 def test_a_worker_that_is_killed_costs_nothing(
     client: Any,
     prepared: PreparedExperiment,
@@ -185,6 +186,7 @@ def test_a_worker_that_is_killed_costs_nothing(
     assert files(tmp_path, prepared, outcome) == local
 
 
+@pytest.mark.nightly
 def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finished(
     client: Any, tmp_path: Path
 ) -> None:
@@ -206,12 +208,14 @@ def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finishe
     assert set(noted) == set(range(20))
 
 
+@pytest.mark.nightly
 def test_what_workers_say_of_their_processors_is_gathered(client: Any) -> None:
     engine = DaskEngine(client)
     assert by_block(engine.run([Task(0, (1,)), Task(1, (2,))], Handler, limits=Limits(30)))
     assert engine.processors == [processor()]
 
 
+@pytest.mark.nightly
 def test_a_coordinator_that_is_lost_leaves_no_process_and_nothing_to_wait_for(client: Any) -> None:
     with distributed.Client(client.scheduler.address, set_as_default=False) as other:
         running = DaskEngine(other).run([Task(0, ("process", "hang"))], Handler, limits=Limits(600))
@@ -255,6 +259,7 @@ def test_what_goes_wrong_in_a_cell_costs_that_cell_only(client: Any) -> None:
     assert set(client.run(os.getpid).values()) == before, "the Dask workers did not notice"
 
 
+@pytest.mark.nightly
 def test_a_cell_that_takes_dask_workers_down_is_given_up_and_no_other(client: Any) -> None:
     tasks = [Task(0, (1, "kill the parent")), *(Task(block, (block,)) for block in range(1, 9))]
     found = run(client, tasks)
@@ -265,6 +270,7 @@ def test_a_cell_that_takes_dask_workers_down_is_given_up_and_no_other(client: An
     assert found == {block: [(block, block)] for block in range(1, 9)}
 
 
+@pytest.mark.nightly
 def test_a_worker_keeps_its_process_until_the_run_ends(client: Any) -> None:
     found = run(client, [Task(block, ("process",)) for block in range(40)])
     pids = {pid for (pid,) in found.values()}
@@ -272,6 +278,7 @@ def test_a_worker_keeps_its_process_until_the_run_ends(client: Any) -> None:
     wait_until(lambda: not any(alive(pid) for pid in pids))
 
 
+@pytest.mark.nightly
 def test_leaving_early_ends_the_processes(client: Any) -> None:
     tasks = [Task(0, ("process",)), *(Task(block, ("hang",)) for block in range(1, 6))]
     running = DaskEngine(client).run(tasks, Handler, limits=Limits(600))
@@ -297,12 +304,14 @@ def alive(pid: int) -> bool:
     return True
 
 
+@pytest.mark.nightly
 def test_what_keeps_a_process_from_starting_is_told_here(client: Any, tmp_path: Path) -> None:
     make_handler = functools.partial(load_plugin, str(tmp_path / "nowhere.py"))
     with pytest.raises(PluginError, match=r"nowhere\.py.*no such file"):
         list(DaskEngine(client).run([Task(0, (1,))], make_handler, limits=Limits(5)))  # type: ignore[arg-type]
 
 
+@pytest.mark.nightly
 def test_workers_that_do_not_know_the_handler_are_refused(client: Any) -> None:
     module = types.ModuleType("only_here")
     exec("class Handler:\n    pass", module.__dict__)
@@ -313,6 +322,7 @@ def test_workers_that_do_not_know_the_handler_are_refused(client: Any) -> None:
     assert plugins(client) == []
 
 
+@pytest.mark.nightly
 def test_where_there_is_no_scheduler_it_is_said(client: Any) -> None:
     with (
         pytest.raises(ExperimentError, match="There is no Dask scheduler at"),
@@ -324,6 +334,7 @@ def test_where_there_is_no_scheduler_it_is_said(client: Any) -> None:
 # ---------------------------------------------------------------------------------------------- cluster files
 
 
+@pytest.mark.nightly
 def test_a_cluster_of_a_file_is_started_and_ended(tmp_path: Path) -> None:
     file = tmp_path / "local.toml"
     file.write_text(
@@ -338,6 +349,7 @@ def test_a_cluster_of_a_file_is_started_and_ended(tmp_path: Path) -> None:
         socket.create_connection((host, int(port)), timeout=5).close()
 
 
+@pytest.mark.nightly
 def test_a_batch_scheduler_gets_the_arguments_and_the_number_of_jobs(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,6 +382,7 @@ def test_a_batch_scheduler_gets_the_arguments_and_the_number_of_jobs(
         pass
 
 
+@pytest.mark.nightly
 def test_the_documented_example_makes_a_job_script() -> None:
     pytest.importorskip("dask_jobqueue", reason="needs the extra betabench[cluster]")
     text = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")

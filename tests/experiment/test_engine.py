@@ -114,7 +114,7 @@ print(own.children(recursive=True))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not CAN_FORK, reason="needs fork")
 @pytest.mark.parametrize(("before", "shared"), [("", "True"), ("import numpy", "False")])
 def test_workers_of_a_command_that_has_only_imported_are_forked_off_it(before: str, shared: str) -> None:

@@ -331,7 +331,7 @@ def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     assert gap_changes(frame[frame["group"] != GAP], "none").empty
 
 
-@pytest.mark.slow  # the page as a whole, twice
+@pytest.mark.nightly  # the page as a whole, twice
 def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
     of = made(
         {"sensitive": ["race", "sex"]}, techniques=["none", "massaging", "smote"], betas=[0.5], repetitions=2

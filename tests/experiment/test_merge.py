@@ -279,7 +279,13 @@ holdout = 0.3"""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("levels", "cells"), [("betas = [0.0, 0.5]", (24, 36, 12)), (HIDDEN, (80, 120, 40))])
+@pytest.mark.parametrize(
+    ("levels", "cells"),
+    [
+        ("betas = [0.0, 0.5]", (24, 36, 12)),
+        pytest.param(HIDDEN, (80, 120, 40), marks=pytest.mark.nightly),
+    ],
+)
 def test_merged_shards_are_the_whole_run_byte_for_byte(
     levels: str, cells: tuple[int, int, int], quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

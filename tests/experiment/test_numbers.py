@@ -213,7 +213,7 @@ OWN_LEARNER = {"adversarial", "gerry_fair", "prejudice_remover", "zafar_2015", "
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name in {"fair_smote", "lfr"} else ())
+        pytest.param(name, marks=pytest.mark.nightly if name in {"fair_smote", "lfr"} else ())
         for name in sorted(list_techniques().keys() - OWN_LEARNER)
     ],
 )
@@ -262,7 +262,7 @@ def test_a_card_without_numbers_is_said_to_have_none(card: str) -> None:
     assert cells(made)["none", "numbers", 0.0].status == "ok"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 def test_on_adult_boosting_is_as_right_as_on_the_file_itself(data_dir: Path) -> None:
     boosting = {"classifier": "gradient_boosting", "encoding": "numbers"}

@@ -149,6 +149,7 @@ def test_a_cell_that_eats_memory_is_cut_off_at_the_limit_and_the_rest_goes_on(ho
     assert results[1] == [(1, 7)]
 
 
+@pytest.mark.nightly
 def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
     grandchild = "held = b'x' * 2**27; print(flush=True); input()"
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {grandchild!r}])"
@@ -162,6 +163,7 @@ def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
     assert pool._MemoryMeter().held(one.pid) == 0
 
 
+@pytest.mark.nightly
 def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -205,6 +207,7 @@ def test_folder_environment_streams_and_alarms_are_put_back(capfd: pytest.Captur
     assert capfd.readouterr() == ("", "hello\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "mess", ["leave a thread", pytest.param("leave a child", marks=posix), "make warnings errors"]
 )
@@ -214,6 +217,7 @@ def test_a_process_that_cannot_be_tidied_serves_no_other_cell(mess: str) -> None
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @posix
 def test_processes_that_a_cell_starts_end_with_it() -> None:
     (child, value) = run([Task(0, ("leave a process", 3))])[0]
@@ -234,12 +238,14 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.nightly
 @posix
 def test_a_fork_that_comes_back_gives_no_second_answer(capfd: pytest.CaptureFixture[str]) -> None:
     assert run([Task(0, ("fork", 1, "fork", 2))], n_workers=1)[0] == ["forked", (0, 1), "forked", (0, 2)]
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.nightly
 @posix
 def test_a_forked_child_does_not_hide_that_its_worker_died() -> None:
     failure, value = run([Task(0, ("fork and die", 2))], n_workers=1, time_limit=60)[0]
@@ -249,6 +255,7 @@ def test_a_forked_child_does_not_hide_that_its_worker_died() -> None:
     assert value == (0, 2)
 
 
+@pytest.mark.nightly
 @posix
 def test_a_process_in_a_session_of_its_own_is_ended_too() -> None:
     pid, failure = run([Task(0, ("start a session", "hang"))], n_workers=1, time_limit=2)[0]
@@ -259,6 +266,7 @@ def test_a_process_in_a_session_of_its_own_is_ended_too() -> None:
     assert not alive(pid)
 
 
+@pytest.mark.nightly
 @posix
 def test_what_is_written_into_the_pipe_costs_its_cell_alone() -> None:
     failure, value = run([Task(0, ("write into the pipe", 2))], n_workers=1, time_limit=60)[0]
@@ -297,6 +305,7 @@ class Dear(Handler):
             yield os.getpid(), os.getppid(), Dear.made
 
 
+@pytest.mark.nightly
 @forking
 def test_workers_come_of_one_process_in_which_the_handler_is_made_once() -> None:
     batches = run_tasks([Task(b, (1,)) for b in range(8)], Dear, n_workers=3, limits=Limits(60))
@@ -320,6 +329,7 @@ def test_what_workers_are_forked_from_may_be_killed_and_no_cell_is_to_blame() ->
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while() -> None:
     with pytest.raises(ExperimentError, match="was killed 3 times"):
@@ -327,6 +337,7 @@ def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while()
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_server_whose_pipe_is_closed_is_lost_even_while_it_still_ends(
     monkeypatch: pytest.MonkeyPatch,
@@ -351,6 +362,7 @@ class Threaded(Handler):
         threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_process_with_threads_is_not_forked() -> None:
     tasks = [Task(0, ("process", "die", 2))]
@@ -363,6 +375,7 @@ def test_a_process_with_threads_is_not_forked() -> None:
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_several_pools_share_what_their_workers_come_of() -> None:
     with contextlib.closing(ForkServer(pool.work)) as server:
@@ -376,6 +389,7 @@ def test_several_pools_share_what_their_workers_come_of() -> None:
     assert nothing_is_left()
 
 
+@pytest.mark.nightly
 @forking
 def test_a_server_without_work_ends_with_its_process() -> None:
     code = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,6 +33,7 @@ from benchmark.runs.describe import describe_run
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
 from benchmark.runs.report_frames import described_scenarios
+from benchmark.seeding import axis_seed
 from benchmark.statistics.answers import constant_on
 from benchmark.techniques import Technique
 from tests.helpers.engines import InProcess
@@ -305,6 +307,18 @@ def test_a_fold_that_gives_no_result_is_named_with_its_reason(monkeypatch: pytes
     monkeypatch.setattr(type(made.datasets["compas"].biases["label"]), "plant_in_rows", fail)
     (broken, *_) = evaluator(block, own)
     assert broken.reason.startswith("fold 1 of 3: the rows to train and test on could not be drawn: ")
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_blocks_share_no_random_numbers(paired: bool) -> None:
+    made = prepared(paired_betas=paired)
+    (data,) = made.datasets.values()
+    blocks = [
+        (replace(data, name=name), Block(name, "label", level, repetition))
+        for name, level, repetition in itertools.product(("one", "two"), (0.0, 0.5), (0, 1))
+    ]
+    seeds = {axis_seed(3, **axes(own, block, made.experiment)) for own, block in blocks}
+    assert len(seeds) == (4 if paired else 8)  # paired levels share theirs
 
 
 @pytest.mark.parametrize("train", ["network", "data"])

@@ -431,7 +431,7 @@ def test_a_run_that_was_cut_off_ends_with_the_same_files(
     assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
 
 
-@pytest.mark.slow  # starts processes
+@pytest.mark.nightly  # starts processes
 def test_files_do_not_hang_on_the_number_of_workers(
     prepared: PreparedExperiment, folder: Path, tmp_path: Path
 ) -> None:

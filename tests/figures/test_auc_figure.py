@@ -28,7 +28,8 @@ from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
 from benchmark.text.writing import FORMATS
 from tests.helpers.engines import InProcess
-from tests.helpers.figure_checks import cut_off, nightly_but, overlapping, texts_of
+from tests.helpers.figure_checks import cut_off, overlapping, texts_of
+from tests.helpers.marks import nightly_but
 
 TITLE = "Made-up data by sex and race"
 SEXES = ("Female", "Male", "Other", "Unspecified")

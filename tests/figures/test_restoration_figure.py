@@ -15,9 +15,10 @@ from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
-from tests.helpers.figure_checks import flaws, nightly_but, panels, texts_of
+from tests.helpers.figure_checks import flaws, panels, texts_of
 from tests.helpers.made_up_restoration import BETA, with_restoration
 from tests.helpers.made_up_statistics import statistics
+from tests.helpers.marks import nightly_but
 from tests.helpers.planted_folder import PLANTED, write_planted_folder
 
 

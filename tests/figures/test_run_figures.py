@@ -22,7 +22,6 @@ from tests.helpers.figure_checks import (
     cut_off,
     flaws,
     grey_levels,
-    nightly_but,
     overlapping,
     panels,
     texts_of,
@@ -40,6 +39,7 @@ from tests.helpers.made_up_runs import (
     many_techniques,
     sample_run,
 )
+from tests.helpers.marks import nightly_but
 
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:
@@ -358,7 +358,7 @@ def test_the_baseline_stands_behind_every_other_technique() -> None:
     assert "Grey line: the baseline (Sensitive feature dropped)" in texts_of(tradeoff(run))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_clouds_of_many_dots_are_pixels_and_all_else_is_not() -> None:
     small, large = (tradeoff(run_of(ADULT, 9, repetitions=n)) for n in (2, 30))
     images = [render(figure, "svg").count(b"<image") for figure in (small, large)]

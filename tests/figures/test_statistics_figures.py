@@ -25,8 +25,9 @@ from benchmark.figures.recovery import draw_recovery, recovery_panels
 from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from tests.helpers.figure_checks import flaws, grey_levels, nightly_but, numbers_in, panels, texts_of
+from tests.helpers.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
 from tests.helpers.made_up_statistics import METRICS, WARNING, statistics
+from tests.helpers.marks import nightly_but
 from tests.helpers.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
 SIZES = (1, 2, 9, 25, 39)
@@ -225,7 +226,7 @@ def test_costs_of_recovery_fill_their_panels_whatever_other_stages_cost(planted:
     assert all(high - low < 2 for low, high in (axes.get_ylim() for axes in labelled))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_many_techniques_those_nearest_to_full_recovery_are_shown(
     planted: RunStatistics, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -236,7 +236,7 @@ def test_the_figure_is_drawn() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", RUNS)
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path, name: str) -> None:

@@ -216,7 +216,7 @@ def table_of_samples() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "table", [table_of_recoveries, pytest.param(table_of_samples, marks=pytest.mark.slow)]
+    "table", [table_of_recoveries, pytest.param(table_of_samples, marks=pytest.mark.nightly)]
 )
 def test_the_findings_are_what_was_measured(table: Callable[[], Iterator[tuple[str, str]]]) -> None:
     text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").splitlines()
@@ -225,7 +225,7 @@ def test_the_findings_are_what_was_measured(table: Callable[[], Iterator[tuple[s
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:
     words = [
         "run",

@@ -48,6 +48,7 @@ def test_every_technique_met_every_learner_and_its_own_once() -> None:
     assert not of_own & set(results.loc[results["classifier"] != OWN, "technique"])
 
 
+@pytest.mark.nightly
 def test_pairs_of_learners_are_compared_everywhere() -> None:
     found = agreement()
     n = len(learners.learners())

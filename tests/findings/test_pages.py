@@ -23,14 +23,17 @@ BY_HAND = {
 """Findings whose words and numbers are written by hand, and the tests that hold them."""
 
 
+LONG = {"learners": pytest.mark.nightly}  # resampling of every pair of learners
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", [pytest.param(name, marks=LONG.get(name, ())) for name in STUDIES])
 def test_pages_are_those_of_the_committed_values(study: str) -> None:
     for path, content in import_module(f"tools.findings.{study}").pages().items():
         assert path.read_text(encoding="utf-8") == content.decode(), path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_findings_are_forgotten() -> None:
     written = {
         path.parent.name

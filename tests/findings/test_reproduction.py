@@ -118,7 +118,7 @@ def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:
     experiment = narrow(load_experiment("paper"), repetitions=1, betas=[0.5])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
-import pytest
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
@@ -16,11 +14,6 @@ from matplotlib.transforms import Bbox
 
 from benchmark.figures.heat_grid import CellTexts
 from benchmark.figures.style import styled
-
-
-def nightly_but(daily: object, variants: Iterable[object]) -> list[Any]:
-    """Return variants of a figure as parameters: one is for each day, the rest are for the night."""
-    return [pytest.param(own, marks=() if own == daily else pytest.mark.nightly) for own in variants]
 
 
 def boxes(figure: Figure) -> list[tuple[str, Bbox]]:

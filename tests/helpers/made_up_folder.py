@@ -148,18 +148,21 @@ def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES
 
 def write_made_up_folder(folder: Path, manifest: dict[str, Any] | None = None) -> Path:
     """Write the files of a run that the page is made from, and return the folder."""
-    folder.mkdir()
-    (folder / "manifest.json").write_text(json.dumps(manifest or made_up_manifest()))
-    write_frames(folder, pd.concat([made_up_results(), made_up_shares()]), made_up_failures())
-    return folder
+    results = pd.concat([made_up_results(), made_up_shares()])
+    return write_run_folder(folder, manifest or made_up_manifest(), results, made_up_failures())
 
 
-def write_frames(folder: Path, results: pd.DataFrame, failures: pd.DataFrame | None = None) -> None:
-    """Write results, failures and summary of the run that a folder has the manifest of."""
+def write_run_folder(
+    folder: Path, manifest: dict[str, Any], results: pd.DataFrame, failures: pd.DataFrame | None = None
+) -> Path:
+    """Write manifest, results, failures and summary of a run to a new folder, and return it."""
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
     failures = pd.DataFrame(columns=list(FAILURE_COLUMNS)) if failures is None else failures
     run = RunFrames.of(Manifest.read(folder / "manifest.json"), results, failures)
     for name, frame in (("results", results), ("failures", failures), ("summary", run.summary)):
         (folder / f"{name}.csv").write_text(csv_text(frame))
+    return folder
 
 
 def write_made_up_page(folder: Path, baselines: Sequence[str] = ()) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pandas as pd
 
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.runs.descriptions import GroupSizes
-from tests.helpers.made_up_folder import BETAS, made_up_manifest, write_frames
+from tests.helpers.made_up_folder import BETAS, made_up_manifest, write_run_folder
 
 PLANTED = {
     "none": "No technique",
@@ -107,7 +106,6 @@ def write_planted_folder(
     groups : mapping of str to GroupSizes, optional
         Test rows of some datasets, in place of those that the results are of.
     """
-    folder.mkdir()
     manifest = made_up_manifest(PLANTED)
     manifest["experiment"] |= {"name": "planted", "title": "Planted", "repetitions": repetitions}
     for entry in manifest["experiment"]["datasets"]:
@@ -116,6 +114,4 @@ def write_planted_folder(
         facts["test_groups"] = vars((groups or {}).get(name, GROUPS))
         facts["bias"]["cpt"]["acting"] = facts["bias"]["cpt"]["edits"]
     manifest["cells"] = {"planned": len(DATASETS) * len(BETAS) * len(PLANTED) * repetitions}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    write_frames(folder, planted_results(repetitions))
-    return folder
+    return write_run_folder(folder, manifest, planted_results(repetitions))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import BALANCED, BIASED, FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS
-from tests.helpers.made_up_folder import made_up_manifest, write_frames
+from tests.helpers.made_up_folder import made_up_manifest, write_run_folder
 from tests.helpers.planted_folder import GROUPS
 
 TESTS = (ORIGINAL, BIASED, BALANCED)
@@ -69,8 +68,4 @@ def write_tested_folder(folder: Path, tests: Sequence[str] = TESTS) -> Path:
     manifest["metrics"] = [{"name": m, "title": m.capitalize(), "ideal": i} for m, i in ideals.items()]
     manifest["headline"] = list(METRICS[:2])
     manifest["cells"] = {"planned": 2 * len(BIASES) * len(BETAS) * len(TECHNIQUES) * REPETITIONS}
-    results, failures = frames(tests)
-    folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    write_frames(folder, results, failures)
-    return folder
+    return write_run_folder(folder, manifest, *frames(tests))

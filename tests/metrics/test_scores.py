@@ -315,7 +315,7 @@ def test_scores_that_are_no_probabilities(name: str, score: float) -> None:
     rows = Predictions(np.array([0, 0, 1, 1]), ("a", "b"), y_true, y_score=np.array([0.2, 0.3, score, 0.5]))
     for found in measure(rows, [name]):
         assert math.isnan(found.value)
-        assert found.reason == f"it needs scores in [0, 1], and one is {score}"
+        assert found.reason == f"it needs scores in [0, 1], not {score}"
 
 
 def test_probabilities_beyond_the_ends_by_rounding() -> None:

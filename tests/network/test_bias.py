@@ -3,6 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.bias import make_bias
+from benchmark.bias.cpt import CptBias
 from benchmark.bias.edits import BiasEdit, apply_bias
 from benchmark.errors import BiasError, UnknownNameError
 from benchmark.network.inference import discrimination, joint_distribution
@@ -23,6 +25,8 @@ def test_the_papers_toy_table(toy: Network) -> None:
     biased = apply_bias(toy, [BiasEdit("s", "deprived")], 0.5)
     np.testing.assert_allclose(biased.cpts[1], [[0.63, 0.37], [0.90, 0.10]])
     assert discrimination(biased) == pytest.approx(0.27)
+    planted = make_bias(CptBias(edits=(BiasEdit("s", "deprived"),))).plant(toy, 0.5)
+    np.testing.assert_array_equal(planted.network.cpts[1], biased.cpts[1])
 
 
 @settings(max_examples=50, deadline=None)

@@ -34,7 +34,7 @@ def test_every_card_has_its_embedded_network(card: Card) -> None:
 BIG = {"adult", "compas", "dutch", "kdd_census"}  # many rows; the second compiles what all need
 every_card = pytest.mark.parametrize(
     "card",
-    [pytest.param(card, id=card.name, marks=[pytest.mark.slow] * (card.name in BIG)) for card in CARDS],
+    [pytest.param(card, id=card.name, marks=[pytest.mark.nightly] * (card.name in BIG)) for card in CARDS],
 )
 
 

@@ -215,7 +215,7 @@ for algorithm in ("hill_climbing", "tabu", "exact"):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_hash_seed_has_no_influence() -> None:
     answers = [
         subprocess.run(

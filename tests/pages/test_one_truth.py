@@ -19,6 +19,7 @@ from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections.choices import answer_counts
 from benchmark.sections.goals import by_goal
 from benchmark.statistics.answer_record import by_level
+from tests.helpers.marks import nightly_but
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +79,7 @@ def rows_of(scenario: dict[str, Any], baseline: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize("kind", RUNS)
+@pytest.mark.parametrize("kind", nightly_but("holdout", RUNS))
 def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
     fields = {"name": kind, "title": kind, "seed": 3, "betas": [0, 0.5], "classifiers": ["naive_bayes"]}
     given = {**fields, **RUNS[kind]}

@@ -554,7 +554,7 @@ def test_the_command_of_a_shipped_experiment_leaves_added_techniques_to_the_run(
     assert "--techniques" not in page
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:
     code = (
         "from tests.helpers.made_up_folder import write_made_up_page; from pathlib import Path; import sys; "

@@ -222,6 +222,7 @@ def axe_faults(page: Page, *rules: str) -> list[str]:
 # --------------------------------------------------------------------------------------- what it shows
 
 
+@pytest.mark.nightly
 def test_the_page_of_the_paper_shows_tables_and_figures(visit: Visits, paper: Path) -> None:
     assert paper.stat().st_size < 6_000_000
     page = visit(paper)
@@ -251,6 +252,7 @@ def test_names_are_text(visit: Visits, made_up: Path) -> None:
     assert names == list(TECHNIQUES.values())
 
 
+@pytest.mark.nightly
 def test_what_has_no_result_is_shown_with_the_reason(visit: Visits, made_up: Path) -> None:
     page = visit(made_up, "technique=gone")
     rows = table(page)
@@ -282,6 +284,7 @@ def test_filters_change_what_is_shown(visit: Visits, made_up: Path) -> None:
     assert page.locator("#tradeoff-title").text_content() == "Accuracy against from_elsewhere"
 
 
+@pytest.mark.nightly
 def test_sorting_sorts(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     header = page.locator("#table thead th").nth(3)
@@ -299,6 +302,7 @@ def test_sorting_sorts(visit: Visits, made_up: Path) -> None:
     assert page.evaluate("document.activeElement.dataset.sort") == "mean"
 
 
+@pytest.mark.nightly
 def test_a_technique_is_brought_out_everywhere(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     page.locator("#table").get_by_role("button", name="Plain, with a comma").first.click()
@@ -344,6 +348,7 @@ def test_hovering_says_n_interval_and_p(visit: Visits, made_up: Path) -> None:
 # ------------------------------------------------------------------------------------- its statistics
 
 
+@pytest.mark.nightly
 def test_a_baseline_that_was_not_compared_with_is_not_tested(visit: Visits, made_up: Path) -> None:
     """A link may name any; nothing may be said of it that was not computed."""
     page = visit(made_up, "baseline=gone")
@@ -361,6 +366,7 @@ def test_a_baseline_that_was_not_compared_with_is_not_tested(visit: Visits, made
     assert tested == {("Discrimination", False), ("Accuracy", False), ("from_elsewhere", True)}
 
 
+@pytest.mark.nightly
 def test_the_table_of_those_that_hold_up(visit: Visits, made_up: Path, planted: Path) -> None:
     page = visit(made_up, "dataset=dutch%3Aembedded")
     assert len(table(page, "overview")) == 1, "there the bias has no effect"
@@ -433,6 +439,7 @@ def test_the_answers_are_shown_as_they_were_decided(visit: Visits, planted: Path
     assert n_shown == 2 * 5 * 3 * (len(PLANTED) + 1)
 
 
+@pytest.mark.nightly
 def test_all_answers_of_a_level_are_in_sight(visit: Visits, planted: Path) -> None:
     page = visit(planted)
     inner, outer = page.evaluate(
@@ -442,6 +449,7 @@ def test_all_answers_of_a_level_are_in_sight(visit: Visits, planted: Path) -> No
     assert inner == outer
 
 
+@pytest.mark.nightly
 def test_what_has_no_better_values_is_compared_with_nothing(visit: Visits, made_up: Path) -> None:
     page = visit(made_up, "over=from_elsewhere&baseline=none")
     caption = page.locator("#holding caption").text_content() or ""
@@ -475,6 +483,7 @@ def test_useless_classifiers_are_marked_and_never_recommended(visit: Visits, pla
     assert all(cell.count("† ") == 1 for cell in holding[PLANTED["poor"]][:3])
 
 
+@pytest.mark.nightly
 def test_the_table_of_answers(visit: Visits, planted: Path) -> None:
     page = visit(planted)
     assert page.get_by_role("radio", name="β = 1").is_checked()  # the most bias that there is
@@ -567,6 +576,7 @@ def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, p
     assert found["baseline_degenerate"].all()
 
 
+@pytest.mark.nightly
 def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Visits, planted: Path) -> None:
     page = visit(planted, "over=accuracy")
     for figure in ("tradeoff", "curves"):
@@ -591,6 +601,7 @@ def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Vis
     assert page.locator("#constant-told").text_content() == ""
 
 
+@pytest.mark.nightly
 def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn(visit: Visits, tmp_path: Path) -> None:
     far = {"adult": GroupSizes(0, 200, 1, 299)}
     page = visit.open(
@@ -603,6 +614,7 @@ def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn(visit: Visi
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("metrics", [["accuracy"], ["discrimination"]])
 def test_a_page_of_other_metrics_says_what_the_table_needs(
     visit: Visits, planted: Path, tmp_path: Path, metrics: list[str]
@@ -644,6 +656,7 @@ def test_the_fragment_restores_the_view(visit: Visits, made_up: Path) -> None:
     assert "#" not in again.url
 
 
+@pytest.mark.nightly
 def test_a_fragment_that_speaks_of_what_is_not_there_is_harmless(visit: Visits, made_up: Path) -> None:
     page = visit(
         made_up, "dataset=x&x=<script>&technique=nobody&technique=plain&sort=constructor&tab=../&%E0"
@@ -655,6 +668,7 @@ def test_a_fragment_that_speaks_of_what_is_not_there_is_harmless(visit: Visits, 
     assert page.get_by_role("tab", name="Results").get_attribute("aria-selected") == "true"
 
 
+@pytest.mark.nightly
 def test_the_link_is_copied(visit: Visits, made_up: Path) -> None:
     page = visit(made_up, "find=plain")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -694,6 +708,7 @@ def test_the_csv_holds_what_is_shown(visit: Visits, made_up: Path) -> None:
     assert float(cell["pairs"]) == 5
 
 
+@pytest.mark.nightly
 def test_figures_are_downloaded(visit: Visits, made_up: Path) -> None:
     page = visit(made_up, "colours=dark")
     for file_format, start in {"png": b"\x89PNG", "svg": b"<svg"}.items():
@@ -708,6 +723,7 @@ def test_figures_are_downloaded(visit: Visits, made_up: Path) -> None:
 # ---------------------------------------------------------------------------------------- for everybody
 
 
+@pytest.mark.nightly
 def test_tabs_by_keyboard(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     page.get_by_role("tab", name="Results").focus()
@@ -722,6 +738,7 @@ def test_tabs_by_keyboard(visit: Visits, made_up: Path) -> None:
     assert page.get_by_role("tabpanel", name=tabs[-1]).is_visible()
 
 
+@pytest.mark.nightly
 def test_figures_are_drawn_when_they_come_into_view(visit: Visits, made_up: Path) -> None:
     page = visit.open(made_up, "tab=data", viewport={"width": 600, "height": 500})
     assert page.locator(".main-svg").count() == 0
@@ -734,7 +751,10 @@ def test_figures_are_drawn_when_they_come_into_view(visit: Visits, made_up: Path
     assert page.evaluate("document.querySelector('#curves .main-svg').clientWidth") > 300
 
 
-@pytest.mark.parametrize(("colours", "rules"), [("light", ()), ("dark", ("color-contrast",))])
+DARK = pytest.param("dark", ("color-contrast",), marks=pytest.mark.nightly)
+
+
+@pytest.mark.parametrize(("colours", "rules"), [("light", ()), DARK])
 def test_axe_finds_nothing_serious(
     visit: Visits, made_up: Path, colours: str, rules: tuple[str, ...]
 ) -> None:
@@ -744,6 +764,7 @@ def test_axe_finds_nothing_serious(
         assert axe_faults(page, *rules) == [], name
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing_serious_in_the_table_of_answers(
     visit: Visits, planted: Path, colours: str
@@ -752,11 +773,13 @@ def test_axe_finds_nothing_serious_in_the_table_of_answers(
     assert axe_faults(page) == []
 
 
+@pytest.mark.nightly
 def test_axe_finds_nothing_serious_on_the_page_of_the_paper(visit: Visits, paper: Path) -> None:
     page = visit(paper, "dataset=dutch&bias=cpt&classifier=c45&beta=1")
     assert axe_faults(page) == []
 
 
+@pytest.mark.nightly
 def test_the_system_decides_on_dark_until_the_reader_does(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     drawn(page, "curves")

@@ -30,7 +30,7 @@ from benchmark.experiment.prepare import prepare_experiment
 from benchmark.published.comparison_files import (
     compare_folder,
     print_comparison,
-    published_numbers,
+    published_path,
     read_published,
     write_comparison,
 )
@@ -53,13 +53,13 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from tests.helpers.figure_checks import (
     colorbars,
     cut_off,
-    nightly_but,
     numbers_in,
     overlapping,
     panels,
     texts_of,
 )
 from tests.helpers.made_up_runs import made_up_dataset, manifest_of
+from tests.helpers.marks import nightly_but
 from tests.helpers.published import ENTRY, MEANS, PUBLISHED, manifest, write_run
 
 PAPER = load_experiment("paper")
@@ -79,7 +79,7 @@ PAPERS_TECHNIQUES |= {5: PAPERS_TECHNIQUES[2], 6: PAPERS_TECHNIQUES[3], 7: PAPER
 @pytest.fixture(scope="module")
 def papers() -> pd.DataFrame:
     assert PAPER.published is not None
-    return published_numbers(PAPER.published)
+    return read_published(published_path(PAPER.published))
 
 
 def test_the_papers_numbers_are_complete(papers: pd.DataFrame) -> None:
@@ -595,7 +595,7 @@ def test_what_an_earlier_comparison_left_is_removed(run_dir: Path, comparison: C
     assert left == {"table1.md", "table2.md", "notes.md"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_run_gives_the_same_bytes_whatever_the_hash_seed(run_dir: Path) -> None:
     outputs = []
     for seed in ("1", "2"):
@@ -892,4 +892,4 @@ def test_a_damaged_file_of_published_numbers_is_refused(tmp_path: Path, content:
 
 def test_a_missing_file_of_published_numbers_is_named(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match=r"gone\.csv cannot be read"):
-        published_numbers(entry_of(file=str(tmp_path / "gone.csv")))
+        read_published(published_path(entry_of(file=str(tmp_path / "gone.csv"))))

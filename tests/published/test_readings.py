@@ -18,7 +18,8 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.published.comparison_files import (
     compare_folder,
     print_comparison,
-    published_numbers,
+    published_path,
+    read_published,
     write_comparison,
 )
 from benchmark.published.figure import draw_differences
@@ -92,7 +93,7 @@ def test_without_a_file_there_is_no_reading(tmp_path: Path) -> None:
 def test_the_papers_readings_change_what_they_say_and_nothing_else() -> None:
     entry = load_experiment("paper").published
     assert entry is not None
-    frame = add_readings(published_numbers(entry), read_readings(SHIPPED)).set_index(list(KEY))
+    frame = add_readings(read_published(published_path(entry)), read_readings(SHIPPED)).set_index(list(KEY))
     value = {name: frame[name] for name in ("value", "value_as_read", "value_with_hypotheses")}
 
     def changed(one: str, other: str) -> set[tuple[object, ...]]:

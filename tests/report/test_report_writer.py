@@ -69,7 +69,7 @@ def shuffled_run() -> Run:
     return replace(run, results=run.results.sample(frac=1, random_state=3))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_bytes_depend_on_neither_hash_seed_nor_order_nor_the_users_style(
     tmp_path: Path, report: Path
 ) -> None:

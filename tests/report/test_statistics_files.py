@@ -460,7 +460,7 @@ def test_tables_hold_together_in_latex(tables: dict[str, ReportTable], tmp_path:
 # ------------------------------------------------------------------------------------ files and console
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_folder_gives_the_same_bytes(
     folder: Path, statistics: RunStatistics, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from benchmark.pages.run_page import write_page
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 COMMITTED = Path(__file__).resolve().parents[2] / "results" / "tuning"
 

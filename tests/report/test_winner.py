@@ -101,7 +101,7 @@ def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
     assert (said, lines) == ("No lines of Python are shown: the dataset's card is not at hand.", "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hidden_bias, "HIDDEN_BIAS_FILE", write_made_up_table(here))
     console = Console(record=True, width=200, quiet=False, emoji=False, file=io.StringIO())

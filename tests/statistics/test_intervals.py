@@ -97,7 +97,7 @@ _OTHER_RUNS = ("groups", "learners", "legast2025", "suite", "tests", "tuning", "
 
 
 @pytest.mark.parametrize(
-    "name", ["paper", "techniques", *(pytest.param(name, marks=pytest.mark.slow) for name in _OTHER_RUNS)]
+    "name", ["paper", "techniques", *(pytest.param(name, marks=pytest.mark.nightly) for name in _OTHER_RUNS)]
 )
 def test_means_and_intervals_of_a_committed_run_are_those_of_its_summary(name: str) -> None:
     run = read_frames(RESULTS / name)

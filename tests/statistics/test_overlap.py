@@ -14,6 +14,7 @@ from benchmark.statistics.cells import Resampling, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED, corrected_t_p_values
 from benchmark.statistics.intervals import NO_FOLDS, student_intervals
 from tests.helpers.made_up_results import GOALS, results
+from tests.helpers.marks import nightly_but
 
 HALVES = Resampling({"one": 1.0})
 
@@ -152,8 +153,7 @@ def test_the_corrected_test_holds_its_level_where_the_uncorrected_does_not(
     assert (uncorrected <= 0.05).mean() > 0.2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("repeats", [5, 10, 30])
+@pytest.mark.parametrize("repeats", nightly_but(5, (5, 10, 30)))
 def test_the_intervals_of_a_level_hold_together_where_splits_overlap(repeats: int) -> None:
     """Nine classifiers are equally good, each by a feature of its own: no improvement is true."""
     rng = np.random.default_rng(28)

@@ -48,7 +48,11 @@ CHEAPER: dict[str, dict[str, Any]] = {
     "grid_search": {"grid_size": 9},
     "exponentiated_gradient": {"max_iterations": 5},
 }
-CONFIGURED = [(n, p) for n in list_techniques() for p in [CHEAPER.get(n, {}), *VARIANTS.get(n, [])]]
+# Defaults by day, variants by night.
+CONFIGURED = [
+    *(pytest.param(n, CHEAPER.get(n, {})) for n in list_techniques()),
+    *(pytest.param(n, p, marks=pytest.mark.nightly) for n in list_techniques() for p in VARIANTS.get(n, [])),
+]
 
 
 def conforms(technique: Technique) -> None:
@@ -68,7 +72,7 @@ def test_what_is_expensive_conforms_as_it_is(name: str) -> None:
     conforms(get_technique(name))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", list_techniques())
 def test_every_registered_technique_conforms_with_the_classifier_of_the_command(name: str) -> None:
     c45 = make_classifier("c45")

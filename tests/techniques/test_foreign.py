@@ -187,7 +187,7 @@ def conforms(name: str) -> None:
     assert results[0].status == "passed"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_prejudice_remover_leaves_no_file_and_no_process(
     tables: tuple[Table, Table], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -517,7 +517,7 @@ def test_a_group_that_was_not_held_out_keeps_the_randomized_threshold_0() -> Non
     assert answer[139:].all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_form_conforms() -> None:
     forms: list[tuple[str, dict[str, Any]]] = [
         ("equalized_odds", {"objective": "balanced_accuracy"}),

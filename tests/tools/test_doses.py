@@ -14,13 +14,13 @@ def solved() -> dict[str, dict[str, tuple[Dose, ...]]]:
     return table()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 def test_the_page_says_what_is_in_reach(solved: dict[str, dict[str, tuple[Dose, ...]]]) -> None:
     assert as_markdown(solved) in PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.real_data
 def test_a_level_adds_its_dose_on_every_dataset_unless_the_bias_jumps(
     solved: dict[str, dict[str, tuple[Dose, ...]]],

@@ -1,13 +1,12 @@
-"""Alternation (Alelyani 2021): what a model's predictions owe to one value of an attribute.
+"""Alternation (Alelyani 2021): the influence of an attribute's value on a model's predictions.
 
-Each row is given another identity, female for male and the other way round, and predicted once more. How far
-the predictions of each group move, as a difference of means and as a Kullback-Leibler divergence, is what
-the model makes of the attribute itself, all other columns being equal. Proxies stay as they are, so an
-attribute that other columns tell can matter more than its alternation shows;
-:mod:`benchmark.audit.influence` measures those.
+Each row gets another identity, female for male and male for female, and a second prediction. The change of
+each group's predictions, as a difference of means and as a Kullback-Leibler divergence, is the influence of
+the attribute itself, with all other columns equal. Proxies stay as they are, so an attribute that other
+columns reveal can matter more than its alternation shows; :mod:`benchmark.audit.influence` measures those.
 
-:mod:`~benchmark.audit.alternation.exchange` measures any model; ``betabench alternation`` runs what a file
-declares (:mod:`~benchmark.audit.alternation.experiment`).
+:mod:`~benchmark.audit.alternation.exchange` measures any model; ``betabench alternation`` runs an experiment
+file (:mod:`~benchmark.audit.alternation.experiment`).
 """
 
 from benchmark.audit.alternation.exchange import (

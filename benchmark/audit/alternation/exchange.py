@@ -19,7 +19,7 @@ Encoding = Literal["one_hot", "ordinal"]
 Array = NDArray[np.float64]
 
 VARIANTS: tuple[Variant, ...] = ("predict", "train", "retrain")
-"""Which rows are alternated: the held-out ones, the training ones, or both."""
+"""Rows that are alternated: the held-out rows, the training rows, or both."""
 
 ALTERNATION_COLUMNS = (
     *("attribute", "first", "second", "variant", "fold", "group"),
@@ -41,14 +41,8 @@ class Regressor(Protocol):
 def alternate(frame: pd.DataFrame, attribute: str, first: object, second: object) -> pd.DataFrame:
     """Return a copy of a data frame in which two values of a column are exchanged (the paper's Definition 3).
 
-    Rows with other values keep them.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such column.
-    DataError
-        If it lacks one of the values, or both are the same.
+    Rows with other values keep them. An UnknownNameError means that there is no such column, a DataError that
+    it lacks one of the values, or that both are the same.
     """
     if attribute not in frame:
         raise UnknownNameError("column", attribute, map(str, frame.columns))
@@ -82,11 +76,11 @@ def alternation_test(
     n_folds: int = 10,
     seed: int = 0,
 ) -> pd.DataFrame:
-    r"""Measure how predictions of held-out rows move when two values of an attribute are exchanged.
+    r"""Return the predictions for held-out rows before and after an exchange of two values of an attribute.
 
-    The rows are shuffled and cut into folds. For each fold, attribute and pair of its values, the model is
-    trained on the other folds and predicts the fold's rows; then once more with the two values exchanged,
-    :math:`\varphi(D)`. Rows of other values keep them and are trained on, but not compared.
+    The rows are shuffled and divided into folds. For each fold, attribute and pair of its values, the model
+    is trained on the other folds and predicts the fold's rows; then again with the two values exchanged,
+    :math:`\varphi(D)`. Rows with other values keep them: they are trained on, but not compared.
 
     ======== ============= =========================
     variant  trained on    predicts
@@ -96,26 +90,15 @@ def alternation_test(
     retrain  :math:`\varphi(D)` :math:`\varphi(D)`
     ======== ============= =========================
 
-    Parameters
-    ----------
-    features, target : DataFrame of shape (n, m), array-like of float of shape (n,)
-        What the model sees, the attributes included, and what it is trained to predict.
-    model : Regressor
-        Untrained; a deep copy is trained each time.
-    attributes, variants : sequence of str
-        Columns of categories, each pair of whose values is exchanged, and where.
-    n_folds, seed : int, default 10, default 0
-        Number of parts, whose sizes differ by at most 1, and what decides which row is in which.
+    The model takes ``features``, shape (n, m), which include the attributes, and predicts the ``target``,
+    shape (n,). It is untrained; a deep copy is trained each time. Attributes are columns of categories; each
+    pair of their values is exchanged. The sizes of folds differ by at most 1; the seed assigns rows to folds.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`ALTERNATION_COLUMNS`. A row for each attribute, pair of values (``first`` before
-        ``second`` in sorted order), variant, fold (from 0) and ``group``, which is one of the pair: the
-        ``n`` held-out rows that have this value before the exchange, the ``mean`` of their predictions, the
-        ``mean_alternated`` after it, and the divergences ``kl`` = D(before || after), the paper's, and
-        ``kl_reverse`` = D(after || before); see :func:`gaussian_kl`. A mean of no row and a divergence of
-        fewer than two rows are NaN, and ``reason`` says so; else it is empty.
+    The result has the columns :data:`ALTERNATION_COLUMNS`, and a row for each attribute, pair of values
+    (``first`` before ``second`` in sorted order), variant, fold (from 0) and ``group``, one of the pair. A
+    group is the ``n`` held-out rows with this value before the exchange. ``kl`` is D(before || after), as in
+    the paper, and ``kl_reverse`` is D(after || before); see :func:`gaussian_kl`. A mean of no row and a
+    divergence of fewer than two rows are NaN with a ``reason``. ``results/README.md`` explains all columns.
 
     Raises
     ------
@@ -130,15 +113,14 @@ def alternation_test(
 
     Notes
     -----
-    The paper gives its method twice. Section 5 trains on the alternated data and predicts the alternated
-    data (steps 3 to 5): ``retrain``. Sections 4.2 and 6.2 train once and predict the same rows twice:
-    ``predict``. They are not the same. To most models the names of categories mean nothing: exchange two
-    names in the training rows, and the model that comes out is the old one with these names exchanged. So
+    The paper describes two different methods. Section 5 trains on the alternated data and predicts the
+    alternated data (steps 3 to 5): ``retrain``. Sections 4.2 and 6.2 train once and predict the same rows
+    twice: ``predict``. Names of categories mean nothing to most models: after an exchange of two names in the
+    training rows, the model is the old one with these names exchanged. So
     :math:`f_\varphi(\varphi(x)) = f(x)` with :math:`f_\varphi` trained on :math:`\varphi(D)`, and
-    ``retrain`` gives a divergence of 0 whatever the data hold. For the same reason
-    :math:`f_\varphi(x) = f(\varphi(x))`: ``train`` gives what ``predict`` gives. Only a model that takes
-    categories for numbers, in an arbitrary order, can give anything else, and then ``retrain`` measures that
-    order. Hence ``predict`` by default.
+    ``retrain`` returns a divergence of 0 for any data. Likewise :math:`f_\varphi(x) = f(\varphi(x))`:
+    ``train`` returns the same as ``predict``. Only a model that reads categories as numbers, in an arbitrary
+    order, can differ, and then ``retrain`` measures that order. Hence the default ``predict``.
 
     References
     ----------
@@ -157,7 +139,7 @@ def alternation_test(
 
     models = [train(features, rows) for rows in rest]
     before = [_predict(one, features.iloc[fold]) for one, fold in zip(models, folds, strict=True)]
-    found: list[tuple[object, ...]] = []
+    compared: list[tuple[object, ...]] = []
     for attribute in attributes:
         values = np.array(features[attribute], dtype=object)
         for pair in itertools.combinations(sorted(features[attribute].unique()), 2):
@@ -171,42 +153,36 @@ def alternation_test(
                     for group in pair:
                         rows = values[fold] == group
                         figures = _compare(before[i][rows], after[rows])
-                        found.append((attribute, *pair, variant, i, group, *figures))
-    return pd.DataFrame(found, columns=list(ALTERNATION_COLUMNS))
+                        compared.append((attribute, *pair, variant, i, group, *figures))
+    return pd.DataFrame(compared, columns=list(ALTERNATION_COLUMNS))
 
 
 def summarise_alternation(results: pd.DataFrame) -> pd.DataFrame:
-    """Summarize the folds of an alternation test.
+    """Return a summary of the folds of alternation tests.
 
     Columns of the results before ``attribute`` tell several tests apart. A row for each test, attribute,
-    pair, variant and group, in their order: ``n``, the rows in all folds; ``folds``, those with a mean;
-    ``mean``, ``mean_alternated`` and ``change``, unweighted means over the folds; ``folds_up`` and
-    ``folds_down``, those in which the mean rises and falls; ``kl_folds``, those with a divergence; ``kl`` and
-    ``kl_reverse``, its means, and ``kl_min`` and ``kl_max``.
+    pair, variant and group, in their order. Means are unweighted means over the folds; ``results/README.md``
+    explains all columns.
     """
     further = list(results.columns[: results.columns.get_loc("attribute")])
     key = [*further, "attribute", "first", "second", "variant", "group"]
     change = results["mean_alternated"] - results["mean"]
     rows = results.assign(change=change, up=change > 0, down=change < 0)
-    summary: pd.DataFrame = (
-        rows.groupby(key, sort=False)
-        .agg(
-            n=("n", "sum"),
-            folds=("mean", "count"),
-            mean=("mean", "mean"),
-            mean_alternated=("mean_alternated", "mean"),
-            change=("change", "mean"),
-            folds_up=("up", "sum"),
-            folds_down=("down", "sum"),
-            kl_folds=("kl", "count"),
-            kl=("kl", "mean"),
-            kl_min=("kl", "min"),
-            kl_max=("kl", "max"),
-            kl_reverse=("kl_reverse", "mean"),
-        )
-        .reset_index()
+    summary = rows.groupby(key, sort=False).agg(
+        n=("n", "sum"),
+        folds=("mean", "count"),
+        mean=("mean", "mean"),
+        mean_alternated=("mean_alternated", "mean"),
+        change=("change", "mean"),
+        folds_up=("up", "sum"),
+        folds_down=("down", "sum"),
+        kl_folds=("kl", "count"),
+        kl=("kl", "mean"),
+        kl_min=("kl", "min"),
+        kl_max=("kl", "max"),
+        kl_reverse=("kl_reverse", "mean"),
     )
-    return summary
+    return summary.reset_index()
 
 
 def polynomial_regression(
@@ -219,14 +195,13 @@ def polynomial_regression(
 ) -> Regressor:
     r"""Return an untrained polynomial regression on columns of a data frame.
 
-    Numbers are standardised; categories become columns of 0 and 1, or, as ``"ordinal"``, their place in
-    alphabetical order, standardised. The coefficients of all monomials up to the degree minimise
+    Numbers are standardized; categories become columns of 0 and 1 or, as ``"ordinal"``, their standardized
+    position in alphabetical order. The coefficients of all monomials up to the degree minimize
     :math:`\lVert y - b - \Phi w \rVert^2 + \lambda \lVert w \rVert^2`.
 
     Other columns are not used. The columns of 0 and 1 of a category sum to 1, so that plain least squares,
     :math:`\lambda = 0`, would have no unique solution: the penalty :math:`\lambda` is positive. A category
-    that the training rows lack is all zeros, or -1. The degree 2 has squares and products of two. The result
-    is a pipeline of scikit-learn.
+    that the training rows lack is all zeros, or -1. The result is a pipeline of scikit-learn.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.linear_model import Ridge
@@ -236,8 +211,8 @@ def polynomial_regression(
     if encoding == "one_hot":
         categories = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     else:
-        places = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-        categories = make_pipeline(places, StandardScaler())
+        positions = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+        categories = make_pipeline(positions, StandardScaler())
     columns = [("numeric", StandardScaler(), list(numeric)), ("categorical", categories, list(categorical))]
     regression: Regressor = make_pipeline(
         ColumnTransformer(columns),
@@ -255,7 +230,7 @@ def _check(
             "The target does not fit the features",
             expected=f"{len(features):,} finite numbers",
             got=f"an array of shape {y.shape}, {int(np.isfinite(y).sum()):,} of its numbers finite",
-            remedy="hand over a number for each row of the features",
+            remedy="give a number for each row of the features",
         )
     if missing := [str(name) for name in features if features[name].isna().any()]:
         raise DataError(
@@ -268,7 +243,7 @@ def _check(
             raise UnknownNameError("variant", variant, VARIANTS)
     if not 2 <= n_folds <= len(features):
         raise ExperimentError(
-            "The rows cannot be cut into folds",
+            "The rows cannot be divided into folds",
             expected=f"from 2 to {len(features):,} folds, as many as there are rows",
             got=str(n_folds),
             remedy="choose another number of folds",
@@ -299,7 +274,7 @@ def _predict(model: Regressor, rows: pd.DataFrame) -> Array:
 
 
 def _compare(before: Array, after: Array) -> tuple[int, float, float, float, float, str]:
-    """Return rows, both means, both divergences, and why there are none."""
+    """Return the number of rows, both means, both divergences, and the reason if they are missing."""
     n = len(before)
     means = (float(before.mean()), float(after.mean())) if n else (math.nan, math.nan)
     if n < 2:

@@ -1,4 +1,4 @@
-"""Alternation tests that are declared in a file: rows of which dataset, which model, which attributes."""
+"""Alternation tests declared in a file: the dataset, the model and the attributes."""
 
 import hashlib
 from dataclasses import dataclass
@@ -28,24 +28,20 @@ from benchmark.techniques._checks import one_thread
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 KIND = "alternation"
-"""What a file of this kind says of itself."""
+"""Value of ``kind`` in a file of this kind."""
 
 DECIMALS = 6
-"""Of all results: further digits are rounding errors of the fit, which differ between machines."""
+"""Decimals of all results: further digits are rounding errors of the fit, which differ between machines."""
 
 
 class AlternationCase(BaseModel):
-    """One model, a polynomial of some degree in the features, on rows of a positive target or on all.
-
-    ``encoding`` and ``variants`` are those of :func:`~benchmark.audit.alternation.polynomial_regression` and
-    :func:`~benchmark.audit.alternation.alternation_test`.
-    """
+    """One model: a polynomial regression on some features, trained on some rows."""
 
     model_config = STRICT
 
     name: Identifier
     title: str
-    positive_target: bool = True
+    positive_target: bool = True  # whether only rows with a positive target count
     features: Names
     degree: StrictInt = Field(default=2, ge=1)
     encoding: Encoding = "one_hot"
@@ -53,32 +49,24 @@ class AlternationCase(BaseModel):
 
 
 class AlternationExperiment(BaseModel):
-    """The content of an experiment file of kind "alternation".
-
-    ``name`` is that of the folder of its results, ``title`` a line for headings. ``card`` is a shipped one's
-    name or a path relative to the file. ``target`` is the column of numbers that is predicted, ``unit`` in
-    what it is measured. ``numeric`` says which of the features are numbers; the others are categories.
-    ``attributes`` are features whose values are exchanged. ``keep`` has for columns of the card the raw
-    values of rows to use. ``folds`` and ``seed`` are those of the cross-validation, ``penalty`` is that of
-    the squared coefficients. ``cases`` are measured; figures show the first variant of the first.
-    """
+    """The content of an experiment file of kind "alternation"."""
 
     model_config = STRICT
 
     kind: Literal["alternation"]
-    name: Identifier
-    title: str
+    name: Identifier  # name of the folder of results
+    title: str  # a line for headings
     description: str = ""
-    card: str
-    target: str
-    unit: str = ""
-    numeric: tuple[str, ...] = ()
-    attributes: Names
-    keep: dict[str, Names] = {}
+    card: str  # a shipped card's name, or a path relative to the file
+    target: str  # column of numbers that is predicted
+    unit: str = ""  # unit of the target
+    numeric: tuple[str, ...] = ()  # features that are numbers; all others are categories
+    attributes: Names  # features whose values are exchanged
+    keep: dict[str, Names] = {}  # raw values of the rows to use, by column of the card
     folds: StrictInt = Field(default=10, ge=2)
-    seed: StrictInt = Field(ge=0)
-    penalty: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    cases: tuple[AlternationCase, ...] = Field(min_length=1)
+    seed: StrictInt = Field(ge=0)  # decides which row is in which fold
+    penalty: float = Field(default=1.0, gt=0, allow_inf_nan=False)  # of squared coefficients
+    cases: tuple[AlternationCase, ...] = Field(min_length=1)  # figures show the first variant of the first
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -97,34 +85,31 @@ class AlternationExperiment(BaseModel):
 
 @dataclass(frozen=True)
 class AlternationOutcome:
-    """What an alternation experiment gave.
+    """Results of an alternation experiment."""
 
-    ``results`` are those of :func:`~benchmark.audit.alternation.alternation_test` after a column ``case``,
-    summarized by :func:`~benchmark.audit.alternation.summarise_alternation`; ``rows`` are their number by
-    case. ``digest`` is the SHA-256 of the rows and columns used: the same data have the same wherever they
-    were found.
-    """
-
-    results: pd.DataFrame
-    summary: pd.DataFrame
-    rows: dict[str, int]
-    digest: str
+    results: (
+        pd.DataFrame
+    )  # ``case``, then the columns of :func:`~benchmark.audit.alternation.alternation_test`
+    summary: pd.DataFrame  # of :func:`~benchmark.audit.alternation.summarise_alternation`
+    rows: dict[str, int]  # number of rows by case
+    digest: str  # SHA-256 of the used rows and columns, equal for equal data
 
 
 def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
-    """Read and check an experiment file of kind "alternation", by a shipped one's name or a path.
+    """Return the content of an experiment file of kind "alternation", by a shipped name or a path.
 
-    What is neither is an UnknownNameError; a file of another kind, or that breaks a rule, an ExperimentError.
+    An UnknownNameError means that there is no such file; an ExperimentError that it has another kind, or
+    breaks a rule.
     """
     return load_experiment_file(AlternationExperiment, name_or_path, KIND)
 
 
 def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHERE) -> AlternationOutcome:
-    """Run an alternation experiment on the raw values of its dataset's files.
+    """Return the results of an alternation experiment on the raw values of its dataset's files.
 
-    Raises a DataNotFoundError if the files are nowhere and cannot be fetched, because a learned network
-    cannot stand in for them; an UnknownNameError or a DataError if the experiment names columns that the card
-    lacks, or no row is left, or values are no numbers.
+    A DataNotFoundError means that the files are missing and cannot be fetched: a learned network cannot stand
+    in for them. An UnknownNameError means that the card lacks a column, a DataError that no row is left or
+    that values are not numbers.
     """
     frame = _rows(experiment, sources)
     results, rows = [], {}
@@ -139,7 +124,7 @@ def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHE
                 penalty=experiment.penalty,
                 encoding=case.encoding,
             )
-            found = alternation_test(
+            tested = alternation_test(
                 features,
                 used[experiment.target].to_numpy(),
                 model,
@@ -148,8 +133,8 @@ def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHE
                 n_folds=experiment.folds,
                 seed=experiment.seed,
             )
-            found.insert(0, "case", case.name)
-            results.append(found)
+            tested.insert(0, "case", case.name)
+            results.append(tested)
             rows[case.name] = len(used)
     tidy = pd.concat(results, ignore_index=True).round(DECIMALS)
     summary = summarise_alternation(tidy).round(DECIMALS)
@@ -170,7 +155,7 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
         files = read_sources(card, sources)
     except DataNotFoundError as error:
         raise DataNotFoundError(
-            f"{error.what}, and its embedded network cannot stand in: it knows states of "
+            f"{error.what}, and its embedded network cannot replace them: it has states of "
             f"{experiment.target!r}, not numbers",
             expected=error.expected,
             got=error.got,
@@ -180,10 +165,10 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
     names = {spec.source or name: name for name, spec in card.columns.items()}
     raw = pd.concat(frames, ignore_index=True).rename(columns=names)
     raw = raw[list(dict.fromkeys([*used, *experiment.keep]))].apply(lambda column: column.str.strip())
-    kept = pd.Series(True, index=raw.index)
+    selected = pd.Series(True, index=raw.index)
     for name, values in experiment.keep.items():
-        kept &= raw[name].isin(values)
-    frame = raw.loc[kept, used].reset_index(drop=True)
+        selected &= raw[name].isin(values)
+    frame = raw.loc[selected, used].reset_index(drop=True)
     if frame.empty:
         raise DataError(
             f"No row of the dataset {card.name!r} is left",
