@@ -204,8 +204,8 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
     ("asked", "words"),
     [
         ({"betas": [20]}, r"0\.2 for 20 %"),
-        ({"betas": [0]}, "No level of bias is above 0.*name one with 'betas'"),
-        ({"doses": [0]}, "No level of bias is above 0.*name one with 'doses'"),
+        ({"betas": [0]}, "All levels of bias are 0.*name one with 'betas'"),
+        ({"doses": [0]}, "All levels of bias are 0.*name one with 'doses'"),
         ({"doses": [5]}, r"0\.05 for 5 %"),
         ({"doses": [0.1], "betas": [0.1]}, "both asked for.*with 'doses'.*with 'betas'"),
         ({"doses": [0.8, 0.9]}, r"No dose can be reached.*at most 0\.\d+.*'doses'.*'betas'"),

@@ -184,7 +184,7 @@ def _levels(options: defaults.QuickOptions) -> tuple[float, ...]:
     levels = levels_of((0.0, *given))
     if levels == (0.0,):
         raise ExperimentError(
-            "No level of bias is above 0",
+            "All levels of bias are 0",
             expected="a level of bias above 0, and at most 1",
             got="0",
             remedy=f"name one with {option}, such as {example}",

@@ -277,7 +277,8 @@ def test_a_run_says_what_is_left(card: Path, tmp_path: Path, capsys: pytest.Capt
     dose, left = dataset.notes[-2:]
     assert f"a dose of {judged.dose(data.test):+.3f}." in dose
     trained, tested = zip(*split_sizes(data, made.experiment), strict=True)
-    assert f"{min(trained):,} to {max(trained):,} are left" in left or f" {min(trained):,} are left" in left
+    several = f"trains on {min(trained):,} to {max(trained):,} of" in left
+    assert several or f"trains on {min(trained):,} of" in left
     assert dataset.train_rows == min(trained)
     assert str(max(tested)) in left
     block = Block("essays", "", 0.0, 0)
@@ -330,7 +331,7 @@ def test_too_few_judges_and_tuning_are_told(card: Path) -> None:
     with pytest.raises(ExperimentError, match="too few judges") as error:
         prepared(card, folds=30)
     assert error.value.got == "25 judges, 150 persons"
-    with pytest.raises(ExperimentError, match="cannot be tuned on 'essays'"):
+    with pytest.raises(ExperimentError, match="cannot be tuned on the judged rows of 'essays'"):
         prepared(
             card,
             **PLANS["holdout"],
