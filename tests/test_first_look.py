@@ -221,7 +221,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         ({"repetitions": 1}, "2 or more.*correct 'repetitions'"),
         ({"seed": -1}, "correct 'seed'"),
         ({"sensitive": "repaid"}, "name another 'sensitive'"),
-        ({"favorable": None}, "name it with 'favorable'"),
+        ({"favorable": None}, "for people with 'favorable'"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_the_words_of_python_and_nothing_is_written(
@@ -245,7 +245,7 @@ def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str
         assert main(["quick", "my loans.csv", *ROLES, "--true-rate", rates]) == 2
         assert words in capsys.readouterr().err
     assert main(["quick", "my loans.csv", *ROLES, "--doses", "0.05", "--betas", "0.1"]) == 2
-    assert "leave one of the two out" in capsys.readouterr().err
+    assert "leave out one of the two" in capsys.readouterr().err
 
 
 def test_nobody_guesses_what_is_good_for_people() -> None:
@@ -353,7 +353,7 @@ def test_in_a_terminal_what_the_file_leaves_open_is_asked(
     monkeypatch.setattr(Console, "input", lambda *_, **__: next(answers))
     assert main([*command, "--deprived", "2"]) == 0
     shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
-    assert "1: Nobody knows it, so these rows are left out. (--missing sex=9)" in shown
+    assert "1: It is unknown, so these rows are left out. (--missing sex=9)" in shown
     assert "2: It is a value like the others. (--favored 1,9)" in shown
     assert "To be asked nothing, type next time: --missing sex=9" in shown
     assert load_card("sens9.toml").filter["sex"] == ("1", "2")
