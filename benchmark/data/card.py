@@ -485,9 +485,9 @@ def _card_error(path: Path, error: ValidationError, *, changed: bool = False) ->
     if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
         rules.append("(rules that build on a field named above were not checked)")
     begin = f"The dataset card {path}{', as the experiment changes it,' if changed else ''} breaks {count}"
-    where = "the dataset's entry in the experiment" if changed else "these fields"
+    target = "the dataset's entry in the experiment" if changed else "these fields"
     return CardError(
         f"{begin}:\n  " + "\n  ".join(rules),
-        remedy=f"correct {where}; docs/adding/dataset.md explains most, and the comments in "
+        remedy=f"correct {target}; docs/adding/dataset.md explains most, and the comments in "
         "benchmark/data/card.py each",
     )

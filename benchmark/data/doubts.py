@@ -236,22 +236,22 @@ def _about_codes(
 ) -> Question:
     names = _names(column, codes)
     which = "value" if len(names) == 1 else "values"
-    where, answers = words[1], list[Answer]()
+    destination, answers = words[1], list[Answer]()
     if chosen is None:
-        where = "a group"
+        destination = "a group"
         for name in (groups := _names(column, [i for i in present if i not in codes]))[:3]:
             others = [group for group in (*groups, *names) if group != name]
             one_of = {options[0]: name, options[1]: as_list(others)}
             answers.append(Answer(f"it is a group like the others, and {name} is deprived", one_of))
     elif chosen.cut is not None:
-        where = words[0] if codes[0] in named else words[1]
+        destination = words[0] if codes[0] in named else words[1]
         answers.append(Answer("it is a number like the others", {options[1]: chosen.opposite}))
     else:
         rest = as_list(_names(column, [i for i in present if i not in named]))
         answers.append(Answer("it is a value like the others", {options[1]: rest}))
     none = {"missing": as_list([f"{column.name}={name}" for name in names])}
     return Question(
-        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown, and would be {where}",
+        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown, and would be {destination}",
         (Answer("it is unknown, so these rows are left out", none), *answers),
     )
 

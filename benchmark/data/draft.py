@@ -284,10 +284,10 @@ class _Drafting:
             raise doubts.DoubtError([doubts.Question(question, answers)])
 
     @staticmethod
-    def _by_row(whole: RawColumn, read: RawColumn, of: Mask) -> NDArray[np.float64]:
+    def _by_row(whole: RawColumn, read: RawColumn, on_side: Mask) -> NDArray[np.float64]:
         """Return whether each row of the file is on a side, by its value: 1, 0, or NaN if that is unknown."""
         side_of = np.full(len(read.values), np.nan)
-        side_of[read.rows[~of]], side_of[read.rows[of]] = 0, 1
+        side_of[read.rows[~on_side]], side_of[read.rows[on_side]] = 0, 1
         values = dict(zip(read.values, side_of, strict=True))
         return np.array([values.get(value, np.nan) for value in whole.values])[whole.rows]
 

@@ -39,7 +39,7 @@ def metrics_frame(
     has the value NaN, and a reason.
     """
     rows = [
-        (*_where(cell), m.test, m.metric, m.value, m.reason)
+        (*_key(cell), m.test, m.metric, m.value, m.reason)
         for cell in cells
         for m in _in_order(cell, metrics, tests)
     ]
@@ -57,18 +57,18 @@ def failures_frame(
     rows: list[tuple[object, ...]] = []
     for cell in cells:
         if cell.status != "ok":
-            rows.append((*_where(cell), "", "", cell.status, cell.reason))
+            rows.append((*_key(cell), "", "", cell.status, cell.reason))
         for m in _in_order(cell, metrics, tests):
             if m.value is None:
                 status = "failed" if m.reason.startswith(FAILING) else "undefined"
-                rows.append((*_where(cell), m.test, m.metric, status, m.reason))
+                rows.append((*_key(cell), m.test, m.metric, status, m.reason))
     return pd.DataFrame(rows, columns=list(columns.FAILURE_COLUMNS)).astype({"beta": float})
 
 
 def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:
     """Return one row per fold, test and metric of every cell with folds; results are means over folds."""
     rows = [
-        (*_where(cell), m.test, m.fold, m.metric, m.value)
+        (*_key(cell), m.test, m.fold, m.metric, m.value)
         for cell in cells
         for m in _in_order(cell, metrics, tests, of_folds=True)
     ]
@@ -90,8 +90,8 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
             whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
             for attribute, counts in _margins(data, whole):
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
-                    where = (*_where(cell), test, attribute)
-                    rows.append((*where, m.group, m.n_rows, m.metric, m.value, m.reason))
+                    key = (*_key(cell), test, attribute)
+                    rows.append((*key, m.group, m.n_rows, m.metric, m.value, m.reason))
     return pd.DataFrame(rows, columns=list(columns.GROUP_COLUMNS)).astype({"beta": float, "value": float})
 
 
@@ -120,7 +120,7 @@ def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[
 def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINAL,)) -> pd.DataFrame:
     """Return the counts of decisions of each cell, test and fold; empty if decisions were not compared."""
     rows = [
-        (*_where(cell), decisions.test, fold, *people)
+        (*_key(cell), decisions.test, fold, *people)
         for cell in cells
         for decisions in Decisions.stored(cell.counts, tests)
         for fold, people in enumerate(decisions.folds)
@@ -144,11 +144,11 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
                 if hidden is not None and hidden.beta is None:
                     reason = f"no level of this bias hides more than {hidden.gap:.3f}"
                 pooled = dose.pooled and (hidden is None or hidden.pooled)
-                where = (data.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
+                key = (data.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
                 added: Iterable[float] = [math.nan]
                 if reached and clean is not None:
                     added = _label_gaps(prepared, name, bias, dose.dose) - clean
-                rows += [(*where, repetition, gap, reason) for repetition, gap in enumerate(added)]
+                rows += [(*key, repetition, gap, reason) for repetition, gap in enumerate(added)]
     numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
     return pd.DataFrame(rows, columns=list(columns.DOSE_COLUMNS)).astype(numbers)
 
@@ -189,8 +189,8 @@ def row_noise_frame(
         groups = schema.groups
         measure = OneValueEach(groups, schema.deprived_codes, wanted)
         deviations = row_deviations(counts, evaluated)
-        where = (dataset, bias, beta, technique, classifier, ORIGINAL)
-        rows += [(*where, name, sd) for name, sd in zip(names, deviations, strict=True) if np.isfinite(sd)]
+        key = (dataset, bias, beta, technique, classifier, ORIGINAL)
+        rows += [(*key, name, sd) for name, sd in zip(names, deviations, strict=True) if np.isfinite(sd)]
     return pd.DataFrame(rows, columns=list(ROW_COLUMNS)).astype({"beta": float, "sd_test_rows": float})
 
 
@@ -213,30 +213,30 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
             continue
         original = [m for m in cell.metrics if m.test == ORIGINAL and m.fold is None]
         values = {m.metric: math.nan if m.value is None else m.value for m in original}
-        where = (cell.dataset, cell.bias, cell.beta, base, cell.classifier, cell.repetition)
+        key = (cell.dataset, cell.bias, cell.beta, base, cell.classifier, cell.repetition)
         if cell.technique == base:
-            defaults[where] = values
-        on_test = rule.goal(values), rule.excess(values, defaults.get(where))
+            defaults[key] = values
+        on_test = rule.goal(values), rule.excess(values, defaults.get(key))
         note: Any = cell.counts[TUNED][0] if isinstance(cell.counts, Mapping) and TUNED in cell.counts else {}
         parameters = json.dumps(note["parameters"], sort_keys=True) if note else ""
         tried = (note.get("settings", 0), note.get("unscored", 0))
         validated = (note.get("objective", math.nan), note.get("excess", math.nan))
         shown = (values["discrimination"], values["accuracy"])
         setting = (base, chosen_on[cell.technique], parameters, *tried, *validated, *on_test, *shown)
-        rows.append((*_where(cell), *setting))
+        rows.append((*_key(cell), *setting))
     return pd.DataFrame(rows, columns=list(columns.TUNING_COLUMNS)).astype({"beta": float})
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return the convergence of each cell whose technique optimizes."""
-    rows = [(*_where(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
+    rows = [(*_key(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
     return pd.DataFrame(rows, columns=list(columns.CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
 def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.DataFrame:
     """Return the points of each cell's unprocessing frontier (:mod:`benchmark.experiment.unprocessing`)."""
     rows = [
-        (*_where(cell), test, *point)
+        (*_key(cell), test, *point)
         for cell in cells
         for test in tests
         for point in frontier_points(cell, test)
@@ -253,8 +253,8 @@ def _in_order(
     of_cell = [m for m in cell.metrics if (m.fold is not None) == of_folds]
     named = [(ranks.get((m.test, m.metric.partition("[")[0])), m) for m in of_cell]
     ranked = ((i, m.fold or 0, m) for i, m in named if i is not None)
-    return [m for *_, m in sorted(ranked, key=lambda one: one[:2])]
+    return [m for *_, m in sorted(ranked, key=lambda item: item[:2])]
 
 
-def _where(cell: CellResult) -> tuple[object, ...]:
+def _key(cell: CellResult) -> tuple[object, ...]:
     return (cell.dataset, cell.bias, cell.beta, cell.technique, cell.classifier, cell.repetition)
