@@ -207,7 +207,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         ({"betas": [0]}, "All levels of bias are 0.*name one with 'betas'"),
         ({"doses": [0]}, "All levels of bias are 0.*name one with 'doses'"),
         ({"doses": [5]}, r"0\.05 for 5 %"),
-        ({"doses": [0.1], "betas": [0.1]}, "both asked for.*with 'doses'.*with 'betas'"),
+        ({"doses": [0.1], "betas": [0.1]}, "both given.*with 'doses'.*with 'betas'"),
         ({"doses": [0.8, 0.9]}, r"No dose can be reached.*at most 0\.\d+.*'doses'.*'betas'"),
         ({"bias": "label_noise"}, r"Doses cannot be solved.*in place of doses: 'betas'"),
         ({"true_rate": {"f": 0.4}}, "No outside rate is given for the favored group.*'true_rate'"),
@@ -345,7 +345,7 @@ def test_in_a_terminal_what_the_file_leaves_open_is_asked(
     command = ["new-dataset", "sens9.csv", "--label", "y", "--favorable", "1", "--sensitive", "sex"]
     assert main([*command, "--deprived", "2"]) == 2
     error = capsys.readouterr().err
-    assert "'9' (50 rows) of 'sex' may mean unknown" in error
+    assert "'9' (50 rows) of 'sex' may mean unknown; otherwise it would be" in error
     assert "type --missing sex=9 (" in error
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)

@@ -235,7 +235,7 @@ def _about_codes(
     words: tuple[str, str],
 ) -> Question:
     names = _names(column, codes)
-    which = "value" if len(names) == 1 else "values"
+    which, it = ("value", "it") if len(names) == 1 else ("values", "they")
     destination, answers = words[1], list[Answer]()
     if chosen is None:
         destination = "a group"
@@ -251,7 +251,7 @@ def _about_codes(
         answers.append(Answer("it is a value like the others", {options[1]: rest}))
     none = {"missing": as_list([f"{column.name}={name}" for name in names])}
     return Question(
-        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown, and would be {destination}",
+        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown; otherwise {it} would be {destination}",
         (Answer("it is unknown, so these rows are left out", none), *answers),
     )
 
