@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nox
 
-nox.needs_version = ">=2024.4"
+nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "tests"]
 
 MINIMUM = Path("constraints-minimum.txt")

@@ -4,10 +4,10 @@ In Python::
 
     import benchmark
 
-    made = benchmark.run("smoke", workers=2)
-    made.compare()
+    run = benchmark.run("smoke", workers=2)
+    run.compare()
 
-The names below are all that a notebook or a plugin needs. CONTRIBUTING.md says which folder holds what.
+A notebook or a plugin needs only the names below. CONTRIBUTING.md describes the folders.
 """
 
 import importlib
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchmark.techniques import list_techniques as list_techniques
     from benchmark.techniques import register as register
 
-# A name is imported when it is first used, so that the command line and plugins load no more than they need.
+# Names are imported at their first use, so that the command line and plugins load no more than they need.
 _HOMES = {
     "benchmark.api": ("Run", "open_run", "run", "sample"),
     "benchmark.data": ("Table",),

@@ -1,7 +1,6 @@
-"""What a person in a notebook needs: run an experiment, open a finished run, look at its numbers and figures.
+"""Functions for a notebook: run an experiment, or open a finished run with its numbers and figures.
 
-:mod:`benchmark` offers these names; the command ``betabench run`` calls :func:`run` as well, so that both do
-the same.
+:mod:`benchmark` has these names. The command ``betabench run`` calls :func:`run`, so that both do the same.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
 
 _TEXT_WIDTH = 100
 _SHORT = ("beta", "technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
-_SHOWN = ("discrimination", "accuracy")  # what a notebook shows of a run
+_SHOWN = ("discrimination", "accuracy")  # metrics in a notebook's table of a run
 
 
 def run(
@@ -93,51 +92,49 @@ def run(
     progress: bool = True,
     console: Console | None = None,
 ) -> Run:
-    """Run an experiment, or go on with one, and write its results.
+    """Return a run of an experiment, after computing its missing cells and writing its results.
 
-    What its folder already holds is not computed again; every finished cell is stored at once, so that a run
-    that was interrupted goes on when it is started again.
+    Every finished cell is stored at once, and stored cells are not computed again. So an interrupted run
+    continues when it is started again.
 
     Parameters
     ----------
     experiment : str, Path or Experiment, default "paper"
         A shipped experiment's name, a TOML file, or an experiment made in Python.
     datasets, techniques, classifiers : sequence of str, optional
-        Only these; techniques and classifiers that the experiment does not list are added with their
-        defaults.
+        Only these; techniques and classifiers that the experiment lacks are added with their defaults.
     betas : sequence of float, optional
         Levels of bias, in place of the experiment's.
     doses : sequence of float, optional
-        Label gaps that bias adds, in place of those of an experiment of doses.
+        Label gaps that bias adds, in place of the doses of an experiment that has some.
     repetitions : int, optional
         Samples of each kind, in place of the experiment's.
     plugins : iterable of str or Path, default ()
         Files that register techniques, metrics, classifiers or kinds of bias.
     output : str or Path, optional
-        Folder of the results; by default ``results/EXPERIMENT``, or ``results/EXPERIMENT_embedded`` where
+        Folder of the results; by default ``results/EXPERIMENT``, or ``results/EXPERIMENT_embedded`` if
         embedded networks stand in for real data, followed by ``_shard_I_of_N`` for a shard.
     workers : int, optional
         Number of processes; by default one per core.
     scheduler, cluster : str or Path, optional
         Address of a Dask scheduler, or the file that declares a Dask cluster, in place of ``workers``.
     shard : str, optional
-        Compute only this part, such as ``"1/4"``, into a store of its own for ``betabench merge``.
+        Compute only this part, such as ``"1/4"``, into a separate store for ``betabench merge``.
     lite : bool, default False
-        Try it out on few small samples; see :func:`benchmark.experiment.plan.lite`. What else is given here
-        goes before.
+        Try the experiment on few small samples; see :func:`benchmark.experiment.expand.lite`. Other
+        parameters have priority.
     dry_run : bool, default False
-        Compute cells for at most a minute, keep them in the folder's store, and return a run that only has an
-        :attr:`~Run.estimate`.
+        Compute and store cells for at most a minute, and return a run with only an :attr:`~Run.estimate`.
     fresh : bool, default False
-        Start a new store; the old one is renamed.
+        Start a new store; the old store is renamed.
     retry_failed : bool, default False
         Compute failed, crashed and timed-out cells again.
     figures : bool, default False
         Write figures as well; :meth:`Run.figure` draws single ones.
     formats : sequence of str, optional
-        Of the figures: some of ``png``, ``pdf`` and ``svg``; by default PNG alone.
+        Formats of the figures among ``png``, ``pdf`` and ``svg``; by default PNG alone.
     data_dir : str or Path, optional
-        Where to look for source files first.
+        The first folder to search for source files.
     offline : bool, default False
         Never download.
     require_real_data : bool, default False
@@ -145,7 +142,7 @@ def run(
     progress : bool, default True
         Show messages and progress.
     console : rich.console.Console, optional
-        Where to show them; by default the standard output.
+        The console for them; by default the standard output.
 
     Raises
     ------
@@ -153,22 +150,14 @@ def run(
         If the experiment, its data or the folder is at fault; nothing has been computed then.
     KeyboardInterrupt
         If interrupted; its text says how many cells are stored.
-
-    Examples
-    --------
-    >>> import benchmark
-    >>> made = benchmark.run("smoke", workers=2, output="out")  # doctest: +SKIP
-    >>> made.compare()  # doctest: +SKIP
     """
     from rich.console import Console
 
     console = console or Console(quiet=not progress, emoji=False)
 
-    def say(line: str) -> None:
-        tell(console, line)
-
+    say = functools.partial(tell, console)
     began = time.monotonic()
-    # Everything that can be wrong with the input is found before a store is made or set aside.
+    # All input is checked before a store is made or set aside.
     part = WHOLE if shard is None else Shard.parse(shard)
     plan = load_for_run(
         experiment,
@@ -191,12 +180,15 @@ def run(
     sources = Sources(data_dir, offline)
     with naming_file(experiment):
         prepared = prepare_experiment(plan, sources, require_real_data=require_real_data, say=say)
-    own = None if shard is None else part
-    folder = _default_folder(chosen.name, prepared.embedded, own) if output is None else Path(output)
+    # A run on embedded networks never replaces a run on real data unless the user names its folder.
+    suffix = FOLDER_SUFFIX if prepared.embedded else ""
+    if shard is not None:
+        suffix += f"_shard_{part.number}_of_{part.count}"
+    folder = Path("results", chosen.name + suffix) if output is None else Path(output)
     n_workers = (os.cpu_count() or 1) if workers is None else workers
     if dry_run:
         with show_progress(console) as pace:
-            found = estimate(
+            estimated = estimate(
                 prepared,
                 folder,
                 part,
@@ -206,13 +198,13 @@ def run(
                 progress=pace.update,
                 say=say,
             )
-        return Run(folder, estimate=found)
-    where = open_engine(
+        return Run(folder, estimate=estimated)
+    opened = open_engine(
         workers=n_workers, scheduler=scheduler, cluster=None if cluster is None else Path(cluster)
     )
     # The store is locked until all files are written; workers and clusters end as soon as all is computed.
     with contextlib.ExitStack() as locked:
-        with where as engine:
+        with opened as engine:
             store = locked.enter_context(Store(folder / STORE_NAME, fresh=fresh))
             for line in store.opening_messages:
                 say(line)
@@ -237,49 +229,44 @@ def run(
             return Run(folder, outcome)
         if figures:
             say("drawing figures ...")
-        made = write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
-        return Run(folder, outcome, made)
+        return Run(
+            folder, outcome, write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
+        )
 
 
 def open_run(folder: str | Path) -> Run:
-    """Open the folder of a finished run.
-
-    Raises
-    ------
-    ReportError
-        If the folder holds no finished run.
-    """
-    found = Run(Path(folder))
-    found.finished  # noqa: B018 - reads the manifest now, so that a wrong folder is found now
-    return found
+    """Return the finished run in a folder; a ReportError says that there is none."""
+    run = Run(Path(folder))
+    run.finished  # noqa: B018 - reads the manifest now, so that a wrong folder is an error at once
+    return run
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A run: its numbers, what follows from them, and its figures."""
+    """A run with its numbers, answers, statistics and figures."""
 
-    folder: Path  # where its files are
-    outcome: Outcome | None = None  # what computing gave, if it was made in this process
-    made: RunFolder | None = None  # what was written to the folder, if it was written in this process
-    estimate: Estimate | None = None  # what it would take, if it was only estimated
+    folder: Path  # the folder of its files
+    outcome: Outcome | None = None  # its results, if this process computed it
+    run_folder: RunFolder | None = None  # its frames and files, if this process wrote them
+    estimate: Estimate | None = None  # its estimated costs, if it was only estimated
     # How the file was read, if :func:`benchmark.quick` read it; ``print(run.reading)`` shows it.
     reading: Reading | None = None
 
     @functools.cached_property
     def finished(self) -> FinishedRun:
-        """The manifest, summary and failures, as the folder has them."""
+        """The manifest, summary and failures from the folder."""
         return read_run(self.folder)
 
     @functools.cached_property
     def _frames(self) -> RunFrames:
-        """All frames that the folder has, of the headline metrics and those always measured."""
+        """The folder's frames of the headline metrics and the metrics that are always measured."""
         return read_frames(self.folder)
 
     @property
     def results(self) -> pd.DataFrame:
         """One row for each value, columns :data:`benchmark.columns.RESULT_COLUMNS`.
 
-        Cells without a result have NaN; :attr:`failures` says why.
+        Cells without a result have NaN; :attr:`failures` has the reasons.
         """
         return self._frames.results
 
@@ -294,16 +281,16 @@ class Run:
         return self.finished.failures
 
     def compare(self, baseline: str | None = None, *, short: bool = False) -> pd.DataFrame:
-        """Return what each technique gains and costs beside a baseline, at each level of bias.
+        """Return the changes of each technique from a baseline, at each level of bias.
 
-        The columns are :data:`benchmark.statistics.answer_record.ANSWER_COLUMNS`, with rows for each goal.
-        With ``short`` they are the technique and where it was tried, the goal, the goal's remaining metric,
-        the accuracy, their changes, and the verdict. The baseline is a technique, by default each dataset's
-        own, as the experiment declares it.
+        There are rows for each goal. The columns are
+        :data:`benchmark.statistics.answer_record.ANSWER_COLUMNS`; with ``short`` only technique and scenario,
+        goal, the goal's remaining metric, accuracy, their changes, and verdict. The baseline is a technique,
+        by default the one that the experiment declares for the dataset.
         """
         undo = what_to_undo(self._frames)
         run = self._frames.of_choices
-        found = results_answers(
+        answers = results_answers(
             run.results,
             baselines_of(run.manifest, self.results, baseline),
             run.standing,
@@ -312,24 +299,24 @@ class Run:
             undo=undo,
         )
         if not short:
-            return found
-        several = [name for name in SCENARIO if found[name].nunique() > 1]
-        return found[[*several, *_SHORT]]
+            return answers
+        several = [name for name in SCENARIO if answers[name].nunique() > 1]
+        return answers[[*several, *_SHORT]]
 
     def answer(self, baseline: str | None = None) -> str:
-        """Return which technique to choose, at what cost, as ``betabench report`` prints it."""
+        """Return the answer of ``betabench report``: the technique to choose, and its cost."""
         from rich.console import Console
 
         from benchmark.render.console import print_section
         from benchmark.sections.answers import short_section
 
-        said = Console(file=io.StringIO(), width=_TEXT_WIDTH, emoji=False, color_system=None)
-        print_section(said, short_section(self.statistics(baseline)))
-        assert isinstance(said.file, io.StringIO)
-        return said.file.getvalue()
+        text = io.StringIO()
+        console = Console(file=text, width=_TEXT_WIDTH, emoji=False, color_system=None)
+        print_section(console, short_section(self.statistics(baseline)))
+        return text.getvalue()
 
     def statistics(self, baseline: str | None = None) -> RunStatistics:
-        """Return all statistics; :func:`~benchmark.runs.analysis.folder_statistics` says more."""
+        """Return all statistics of :func:`~benchmark.runs.analysis.folder_statistics`."""
         return folder_statistics(self.folder, baseline=baseline)
 
     @property
@@ -338,18 +325,10 @@ class Run:
         return list(self._drawings)
 
     def figure(self, name: str) -> Figure:
-        """Draw a figure.
+        """Return a new drawing of one of :attr:`figures`; an UnknownNameError says that there is none.
 
-        Parameters
-        ----------
-        name : str
-            One of :attr:`figures`: of the run itself, such as ``"over_beta/compas"``, or of its statistics,
-            such as ``"pareto_compas"``.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is none of that name.
+        It shows the run's results, such as ``"over_beta/compas"``, or statistics, such as
+        ``"pareto_compas"``.
         """
         if name not in self._drawings:
             raise UnknownNameError("figure", name, self.figures)
@@ -361,21 +340,17 @@ class Run:
         from benchmark.figures.statistics import statistics_figures
 
         metrics = [metric.name for metric in self.finished.manifest.metrics]
-        found = dict(run_figures(read_frames(self.folder, metrics)))
-        # One repetition has no statistics.
-        return (
-            found
-            if self.finished.manifest.repetitions < 2
-            else {**found, **dict(statistics_figures(self.statistics()))}
-        )
+        drawings = dict(run_figures(read_frames(self.folder, metrics)))
+        if self.finished.manifest.repetitions > 1:  # one repetition has no statistics
+            drawings |= statistics_figures(self.statistics())
+        return drawings
 
     def report(self, *, figures: bool = False) -> Path:
-        """Write the statistics, with their figures or without, and the interactive page; return its path."""
+        """Return the path of the interactive page, after writing it and the statistics, also with figures."""
         from benchmark.pages.run_page import PAGE_NAME
         from benchmark.report.statistics_files import write_statistics
 
-        output = self.folder / "statistics"
-        write_statistics(output, self.statistics(), figures=figures, page=self.folder)
+        write_statistics(self.folder / "statistics", self.statistics(), figures=figures, page=self.folder)
         return self.folder / PAGE_NAME
 
     def __repr__(self) -> str:
@@ -389,13 +364,11 @@ class Run:
 
     def _means(self) -> pd.DataFrame:
         """Return the means of discrimination and accuracy, techniques in rows, levels of bias in columns."""
-        summary = self.summary
-        shown = [name for name in _SHOWN if (summary["metric"] == name).any()] or list(
-            dict.fromkeys(summary["metric"])
-        )[:2]
-        own = summary[summary["metric"].isin(shown)]
-        rows = ["dataset", *(c for c in SCENARIO[1:] if own[c].nunique() > 1), "technique"]
-        return own.pivot_table("mean", rows, ["metric", "beta"], sort=False, dropna=False)
+        metrics = list(dict.fromkeys(self.summary["metric"]))
+        shown = [name for name in _SHOWN if name in metrics] or metrics[:2]
+        means = self.summary[self.summary["metric"].isin(shown)]
+        rows = ["dataset", *(c for c in SCENARIO[1:] if means[c].nunique() > 1), "technique"]
+        return means.pivot_table("mean", rows, ["metric", "beta"], sort=False, dropna=False)
 
 
 def sample(
@@ -411,7 +384,7 @@ def sample(
     data_dir: str | Path | None = None,
     offline: bool = False,
 ) -> pd.DataFrame:
-    """Draw a biased sample of a dataset's learned network, or plant bias in its real rows.
+    """Return a biased sample of a dataset's learned network, or its real rows with planted bias.
 
     Parameters
     ----------
@@ -420,28 +393,28 @@ def sample(
     beta : float, default 0.0
         Planted bias, from 0 to 1.
     rows : int, optional
-        Number of rows, of real ones before any are left out; by default as many as the real data have.
+        Number of rows, for real rows before any are left out; by default as many as the real data have.
     seed : int, default 0
-        Seed of the sample: the same one gives the same rows.
+        Seed of the sample: the same seed gives the same rows.
     edits : sequence of str, default ()
-        Bias edits such as ``"race=Black"`` or ``"sex=Male:favor"``; by default those of the experiment.
+        Bias edits such as ``"race=Black"`` or ``"sex=Male:favor"``; by default the experiment's.
     bias : str or Bias, optional
-        What to plant in place of edits: a kind of bias, a TOML file with steps, or
+        The bias in place of edits: a kind of bias, a TOML file with steps, or the result of
         :func:`benchmark.bias.make_bias`.
     experiment : str, optional
-        Whose bias edits to use; by default the paper's, or the card's deprived group.
+        The experiment whose bias edits to use; by default the paper's edits, or the card's deprived group.
     train : {"network", "data"}
         Whether rows are drawn from the network or are real ones.
     data_dir : str or Path, optional
-        Where to look for source files first, for real rows or a dataset without a shipped network.
+        The first folder to search for source files, for real rows or a dataset without a shipped network.
     offline : bool, default False
         Never download.
 
     Returns
     -------
     DataFrame
-        A categorical column for each of the dataset's; ``attrs`` holds label, favorable label, sensitive
-        feature and deprived group.
+        The dataset's columns as categorical ones; ``attrs`` has label, favorable label, sensitive feature and
+        deprived group.
     """
     card = dataset if isinstance(dataset, Card) else load_card(str(dataset))
     if bias is None:
@@ -453,11 +426,3 @@ def sample(
     frame = sample.table.to_frame()
     frame.attrs.update(card.roles)
     return frame
-
-
-def _default_folder(name: str, embedded: bool, shard: Shard | None) -> Path:
-    # Numbers of real data are never replaced by numbers of a network unless the user names their folder.
-    suffix = FOLDER_SUFFIX if embedded else ""
-    if shard is not None:
-        suffix += f"_shard_{shard.number}_of_{shard.count}"
-    return Path("results") / (name + suffix)

@@ -1,4 +1,4 @@
-"""Names in the folder of a run: its files, the columns of its tidy tables, and what models are tested on."""
+"""Names in the folder of a run: its files, the columns of its tidy tables, goals and tests."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -18,7 +18,7 @@ RESULT_COLUMNS = (
 )
 FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
 METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
-CELL_COLUMNS = RESULT_COLUMNS[:6]  # of one fitted model, whatever it is tested on
+CELL_COLUMNS = RESULT_COLUMNS[:6]  # identify a fitted model
 CONVERGENCE_COLUMNS = (*CELL_COLUMNS, "steps", "residual", "tolerance")
 FOLD_COLUMNS = (*RESULT_COLUMNS[:-2], "fold", *RESULT_COLUMNS[-2:])
 FRONTIER_COLUMNS = (*CELL_COLUMNS, "test", "relaxation", "accuracy", "discrimination")
@@ -26,43 +26,34 @@ GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "va
 
 DECISIONS_NAME = "decisions.csv"
 DECISION_COUNTS = tuple(f"{group}_{number:04b}" for group in ("deprived", "favored") for number in range(16))
-"""Columns of ``decisions.csv``, numbers of people in the test rows by four answers, each 0 or 1.
+"""Columns of ``decisions.csv``: numbers of test people by label and three decisions, each 0 or 1.
 
-``deprived_1101`` are those of the deprived group with the favorable label whom the clean model accepts, the
-biased baseline refuses, and the technique accepts.
+``deprived_1101`` counts people of the deprived group with the favorable label whom the clean model accepts,
+the biased baseline refuses, and the technique accepts.
 """
 DECISION_COLUMNS = (*CELL_COLUMNS, "test", "fold", *DECISION_COUNTS)
-"""Columns of ``decisions.csv``, which leaves ``test`` out unless bias is hidden: it is the original one."""
+"""Columns of ``decisions.csv``, which has no ``test`` unless bias is hidden: it is the original test."""
 
 DOSES_NAME = "doses.csv"
 DOSE_COLUMNS = (
     *("dataset", "bias", "dose", "beta", "gap", "error", "pooled"),
-    "repetition",
-    "added",
-    "reason",
+    *("repetition", "added", "reason"),
 )
-"""Columns of ``doses.csv``: the β solved for a dose and the label gap that it adds in expectation.
-
-``added`` is what it added to the gap of each training sample. A dose out of reach has one row, and ``gap`` is
-the most that any level adds.
-"""
+"""Columns of ``doses.csv``; for a dose out of reach ``gap`` is the most that any level adds."""
 
 HIDDEN = "hidden"
-"""Column of the label gap that was planted first and then taken for the original; it follows the bias."""
+"""Column behind the bias: the label gap that was planted first and then taken for the original."""
 
 _HIDING = "+hidden_"
 
 
 def hidden_name(bias: str, gap: float) -> str:
-    """Return what a bias is called on top of a hidden label gap; without one it keeps its name."""
+    """Return the name of a bias on top of a hidden label gap; without a gap the bias keeps its name."""
     return f"{bias}{_HIDING}{gap!r}" if gap else bias
 
 
 def parted_name(bias: str) -> tuple[str, float]:
-    """Return the bias and the hidden label gap that a name of :func:`hidden_name` stands for.
-
-    A ValueError says that what follows the name of a bias is no gap.
-    """
+    """Return the bias and the gap of a :func:`hidden_name`; a ValueError says that the gap is no number."""
     name, _, gap = bias.partition(_HIDING)
     return name, float(gap or 0.0)
 
@@ -74,26 +65,28 @@ GOAL_METRICS: Mapping[str, str] = {RESTORE: "restoration_distance", EQUALISE: "d
 """The metric that measures each goal; 0 is ideal."""
 
 TUNED = "tuned"
-"""Beside tests in stored counts: which setting was chosen, and how (:mod:`benchmark.experiment.tune`)."""
+"""Key in stored counts, beside the tests, of the chosen setting (:mod:`benchmark.experiment.tune`)."""
 TUNING_COLUMNS = (
     *(*CELL_COLUMNS, "of", "chosen_on", "parameters", "settings", "unscored"),
     *("validation_objective", "validation_excess", "objective", "excess", "discrimination", "accuracy"),
 )
 OWN = "own"
-"""As the baseline of a dataset: each technique is compared with the learner that it trains, without
-mitigation. In the column ``classifier`` there: the learner is the technique's own."""
+"""A dataset's baseline that compares each technique with its own learner, without mitigation.
+
+In the column ``classifier`` of such a dataset it says that the learner is the technique's own.
+"""
 
 OWN_TITLE = "own learners"
-"""What that classifier is called in headings."""
+"""Title of that classifier in headings."""
 
 EACH_OWN = "each technique's own learner, unconstrained"
-"""What the baseline there is called."""
+"""Title of that baseline."""
 
 UNTREATED = "none"
 """The technique that does nothing."""
 
 CROSSED = " × "
-"""Between the attributes, and between the states, of an intersection."""
+"""Sign between the attributes, and between the states, of an intersection."""
 
 Test = Literal["original", "biased", "balanced", "truth"]
 ORIGINAL: Test = "original"
@@ -106,4 +99,4 @@ TEST_TITLES: Mapping[str, str] = {
     BALANCED: "balanced test data",
     TRUTH: "test data in truth",
 }
-"""What a fitted model is tested on: names in the column ``test``, in the order in which they are shown."""
+"""Titles of the test data in the column ``test``, in the order in which they are shown."""

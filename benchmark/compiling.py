@@ -1,4 +1,4 @@
-"""Compiled loops: numba is imported when one is first called, so that listing names stays fast."""
+"""Compiled loops: the first call imports numba, so that listing names stays fast."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,7 +7,7 @@ from typing import Any
 
 @cache
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop over arrays and numbers as machine code, which is kept on disk for the next process.
+    """Return a loop over arrays and numbers as machine code, which is cached on disk for later processes.
 
     The loop must be a function at the top of a module, in the part of Python that numba compiles.
     """

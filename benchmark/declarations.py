@@ -1,4 +1,4 @@
-"""Where the TOML declarations are, from any working directory, and how they are read and checked."""
+"""TOML declarations: their files, found from any working directory, and their checks with readable errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_a
 
 from benchmark.errors import BetabenchError, CardError, ExperimentError, UnknownNameError
 
-if TYPE_CHECKING:  # so that finding a file does not wait for it
+if TYPE_CHECKING:  # finding a file must not wait for the import of pydantic
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
@@ -26,19 +26,19 @@ _READ_AS: dict[Kind, tuple[str, type[BetabenchError]]] = {
 }
 
 _COMMANDS = {None: "betabench run --experiment", "alternation": "betabench alternation"}
-"""What runs an experiment file, by its kind."""
+"""Commands that run an experiment file, by its kind."""
 
-# What other programs call a field.
+# Names of fields in other programs.
 _SYNONYMS = {"sep": "delimiter", "separator": "delimiter", "header": "column_names", "na_values": "missing"}
 
-# What fields are, where neither their names nor the rules that they break tell.
+# Explanations of fields whose names and rules do not explain them.
 _MEANINGS = {
-    "tune.trials": "the number of settings tried of each technique, the default one among them",
-    "tune.on": "the share of the training sample that settings are chosen by",
+    "tune.trials": "the number of settings to try for each technique, with the default setting",
+    "tune.on": "the share of the training sample on which settings are chosen",
 }
 
 _MUST = "must be "
-# The types of values, in the words of people who write TOML.
+# Types of values, in the terms of TOML.
 _TYPES = {
     "string_type": "a text in quotation marks",
     "int_type": "a whole number",
@@ -56,63 +56,66 @@ _ACRONYMS = frozenset({"aif360", "fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
 
 
 def title_of(name: str) -> str:
-    """Return a technique's name as a title: ``"Fair SMOTE"`` for ``"fair_smote"``; its capitals stay."""
+    """Return a technique's name as a title: ``"Fair SMOTE"`` for ``"fair_smote"``; capitals stay."""
     words = (name[:1].upper() + name[1:]).replace("_", " ").split(" ")
     return " ".join(word.upper() if word.lower() in _ACRONYMS else word for word in words)
 
 
 def declaration_dir(kind: Kind) -> Path:
-    """Return the folder of the shipped declarations of one kind.
-
-    In an installed wheel they lie inside the package; in a source tree they are top-level folders, where
-    people look for them.
-    """
+    """Return the folder of the shipped declarations of one kind."""
+    # In an installed wheel the folder is inside the package, in a source tree at the top.
     package = Path(__file__).resolve().parent
     shipped = package / "_declarations" / kind
     return shipped if shipped.is_dir() else package.parent / kind
 
 
-def list_declarations(kind: Kind) -> dict[str, Path]:
-    """Return the shipped TOML files of one kind by name, sorted by name."""
-    return {path.stem: path for path in sorted(declaration_dir(kind).glob("*.toml"))}
+def list_declarations(kind: Kind, *, nested: bool = False) -> dict[str, Path]:
+    """Return the shipped TOML files of one kind by name, sorted by name.
+
+    Files in folders within, such as ``experiments/variants``, can be named but are not listed to users:
+    ``nested`` adds them.
+    """
+    files = {path.stem: path for path in sorted(declaration_dir(kind).glob("*.toml"))}
+    if nested:
+        files = {path.stem: path for path in sorted(declaration_dir(kind).glob("*/*.toml"))} | files
+    return files
 
 
 def find_declaration(kind: Kind, name_or_path: str) -> Path:
-    """Return the TOML file that a shipped name (``adult``) or the path of one's own (``own.toml``) means.
+    """Return the TOML file of a shipped name (``adult``) or a path (``own.toml``).
 
-    Raises :class:`UnknownNameError` if it is neither.
+    Raises :class:`UnknownNameError` if there is none.
     """
     path = Path(name_or_path).expanduser()
     if path.suffix == ".toml" and path.is_file():
         return path
-    known = list_declarations(kind)
-    if name_or_path in known:
-        return known[name_or_path]
-    error = UnknownNameError(kind.removesuffix("s"), name_or_path, known)
+    if shipped_path := list_declarations(kind, nested=True).get(name_or_path):
+        return shipped_path
+    shipped = list_declarations(kind)
+    error = UnknownNameError(kind.removesuffix("s"), name_or_path, shipped)
     if path.suffix or len(path.parts) > 1:
         error.what = error.what.replace(" called ", " file ")
-        error.expected = "an existing file whose name ends in .toml, or one of " + ", ".join(known)
+        error.expected = "an existing file whose name ends in .toml, or one of " + ", ".join(shipped)
     raise error
 
 
-def read_toml(path: Path, what: str, error: type[BetabenchError], remedy: str) -> dict[str, Any]:
-    """Return the content of a TOML file; an error of that class says that it cannot be read or is none."""
+def read_toml(path: Path, file_kind: str, error: type[BetabenchError], remedy: str) -> dict[str, Any]:
+    """Return the content of a TOML file; an error of the given class says why it cannot be read."""
     try:
         return tomllib.loads(path.read_bytes().decode())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as found:
-        readable = not isinstance(found, OSError)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        readable = not isinstance(problem, OSError)
         raise error(
-            f"The {what} {path} " + ("is not valid TOML" if readable else "cannot be read"),
+            f"The {file_kind} {path} " + ("is not valid TOML" if readable else "cannot be read"),
             expected="a UTF-8 text in TOML, see https://toml.io",
-            got=str(found),
+            got=str(problem),
             remedy=remedy,
         ) from None
 
 
 def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
     """Return the content of a declaration; a CardError or an ExperimentError says that it is not TOML."""
-    what, error = _READ_AS[kind]
-    return read_toml(path, what, error, "correct the path or the file")
+    return read_toml(path, *_READ_AS[kind], "correct the path or the file")
 
 
 def load_experiment_file(
@@ -121,30 +124,32 @@ def load_experiment_file(
     kind: str | None = None,
     more: Callable[[dict[str, Any]], list[str]] = lambda _: [],
 ) -> M:
-    """Read and check an experiment file; cards and plugins that lie beside it are found from anywhere.
+    """Return the checked content of an experiment file; paths of cards and plugins start at its folder.
 
-    ``model`` is what its content is to be, and ``kind`` its field ``kind``; None for experiments of planted
-    bias, which have none. ``more`` is asked for what else is wrong with a content that breaks a rule, a line
-    each. An UnknownNameError says that there is no such file; an ExperimentError, that it is not TOML, is of
-    another kind, or breaks a rule: it names file, field, rule and value.
+    The content must fit ``model``, and its field ``kind`` must be ``kind``, or be absent for None: that is an
+    experiment of planted bias. If a rule is broken, ``more`` returns further broken rules, one a line. An
+    UnknownNameError says that there is no such file. An ExperimentError says that it is not TOML, is of
+    another kind, or breaks rules, and names file, fields, rules and values.
     """
     from pydantic import ValidationError
 
     path = find_declaration("experiments", str(name_or_path))
     content = read_declaration("experiments", path)
-    found = content.get("kind")
-    if found != kind and found in tuple(_COMMANDS):
+    declared_kind = content.get("kind")
+    if declared_kind != kind and declared_kind in tuple(_COMMANDS):
         raise ExperimentError(
             f"The experiment file {path} is of another kind",
             expected=f"kind = {kind!r}" if kind else "an experiment of planted bias, without a field 'kind'",
-            got=f"kind = {found!r}" if found else "no field 'kind'",
-            remedy=f"{_COMMANDS[found]} {name_or_path}",
+            got=f"kind = {declared_kind!r}" if declared_kind else "no field 'kind'",
+            remedy=f"{_COMMANDS[declared_kind]} {name_or_path}",
         )
     datasets, plugins = content.get("datasets"), content.get("plugins")
+    entries = [content]
     if isinstance(datasets, list):  # a name stands for an entry
         datasets[:] = [{"card": entry} if isinstance(entry, str) else entry for entry in datasets]
-    for entry in (content, *(datasets if isinstance(datasets, list) else ())):
-        card = entry.get("card") if isinstance(entry, dict) else None
+        entries += (entry for entry in datasets if isinstance(entry, dict))
+    for entry in entries:
+        card = entry.get("card")
         if isinstance(card, str) and (path.parent / card).is_file():
             entry["card"] = str(path.parent / card)
     if isinstance(plugins, list):
@@ -163,19 +168,19 @@ def load_experiment_file(
 
 
 def count_of(rules: list[str]) -> str:
-    """Return how many rules there are: ``"a rule"``, ``"2 rules"``."""
+    """Return the number of rules in words: ``"a rule"``, ``"2 rules"``."""
     return "a rule" if len(rules) == 1 else f"{len(rules)} rules"
 
 
 def indented(text: str) -> str:
-    """Return a text as an item of a list: its further lines stand further to the right."""
+    """Return a text with its second and further lines indented, as an item of a list."""
     return text.replace("\n", "\n  ")
 
 
-def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> list[str]:
-    """Return what is wrong with a declaration, one line for each field: its place, the rule, the value.
+def broken_rules(error: ValidationError, model: type[BaseModel], name: str) -> list[str]:
+    """Return the rules that a declaration breaks, one line for each field with its path, rule and value.
 
-    ``model`` is what the declaration was to be, and ``what`` its name with an article: ``"a card"``.
+    The declaration should fit ``model``; ``name`` is its name with an article: ``"a card"``.
     """
     lines: dict[tuple[object, ...], list[str]] = {}
     values: dict[tuple[object, ...], str] = {}
@@ -183,18 +188,18 @@ def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> l
     for number, detail in enumerate(details):
         inside = (d for d in details if d is not detail and d["loc"][: len(detail["loc"])] == detail["loc"])
         if detail["type"] == "too_short" and any(inside):
-            continue  # only because what is in it breaks a rule
+            continue  # only because its content breaks a rule
         if several := detail.get("ctx", {}).get("rules"):
             lines |= {(number, n): [rule] for n, rule in enumerate(several)}
             continue
-        place, owner, of_several = _locate(model, detail["loc"])
-        # A value that may be of several types breaks a rule of each: together they are one.
-        key = (place,) if of_several else (place, number)
-        rule = _rule(detail, what)
-        if place in _MEANINGS and rule.startswith(_MUST):
-            rule += f", {_MEANINGS[place]}"
+        path, owner, of_several = _locate(model, detail["loc"])
+        # A value that may have one of several types breaks a rule of each: one line joins these rules.
+        key = (path,) if of_several else (path, number)
+        rule = _rule(detail, name)
+        if path in _MEANINGS and rule.startswith(_MUST):
+            rule += f", {_MEANINGS[path]}"
         rules = lines.setdefault(key, [])
-        if rule.removeprefix(_MUST) not in (own.removeprefix(_MUST) for own in rules):
+        if rule.removeprefix(_MUST) not in (earlier.removeprefix(_MUST) for earlier in rules):
             rules.append(rule if not rules else rule.removeprefix(_MUST))
         values[key] = _value(detail["input"]) if detail["type"] != "missing" else ""
         if detail["type"] == "extra_forbidden" and (meant := _meant(str(detail["loc"][-1]), owner, model)):
@@ -205,103 +210,99 @@ def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> l
     ]
 
 
-def _rule(detail: ErrorDetails, what: str) -> str:
+def _rule(detail: ErrorDetails, name: str) -> str:
     context = detail.get("ctx", {})
     match detail["type"]:
         case "missing":
             return "is required, but absent"
         case "extra_forbidden":
-            return f"is not a field of {what}"
+            return f"is not a field of {name}"
         case "union_tag_invalid":
             return f"its 'kind' must be one of {context['expected_tags']}; got {context['tag']!r}"
         case "union_tag_not_found":
             return "its 'kind' is required, but absent"
         case "too_short":
             return detail["msg"].partition(" after validation")[0].replace("Tuple", "List")
-        case known if known in _TYPES:
-            return _MUST + _TYPES[known]
+        case kind if kind in _TYPES:
+            return _MUST + _TYPES[kind]
         case _:
             return detail["msg"].removeprefix("Value error, ").replace("Input should be ", _MUST, 1)
 
 
-def _value(found: object) -> str:
-    """Return what was found in a field; not of tables, which are too long to repeat."""
-    if isinstance(found, dict) or (isinstance(found, list) and any(isinstance(own, dict) for own in found)):
+def _value(value: object) -> str:
+    """Return the value of a field as the end of a line; empty for tables, which are too long."""
+    if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, dict) for v in value)):
         return ""
-    value = repr(found)
-    return f"; got {value if len(value) <= 80 else value[:77] + '...'}"
+    text = repr(value)
+    return f"; got {text if len(text) <= 80 else text[:77] + '...'}"
 
 
 def _locate(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, type[BaseModel], bool]:
-    """Return where in a declaration a location of pydantic's is, the model there, and if types are several.
+    """Return the path of pydantic's location in a declaration, the model there, and if types are several.
 
-    Pydantic also names the type that it tried, which is no part of the declaration.
+    Pydantic's location also has the type that it tried, which the declaration lacks.
     """
-    place, owner, of_several = "", model, False
+    path, owner, of_several = "", model, False
     annotation: Any = model
     for step in location:
         annotation = _bare(annotation)
         arguments = get_args(annotation)
         if _is_model(annotation):
             owner = annotation
-            known = owner.model_fields.get(str(step))
-            annotation = known.annotation if known else None
+            field = owner.model_fields.get(str(step))
+            annotation = field.annotation if field else None
         elif is_dataclass(annotation):
-            annotation = next((own.type for own in fields(annotation) if own.name == step), None)
+            annotation = next((field.type for field in fields(annotation) if field.name == step), None)
         elif get_origin(annotation) is dict:
             annotation = arguments[1]
         elif get_origin(annotation) is tuple:
             annotation = arguments[0]
         elif get_origin(annotation) in (Union, UnionType):
-            kinds = {k: own for own in arguments if _is_model(own) for k in _kinds(own)}
-            annotation = kinds.get(step)
+            # Values of the field "kind" distinguish models in the same field.
+            models = [type_ for type_ in arguments if _is_model(type_) and "kind" in type_.model_fields]
+            by_kind = {kind: m for m in models for kind in get_args(m.model_fields["kind"].annotation)}
+            annotation = by_kind.get(step)
             of_several = annotation is None
             continue
         else:
             break
-        place += f"[{step}]" if isinstance(step, int) else f".{step}"
-    return place.removeprefix("."), owner, of_several
-
-
-def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
-    """Return the values of a model's field 'kind', which tells it from others in its place."""
-    return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
+        path += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return path.removeprefix("."), owner, of_several
 
 
 def _meant(name: str, owner: type[BaseModel], whole: type[BaseModel]) -> str:
-    """Return the field that an unknown one probably stands for, with where it belongs."""
+    """Return the field that an unknown field probably stands for, with its path."""
     name = _SYNONYMS.get(name, name)
     if close := difflib.get_close_matches(name, owner.model_fields, n=1, cutoff=0.8):
         return repr(close[0])
     if name in whole.model_fields:
         return f"{name!r} at the top of the file, above the first [table]"
-    if places := [path for path in _paths(whole) if path.rpartition(".")[2] == name]:
-        return repr(places[0])
+    if paths := [path for path in _paths(whole) if path.rpartition(".")[2] == name]:
+        return repr(paths[0])
     close = difflib.get_close_matches(name, owner.model_fields, n=1)
     return repr(close[0]) if close else ""
 
 
 def _paths(annotation: Any, path: str = "") -> Iterator[str]:
-    """Yield the places of all fields below an annotation: ``"source.delimiter"``."""
+    """Yield the paths of all fields below an annotation: ``"source.delimiter"``."""
     annotation = _bare(annotation)
     if _is_model(annotation):
         for name, field in annotation.model_fields.items():
-            own = f"{path}.{name}".removeprefix(".")
-            yield own
-            yield from _paths(field.annotation, own)
+            field_path = f"{path}.{name}".removeprefix(".")
+            yield field_path
+            yield from _paths(field.annotation, field_path)
     elif arguments := get_args(annotation):
-        named = get_origin(annotation) is dict
         for argument in arguments:
-            yield from _paths(argument, f"{path}.NAME" if named else path)
+            yield from _paths(argument, f"{path}.NAME" if get_origin(annotation) is dict else path)
 
 
 def _bare(annotation: Any) -> Any:
-    """Return a type without its annotations, and without the None that it may be instead."""
+    """Return a type without annotations and, if only None is the alternative, without None."""
     while get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, UnionType):
-        others = [own for own in get_args(annotation) if own is not NoneType]
-        return _bare(others[0]) if len(others) == 1 else annotation
+        types = [type_ for type_ in get_args(annotation) if type_ is not NoneType]
+        return _bare(types[0]) if len(types) == 1 else annotation
     return annotation
 
 

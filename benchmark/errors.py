@@ -12,24 +12,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 GOES_ON = "the same command goes on with what is stored"
-"""Remedy of a run that was interrupted."""
+"""Remedy after a run was interrupted."""
 
-# What the command "betabench list" lists.
-_MOST_LISTED, _MOST_NAMED = 30, 6  # of more names than the first, so many are named
+_MOST_LISTED, _MOST_NAMED = 30, 6  # if more names than the first number are valid, the second number is shown
 _LISTED = ("datasets", "techniques", "metrics", "classifiers", "bias-kinds", "experiments")
+"""Kinds of names that the command ``betabench list`` shows."""
 
 
 class BetabenchError(Exception):
     """Base of all errors of this package.
 
-    Parameters
-    ----------
-    what : str
-        What is wrong, as one sentence.
-    expected, got : str, optional
-        What the code needed, and what it met instead.
-    remedy : str, optional
-        What the reader can do about it.
+    ``what`` states the problem in one sentence, and ``remedy`` what the reader can do. ``expected`` is the
+    needed input, and ``got`` the input that came instead.
     """
 
     def __init__(
@@ -43,13 +37,13 @@ class BetabenchError(Exception):
         answers = {"Expected": self.expected, "Got": self.got, "What to do": self.remedy}
         for question, answer in answers.items():
             if answer and question == "What to do" and f"{question}: " in self.what:
-                parts.append(_ended(answer[0].upper() + answer[1:]))  # the question was asked already
+                parts.append(_ended(answer[0].upper() + answer[1:]))  # the text has that heading already
             elif answer is not None:
                 parts.append(f"{question}: {_ended(answer)}")
         return " ".join(parts)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Keyword-only arguments do not survive Exception's own pickling, and workers send errors back.
+        # Workers send errors back, and Exception's own pickling loses keyword-only arguments.
         return type(self).__new__, (type(self), *self.args), vars(self)
 
 
@@ -62,11 +56,11 @@ class CardError(BetabenchError):
 
 
 class DataError(BetabenchError):
-    """A source file or a table does not hold what its card or schema promises."""
+    """A source file or a table does not agree with its card or schema."""
 
 
 class DownloadError(DataError):
-    """A source file could not be fetched, or what came is not what the card names."""
+    """A source file could not be fetched, or is not the file that the card names."""
 
 
 class NetworkError(BetabenchError):
@@ -78,7 +72,7 @@ class BiasError(BetabenchError):
 
 
 class TechniqueError(BetabenchError):
-    """A mitigation technique got, was given or produced something invalid."""
+    """A mitigation technique got or produced something invalid."""
 
 
 class ClassifierError(BetabenchError):
@@ -94,29 +88,19 @@ class StoreError(BetabenchError):
 
 
 class StatisticsError(BetabenchError):
-    """A statistic cannot be computed from the results or settings that it is given."""
+    """A statistic cannot be computed from the given results or settings."""
 
 
 class ReportError(BetabenchError):
-    """A table or figure cannot be drawn from what the store holds."""
+    """A table or figure cannot be drawn from the stored results."""
 
 
 class NotConvergedError(TechniqueError):
-    """An optimization ran out of steps before it reached its optimum.
+    """The optimization called ``name`` ran out of steps, with a residual above its tolerance."""
 
-    Parameters
-    ----------
-    what : str
-        What was optimized.
-    steps : int
-        How many steps it took.
-    residual, tolerance : float
-        How far from the optimum it was left, and how near it should have come.
-    """
-
-    def __init__(self, what: str, steps: int, residual: float, tolerance: float) -> None:
+    def __init__(self, name: str, steps: int, residual: float, tolerance: float) -> None:
         super().__init__(
-            f"The {what} did not converge in {steps} steps",
+            f"The {name} did not converge in {steps} steps",
             expected=f"a residual of at most {tolerance:g}",
             got=f"{residual:g}",
             remedy="loosen the constraint, merge rare states of the columns, or draw a larger sample",
@@ -124,31 +108,21 @@ class NotConvergedError(TechniqueError):
 
 
 class DeclinedError(TechniqueError):
-    """A technique finds only while it trains that it cannot run on a table: a reason, not a failure."""
+    """A technique discovers during training that it cannot run on a table; this is no failure."""
 
 
 class PluginError(BetabenchError):
-    """A file of the user's own cannot be loaded, or registers nothing."""
+    """A user's file cannot be loaded, or registers nothing."""
 
 
 class UnknownNameError(BetabenchError):
-    """A name is not among the known ones.
+    """A name is not among the valid names of a kind, in the singular: ``"technique"``."""
 
-    Parameters
-    ----------
-    kind : str
-        What the name should have named, in the singular: ``"technique"``.
-    name : str
-        The unknown name.
-    known : iterable of str
-        All valid names.
-    """
-
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
-        folded = {own.casefold(): own for own in names}
+    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
+        names = sorted(valid)
+        folded = {valid_name.casefold(): valid_name for valid_name in names}
         nearest = difflib.get_close_matches(name.casefold(), folded, n=_MOST_NAMED, cutoff=0.5)
-        close = [folded[own] for own in nearest]
+        close = [folded[key] for key in nearest]
         expected = "one of " + ", ".join(names) if names else f"a {kind}, but none is known"
         is_listed = (listed := f"{kind}s".replace(" ", "-")) in _LISTED
         if is_listed and len(names) > _MOST_LISTED:
@@ -162,33 +136,32 @@ class UnknownNameError(BetabenchError):
 
 
 def unknown_parameter(
-    error: type[BetabenchError], what: str, name: str, value: object, known: Sequence[str]
+    error: type[BetabenchError], problem: str, name: str, value: object, valid: Sequence[str]
 ) -> BetabenchError:
-    """Return an error of a class about a parameter that is not among the known ones."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    """Return an error of the given class about a parameter that is not among the valid ones."""
+    close = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
     return error(
-        what,
-        expected="one of " + ", ".join(known) if known else "no parameters at all",
+        problem,
+        expected="one of " + ", ".join(valid) if valid else "no parameters at all",
         got=f"{name}={value!r}",
         remedy=f"did you mean {close[0]!r}?" if close else "leave it out",
     )
 
 
 def where(error: BaseException, *, source: bool = False) -> str:
-    """Return where in the user's own code an exception arose: ``"file own.py, line 17"``, or "" if nowhere.
+    """Return the line of user code that raised an exception: ``"file own.py, line 17"``, or "" if none did.
 
-    That is the last of its frames outside of this package, of installed packages and of Python's own library.
-    Files are named without their folders, so that a reason is the same on every machine. With ``source`` the
-    line's own text follows: ``"file own.py, line 17: return 1 / 0"``.
+    It is the last frame outside this package, installed packages and Python's library. Files are named
+    without their folders, so that a reason is the same on every machine. With ``source`` the line's text
+    follows: ``"file own.py, line 17: return 1 / 0"``.
     """
-    not_own = (str(Path(__file__).parent), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
-    found = ""
+    libraries = (str(Path(__file__).parent), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+    location = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         generated = file.startswith("<")
         installed = {"site-packages", "dist-packages"}.intersection(Path(file).parts)
-        if not (generated or installed or file.startswith(tuple(folder + os.sep for folder in not_own))):
-            found = f"file {Path(file).name}, line {line}"
+        if not (generated or installed or file.startswith(tuple(folder + os.sep for folder in libraries))):
             text = linecache.getline(file, line).strip() if source else ""
-            found += f": {text}" if text else ""
-    return found
+            location = f"file {Path(file).name}, line {line}" + (f": {text}" if text else "")
+    return location

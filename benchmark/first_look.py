@@ -1,4 +1,4 @@
-"""A first look at data that have no card: ``benchmark.quick``, and the command of that name."""
+"""A first look at data without a card: ``benchmark.quick``, and the command of that name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import pandas as pd
 from benchmark.api import Run, run
 from benchmark.data.card import Card
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import MIN_COUNT, Draft, FileOptions, as_option, draft
+from benchmark.data.draft import MIN_COUNT, FileOptions, as_option, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
-from benchmark.data.table import Schema, Table
+from benchmark.data.table import Table
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.first_file import first_experiment, reachable_doses
@@ -62,11 +62,11 @@ def quick(
     progress: bool = True,
     console: Console | None = None,
 ) -> Run:
-    """Take a first look at data that have no card: draft one, plant bias, try seven techniques, report.
+    """Return a first run on data without a card: draft the card, plant bias, try seven techniques, report.
 
-    Models are trained on rows of the data in which bias is planted, and tested on others as they are. The
-    folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again, beside what every run
-    has. What these files disclose of the rows is said at the end.
+    Models are trained on rows of the data with planted bias, and tested on other rows without it. Beside the
+    files of every run, the folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again. A
+    last message describes which facts about the rows these files disclose.
 
     Parameters
     ----------
@@ -76,52 +76,52 @@ def quick(
     label, sensitive : str
         Columns of the outcome and of the groups.
     favorable : object
-        Value of the label that is good for people; several as a list or ``"A,B"``; of a number a condition
+        Value of the label that is good for people; several as a list or ``"A,B"``; for numbers a condition
         such as ``">= 10"``. Values are compared with the text of the file, numbers by value.
     deprived : object, optional
         The deprived group, likewise; by default the one that has the favorable label least often.
     unfavorable, favored : object, optional
-        The other side, likewise, where it is not all other values: rows with neither are left out.
+        The other side, likewise, if it is not all other values: rows with neither are left out.
     missing : object, optional
-        Values that mean missing. Of the label and the groups, they leave their rows out; those of a column
-        are ``{"age": -9}``.
+        Values that mean missing. In the label and the groups, their rows are left out. For another column
+        they are ``{"age": -9}``.
     thousands, decimals : str or list of str, optional
-        Columns whose point or comma separates thousands, or stands before decimals.
+        Columns whose point or comma separates thousands, or decimals.
     max_mb : float, default 500
-        Largest file, in megabytes of text when unpacked.
+        Largest file, in megabytes of unpacked text.
     bias : str, default "label"
-        Kind of bias to plant, one that needs no parameters: by default favorable labels of the deprived group
-        are turned.
+        Kind of bias to plant, without parameters; by default favorable labels of the deprived group are
+        turned.
     doses : sequence of float, optional
         By how much the bias widens the label gap, the difference of the groups' shares of favorable labels;
-        by default 0.05 and 0.1. Dose 0, nothing planted, is always among them.
+        by default 0.05 and 0.1. Dose 0, without planted bias, is always added.
     betas : sequence of float, optional
-        In place of doses, levels of bias, each above 0 and at most 1; 0 is always among them.
+        Levels of bias in place of doses, each above 0 and at most 1; 0 is always added.
     true_rate : mapping or str, optional
         Shares of each group that should have the favorable label, known from outside the file:
-        ``{"F": 0.4, "M": 0.42}``. The recorded label gap minus theirs is the dose of bias that the labels
-        hide. What is known of such doses is said, and no technique is named to restore decisions where ranks
-        are not shown to agree with the truth.
+        ``{"F": 0.4, "M": 0.42}``. The recorded label gap minus the gap of these shares is the dose of bias
+        that the labels hide. The report shows what is known of such doses. It names no technique to restore
+        decisions if its ranks are not shown to agree with the truth.
     classifier : str or sequence of str, default "c45"
-        Which models techniques are tried with.
+        Models to try techniques with.
     repetitions : int, optional
-        How often rows are split into training and test rows; by default 30 times where that takes about a
-        minute, and else less often. The data and what is asked decide, not this machine.
+        Number of splits into training and test rows; by default 30 if that takes about a minute, else fewer.
+        The data and the options decide, not the speed of this machine.
     seed : int, default 1
-        Root of all random numbers: the same data, options and seed give the same numbers, whatever the file
-        is called.
+        Root of all random numbers. The same data, options and seed give the same numbers, whatever the name
+        of the file.
     output : str or Path, optional
         Folder of the results; by default ``results/NAME_quick``.
     min_count : int, default 5
         Values that fewer rows have are merged.
     workers, figures, formats, progress, console
-        As :func:`run` takes them.
+        As in :func:`run`.
 
     Raises
     ------
     BetabenchError
         If the data cannot be read, or there is no such column, value or group. A
-        :class:`~benchmark.data.doubts.DoubtError` names what can be read in two ways, and what says which.
+        :class:`~benchmark.data.doubts.DoubtError` names two readings, and the parameter that decides.
 
     Examples
     --------
@@ -132,8 +132,9 @@ def quick(
     """
     from rich.console import Console
 
+    if isinstance(true_rate, Mapping):
+        true_rate = {str(name): float(rate) for name, rate in true_rate.items()}
     try:
-        names = (classifier,) if isinstance(classifier, str) else tuple(classifier)
         return first_look(
             data,
             FileOptions(
@@ -153,10 +154,10 @@ def quick(
                 bias,
                 None if doses is None else tuple(doses),
                 None if betas is None else tuple(betas),
-                names,
+                (classifier,) if isinstance(classifier, str) else tuple(classifier),
                 repetitions,
                 seed,
-                _rates(true_rate),
+                parse_rates(true_rate) if isinstance(true_rate, str) else true_rate,
             ),
             output=output,
             workers=workers,
@@ -174,19 +175,10 @@ def quick(
         raise
 
 
-def _rates(given: Mapping[Any, float] | str | None) -> Mapping[str, float] | None:
-    """Return outside rates by the text of the group."""
-    if given is None:
-        return None
-    if isinstance(given, str):
-        return parse_rates(given)
-    return {str(name): float(rate) for name, rate in given.items()}
-
-
 def first_look(
     data: pd.DataFrame | str | Path,
     wish: FileOptions,
-    asked: QuickOptions,
+    options: QuickOptions,
     *,
     output: str | Path | None,
     workers: int | None,
@@ -195,42 +187,44 @@ def first_look(
     console: Console,
     words: Callable[[str], str] = str,
 ) -> Run:
-    """Do what :func:`quick` and the command of that name do; ``words`` are how texts name its options."""
+    """Return the run of :func:`quick` or the command of that name; ``words`` adapts texts to one of them."""
     from benchmark.report.statistics_files import write_statistics
 
     def say(line: str) -> None:
         tell(console, words(line))
 
-    own = isinstance(data, pd.DataFrame)
-    name = "data" if own else slug(Path(str(data)).name.partition(".")[0])
+    is_frame = isinstance(data, pd.DataFrame)
+    name = "data" if is_frame else slug(Path(str(data)).name.partition(".")[0])
     folder = Path("results", f"{name}_quick") if output is None else Path(output)
     require_writable(folder)
-    file = folder / "data.csv" if own else Path(str(data))
+    file = folder / "data.csv" if is_frame else Path(str(data))
     if isinstance(data, pd.DataFrame):
-        ordered = data.select_dtypes("category").items()
-        orders = {str(key): list(map(str, own.cat.categories)) for key, own in ordered if own.cat.ordered}
+        columns = data.select_dtypes("category").items()
+        orders = {str(key): list(map(str, col.cat.categories)) for key, col in columns if col.cat.ordered}
         wish = replace(wish, orders=orders)
         write_atomically(file, data.to_csv(index=False))
     drafted = draft(file, wish, folder)
     for line in summary_lines(drafted):
         say(line)
     assert drafted.reading is not None
-    rates = None if asked.true_rates is None else rates_of_sides(asked.true_rates, drafted.reading)
+    rates = None if options.true_rates is None else rates_of_sides(options.true_rates, drafted.reading)
     card = card_text(drafted, file, wish.min_count, DATASET)
     schema = Card.model_validate(tomllib.loads(card)).schema()
-    experiment = first_experiment(asked, name, f"{name}, a first look", schema, drafted.n_rows, rates)
-    reachable_doses(asked, _rows(drafted, schema))
+    experiment = first_experiment(options, name, f"{name}, a first look", schema, drafted.n_rows, rates)
+    columns_read = drafted.columns_read
+    rows = Table(schema, np.column_stack([columns_read[name].codes for name in schema.names]))
+    reachable_doses(options, rows)
     for note in experiment.notes:
         say(note)
     for path, text in ((folder / "card.toml", card), (folder / "experiment.toml", experiment.text)):
         if path.exists() and _without_rates(path.read_text(encoding="utf-8")) != _without_rates(text):
             raise ExperimentError(
-                f"{path} is there already, and says something else",
-                remedy=f"choose another --output, or go on with it: betabench run --experiment "
+                f"{path} exists already, with other content",
+                remedy=f"choose another --output, or continue that run: betabench run --experiment "
                 f"{folder / 'experiment.toml'} --output {folder}",
             )
         write_atomically(path, text)
-    made = run(
+    finished = run(
         folder / "experiment.toml",
         output=folder,
         workers=workers,
@@ -238,8 +232,8 @@ def first_look(
         formats=formats,
         console=console,
     )
-    made = replace(made, reading=drafted.reading)
-    statistics = made.statistics()
+    finished = replace(finished, reading=drafted.reading)
+    statistics = finished.statistics()
     write_statistics(
         folder / "statistics",
         statistics,
@@ -251,17 +245,11 @@ def first_look(
     for section in sections_of(statistics, Surface.QUICK):
         for line in section_lines(section):
             say(line)
-    for line in disclosed(folder, own, wish.min_count):
+    for line in disclosed(folder, is_frame, wish.min_count):
         say(line)
-    return made
+    return finished
 
 
 def _without_rates(text: str) -> str:
-    """Return an experiment without the outside rates, which no stored cell depends on."""
+    """Return an experiment without the outside rates, on which no stored cell depends."""
     return re.sub(r", true_rates = \{[^{}]*\}", "", text)
-
-
-def _rows(drafted: Draft, schema: Schema) -> Table:
-    """Return the rows that the card reads."""
-    kept = drafted.columns_read
-    return Table(schema, np.column_stack([kept[name].codes for name in schema.names]))

@@ -1,4 +1,4 @@
-"""What the models of declared files share."""
+"""Settings, names and field kinds that the models of declared files share."""
 
 import enum
 import functools
@@ -9,17 +9,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic_core import to_jsonable_python
 
 STRICT = ConfigDict(extra="forbid", frozen=True)
-"""A field that the model does not know is an error, and nothing changes once it is read."""
+"""An unknown field is an error, and values do not change after reading."""
 
 
 class Identity(enum.Enum):
-    """What a field of an experiment file is to the identity of a cell, by which stored results are found."""
+    """How a field of an experiment file enters a cell's key, by which stored results are found."""
 
     KEYED = "its value is in the cell's key"
-    OPTION = "its value is in the cell's key unless it is the default, so that older keys stay as they are"
-    DERIVED = "what follows from it is in the cell's key: rows, splits, networks, parameters"
-    PLANNED = "it says which run this is, and which cells there are"
-    FREE = "no cell's answers depend on it: it says what is measured and shown, and how long a cell may take"
+    OPTION = "its value is in the cell's key unless it is the default, so that older keys stay valid"
+    DERIVED = "the cell's key has its consequences: rows, splits, networks, parameters"
+    PLANNED = "it names the run, or decides which cells there are"
+    FREE = "no cell's answers depend on it: it is about measuring, showing, and limits of time and memory"
 
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ Free = Annotated[T, Identity.FREE]
 
 
 class Identifying(BaseModel):
-    """A table of an experiment file, each field of which declares its :class:`Identity`.
+    """A table of an experiment file, whose fields declare their :class:`Identity`.
 
     A TypeError says that a field of a subclass declares none.
     """
@@ -43,7 +43,9 @@ class Identifying(BaseModel):
         declared = {name for kind in Identity for name in cls.fields_of(kind)}
         if forgotten := [name for name in cls.model_fields if name not in declared]:
             kinds = "".join(f"\n  {kind.name.capitalize()}[...]: {kind.value}" for kind in Identity)
-            raise TypeError(f"{cls.__name__}.{forgotten[0]} does not declare what it is to a cell:{kinds}")
+            raise TypeError(
+                f"{cls.__name__}.{forgotten[0]} does not declare how it enters cells' keys:{kinds}"
+            )
 
     @classmethod
     @functools.cache
@@ -52,7 +54,7 @@ class Identifying(BaseModel):
         return tuple(name for name, field in cls.model_fields.items() if kind in field.metadata)
 
     def in_keys(self) -> dict[str, Any]:
-        """Return what keys of cells have of it by itself: values that JSON can hold, by field."""
+        """Return the fields in cells' keys that are not derived, with values that JSON can hold."""
         fields = type(self).model_fields
         changed = [n for n in self.fields_of(Identity.OPTION) if getattr(self, n) != fields[n].default]
         return {n: to_jsonable_python(getattr(self, n)) for n in (*self.fields_of(Identity.KEYED), *changed)}
@@ -64,24 +66,24 @@ _NAME = "[A-Za-z0-9][A-Za-z0-9_.+-]*"
 def _name(pattern: str, besides: str = "") -> AfterValidator:
     def matching(text: str) -> str:
         if re.fullmatch(pattern, text) is None:
-            what = "is no name; expected a letter or digit, and then letters, digits, '_', '.', '+' or '-'"
-            raise ValueError(what + besides)
+            rule = "is no name; expected a letter or digit, and then letters, digits, '_', '.', '+' or '-'"
+            raise ValueError(rule + besides)
         return text
 
     return AfterValidator(matching)
 
 
 Identifier = Annotated[str, _name(_NAME)]
-"""A name in results: also that of a file or folder."""
+"""A name in results, which may also name a file or folder."""
 
-# Which libraries there are, and that something has to follow, is said where the technique is looked up.
+# An empty or unknown name after the colon is an error of the registry, which lists the libraries.
 TechniqueName = Annotated[
     str, _name(f"[A-Za-z0-9]+:({_NAME})?|{_NAME}", "; of another library, 'aif360:Reweighing'")
 ]
-"""A registered technique's name, or that of another library's: ``aif360:Reweighing``."""
+"""The name of a registered technique, or of another library's technique: ``aif360:Reweighing``."""
 
 
 def entry_name(technique: str) -> str:
-    """Return what an entry without a name is called: ``aif360_Reweighing``, a path by its last part."""
+    """Return the name of an entry that declares none: ``aif360_Reweighing``, for a path its last part."""
     library, colon, name = technique.rpartition(":")
     return f"{library}_{name.rpartition('.')[2] if library == 'sklearn' else name}" if colon else technique

@@ -1,7 +1,7 @@
-"""One way to declare, find and extend named things: techniques, metrics, classifiers.
+"""Registries of named items: techniques, metrics, classifiers, kinds of bias.
 
-A registry knows its names without a list kept by hand: it imports every module of its own
-package, then what other installed packages announce as entry points, then what a user loads from a file.
+No list of names is kept by hand. A registry imports every module of its package, then the entry points of
+other installed packages, then the files that a user loads.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
-# Where the registries are. A plugin may register items of any kind, so all are there before it runs.
+# Packages of the registries. A plugin may register items of any kind, so it runs after their import.
 _HOMES = ("benchmark.bias", "benchmark.classifiers", "benchmark.metrics", "benchmark.techniques")
 _PLUGINS: dict[Path, dict[str, tuple[str, ...]]] = {}
 
@@ -32,13 +32,13 @@ _PLUGINS: dict[Path, dict[str, tuple[str, ...]]] = {}
 class Registry(Generic[T]):
     """Named items of one kind.
 
-    ``error`` is raised when an item cannot be registered. The modules of ``package`` register the built-in
-    items; they are imported when a name is first asked for. Through the group ``entry_points`` other
-    installed packages add items: each entry point names one. ``flaws`` says what is wrong with an item, one
-    sentence each; an empty list accepts it.
+    An item that cannot be registered raises ``error``. The modules of ``package`` register the built-in
+    items; the first look-up imports them. In the group ``entry_points`` of other installed packages each
+    entry point names an item. ``flaws`` returns the flaws of an item, one sentence each; an item with an
+    empty list is accepted.
     """
 
-    kind: str  # what the items are, in the singular: "technique"
+    kind: str  # of the items, in the singular: "technique"
     error: type[BetabenchError]
     package: str | None = None
     entry_points: str | None = None
@@ -52,7 +52,7 @@ class Registry(Generic[T]):
     def add(self, name: object, item: T) -> None:
         """Register an item; registering the same item again changes nothing.
 
-        Raises the registry's own ``error`` if the name is malformed or taken, or the item has flaws.
+        The registry's ``error`` says that the name is malformed or taken, or that the item has flaws.
         """
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise self.error(
@@ -71,8 +71,7 @@ class Registry(Generic[T]):
                 got=f"{_describe(taken)} and {_describe(item)}",
                 remedy="rename one of them",
             )
-        flaws = self.flaws(item)
-        if flaws:
+        if flaws := self.flaws(item):
             raise self.error(
                 f"{_describe(item)} cannot be registered as the {self.kind} {name!r}",
                 got="; ".join(flaws),
@@ -94,20 +93,19 @@ class Registry(Generic[T]):
         return dict(sorted(self._items.items()))
 
     def known(self) -> list[T]:
-        """Return the items registered so far, without looking for more."""
+        """Return the items registered so far, without importing more."""
         return list(self._items.values())
 
     def _discover(self) -> None:
         if self._complete:
             return
-        self._complete = True  # already here, because what is imported below may ask for names itself
+        self._complete = True  # before the imports below, because imported modules may look up names
         try:
             if self.package is not None:
                 package = importlib.import_module(self.package)
                 for module in pkgutil.iter_modules(package.__path__):
-                    if module.name.startswith("_"):  # helpers, which register nothing and may be heavy
-                        continue
-                    importlib.import_module(f"{self.package}.{module.name}")
+                    if not module.name.startswith("_"):  # helpers register nothing, and may be slow to import
+                        importlib.import_module(f"{self.package}.{module.name}")
             if self.entry_points is not None:
                 for point in sorted(metadata.entry_points(group=self.entry_points), key=lambda p: p.name):
                     self._load_entry_point(point)
@@ -120,7 +118,7 @@ class Registry(Generic[T]):
             item = point.load()
             self.add(getattr(item, "name", None), item)
         except Exception as problem:
-            # A broken package of another author must not stop everything else.
+            # A broken package of another author must not stop this program.
             owner = point.dist.name if point.dist else "an installed package"
             warnings.warn(
                 f"The {self.kind} {point.name!r} of {owner} is left out: {type(problem).__name__}: {problem}",
@@ -133,10 +131,10 @@ _REGISTRIES: list[Registry[Any]] = []
 
 
 def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Import a Python file that registers items of any kind; return their sorted names by kind.
+    """Return the sorted names, by kind, of the items that a Python file registers.
 
-    Loading a file again returns the same names and does not run it again. A PluginError says that the file is
-    missing, fails on import or registers nothing; the error of a registry, that it refuses an item.
+    A file runs once, and later calls return the same names. A PluginError says that the file is missing,
+    fails on import or registers nothing. The error of a registry says that it refuses an item.
     """
     file = Path(path).expanduser().resolve()
     if file in _PLUGINS:
@@ -151,7 +149,7 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
     for home in _HOMES:
         importlib.import_module(home)
     for registry in _REGISTRIES:
-        registry._discover()  # built-in names first, so that a clash is the plugin's
+        registry._discover()  # built-in names first, so that the plugin is to blame for a name taken twice
     before = [dict(registry._items) for registry in _REGISTRIES]
     try:
         _run_file(file)
@@ -165,24 +163,24 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
             got=f"{type(problem).__name__}: {problem}",
             remedy=f"make 'python {file.name}' run without an error",
         ) from problem
-    added = {
-        registry.kind: tuple(sorted(registry._items.keys() - items.keys()))
+    names = {
+        registry.kind: added
         for registry, items in zip(_REGISTRIES, before, strict=True)
+        if (added := tuple(sorted(registry._items.keys() - items.keys())))
     }
-    names = {kind: kinds_names for kind, kinds_names in added.items() if kinds_names}
     if not names:
         raise PluginError(
             f"The plugin {str(path)!r} registers nothing",
-            expected="a technique, metric, classifier or kind of bias that is registered by its decorator",
+            expected="a technique, metric, classifier or kind of bias with a decorator that registers it",
             got="none",
-            remedy="put @register over each class, and @metric(...) over each metric",
+            remedy="put @register above each class, and @metric(...) above each metric",
         )
     _PLUGINS[file] = names
     return names
 
 
 def class_flaws(item: type, base: type, *texts: str) -> list[str]:
-    """Say what a class lacks to be registered, one sentence each: base, methods, attributes with texts."""
+    """Return a class's flaws, one sentence each: a wrong base, missing methods, attributes without text."""
     if not (isinstance(item, type) and issubclass(item, base)):
         return [f"it is not a subclass of {base.__name__}"]
     missing = sorted(getattr(item, "__abstractmethods__", ()))
@@ -195,7 +193,7 @@ def class_flaws(item: type, base: type, *texts: str) -> list[str]:
 
 
 def _run_file(file: Path) -> None:
-    # The path's hash keeps two files of one name apart, and is the same in every worker.
+    # The hash of the path distinguishes two files with one name, and is the same in every worker.
     digest = hashlib.sha256(str(file).encode()).hexdigest()[:8]
     module_name = f"betabench_plugin_{file.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(module_name, file)

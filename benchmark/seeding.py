@@ -1,7 +1,7 @@
 """Independent random streams from named axes.
 
-A seed is the hash of what it is for, never a running count: adding a dataset, a level of bias or a
-technique to an experiment leaves every other number as it was, and the order of execution is irrelevant.
+A seed is the hash of its purpose, never a running count. So a new dataset, level of bias or technique leaves
+every other number as it was, and the order of execution is irrelevant.
 """
 
 import hashlib
@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 
 
 def axis_seed(root: int, **axes: str | int | float) -> int:
-    """Derive a seed, from 0 to 2**128 - 1, from a root seed and named axes.
+    """Return a seed, from 0 to 2**128 - 1, derived from an experiment's seed and named axes.
 
-    Parameters
-    ----------
-    root : int
-        The experiment's own seed.
-    **axes : str, int or float
-        What the random numbers are for, by name: ``dataset="adult", beta=0.5, repetition=3``.
-        The order of the names does not matter; their values do, exactly (``1`` and ``1.0`` differ).
+    The axes say what the random numbers are for: ``dataset="adult", beta=0.5, repetition=3``. The order of
+    the names does not matter. Values must be equal exactly: ``1`` and ``1.0`` differ.
     """
     text = json.dumps({"root": root, "axes": axes}, sort_keys=True, separators=(",", ":"))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
@@ -32,15 +27,14 @@ def generator(root: int, **axes: str | int | float) -> np.random.Generator:
 
 
 def lots_of_rows(codes: NDArray[np.int16], seed: int, n_lots: int) -> NDArray[np.float64]:
-    """Return numbers from [0, 1) for each row, shape (n_rows, n_lots), by chance but the same for equal rows.
+    """Return random numbers from [0, 1), shape (n_rows, n_lots), which are the same for equal rows.
 
-    They are made of a hash of the row's codes and of ``seed`` (0 to 2**64 - 1, one for all rows): whatever
-    table a row is in, its numbers are the same.
+    They are a hash of the row's codes and of ``seed`` (0 to 2**64 - 1), so they do not depend on the table.
     """
     start = hashlib.shake_256(seed.to_bytes(8, "little"))
-    found = bytearray()
+    digests = bytearray()
     for row in np.ascontiguousarray(codes, dtype="<i2"):
         hashed = start.copy()
         hashed.update(row)
-        found += hashed.digest(4 * n_lots)
-    return np.frombuffer(bytes(found), dtype="<u4").reshape(len(codes), n_lots) / 2.0**32
+        digests += hashed.digest(4 * n_lots)
+    return np.frombuffer(bytes(digests), dtype="<u4").reshape(len(codes), n_lots) / 2.0**32

@@ -217,3 +217,20 @@ def test_tests_share_their_setup_in_helpers() -> None:
         if module.startswith("tests.") and (not module.startswith(shared) or ".test_" in module)
     ]
     assert taken == []
+
+
+LONG = 6  # words
+
+
+def test_a_sentence_is_asserted_in_one_place() -> None:
+    """Who words it anew changes one file of tests: others ask for a part of it, or for its constant."""
+    asserted: dict[str, set[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Assert) or (isinstance(node, ast.keyword) and node.arg == "match"):
+                for part in ast.walk(node):
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        words = part.value.split()
+                        if len(words) >= LONG:
+                            asserted.setdefault(" ".join(words), set()).add(path.name)
+    assert {sentence: files for sentence, files in asserted.items() if len(files) > 1} == {}

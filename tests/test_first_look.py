@@ -355,7 +355,7 @@ def test_in_a_terminal_what_the_file_leaves_open_is_asked(
     shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
     assert "1: It is unknown, so these rows are left out. (--missing sex=9)" in shown
     assert "2: It is a value like the others. (--favored 1,9)" in shown
-    assert "To be asked nothing, type next time: --missing sex=9" in shown
+    assert "To avoid the questions next time, type: --missing sex=9" in shown
     assert load_card("sens9.toml").filter["sex"] == ("1", "2")
     # No answer: nothing is guessed, and nothing written.
     answers = iter([""])

@@ -359,7 +359,7 @@ def test_a_cluster_that_mixes_processors_says_so(
 ) -> None:
     monkeypatch.setattr(engine_module, "LocalEngine", Mixed)
     assert run() == 0
-    assert capsys.readouterr().out.count("Note: the workers' processors") == 1
+    assert capsys.readouterr().out.count("Note: the workers have several kinds") == 1
     facts = json.loads((here / "out" / "manifest.json").read_text())
     assert facts["processors"] == [{"cpu": "abacus"}, {"cpu": "slide rule"}]
     assert facts["platform"]["python"] == "CPython"

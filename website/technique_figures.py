@@ -30,7 +30,7 @@ EXPERIMENTS = ("paper", "techniques")
 
 _HOW = (
     "Discrimination against accuracy. Dots: single repetitions; outlined: the mean of each β, hollow where "
-    "the classifier answers nearly everybody, or each group, the same. Grey line: the baseline. Red, "
+    "the classifier answers nearly everybody, or each group, the same. Gray line: the baseline. Red, "
     "dash-dotted: accuracy of the best constant answer, where it is near."
 )
 

@@ -1,9 +1,7 @@
 """The command line: one module for each command.
 
-Modules that compute are imported inside the commands, so that ``--help`` answers at once.
+Commands import modules that compute only when they run, so that ``--help`` answers at once.
 """
-
-from __future__ import annotations
 
 import argparse
 import atexit
@@ -16,29 +14,33 @@ import sys
 from collections.abc import Sequence
 
 from benchmark import __version__
-from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.errors import BetabenchError
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 
 __all__ = ["main"]
 
 COMMANDS = (
-    *("run", "quick", "merge", "listing", "learn", "sample", "compare", "report"),
-    *("audit", "alternation", "check", "new_dataset", "new_technique", "influence"),
+    *("run", "quick", "merge", "list", "learn", "sample", "compare", "report"),
+    *("audit", "alternation", "check", "new-dataset", "new-technique", "influence"),
 )
-"""Modules of this package, each with a function ``add(commands)``, in the order of the help."""
+"""Commands in the order of the help.
+
+Each has a module. Its ``HELP`` and ``EXAMPLE`` are texts of the help. Its function ``add_options`` adds
+options to an :class:`~benchmark.cli.common.Options`; ``execute`` takes them parsed and returns the exit code.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, by default with the arguments of the process, and return the exit code.
+    """Return the exit code of a command line, by default of the arguments of this process.
 
-    It is 0 when all went well, 1 when cells of a run or checks failed, 2 when the input was at fault, and 130
-    when interrupted.
+    It is 0 after success, 1 if cells of a run or checks failed, 2 if the input was at fault, and 130 if
+    interrupted.
     """
     leave_if_imported_by_a_worker()
-    atexit.register(gc.freeze)  # nothing is left to collect: the system takes it all
+    atexit.register(gc.freeze)  # the end of the process frees all memory faster than the collector
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows another
+        if isinstance(stream, io.TextIOWrapper):  # "?" for characters that the terminal lacks
             stream.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     try:
@@ -47,13 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"betabench: {error}", file=sys.stderr)
         return EXIT_USAGE
     except BrokenPipeError:
-        # The reader of a pipe has left ("betabench list ... | head"); nothing is left to say to it.
+        # The reader of a pipe has ended ("betabench list ... | head"), so the rest is not written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except (OSError, MemoryError, sqlite3.Error) as error:
-        refused = f"The machine refused: {type(error).__name__}: {error}"
         remedy = "What to do: check the path, its permissions, and the room on disk and in memory."
-        print(f"betabench: {refused}. {remedy}", file=sys.stderr)
+        print(f"betabench: An operation failed: {type(error).__name__}: {error}. {remedy}", file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt as stop:
         print(f"\nbetabench: {stop if stop.args else 'interrupted'}", file=sys.stderr)
@@ -70,5 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"betabench {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in COMMANDS:
-        importlib.import_module(f"{__name__}.{name}").add(commands)
+        module_name = "listing" if name == "list" else name.replace("-", "_")
+        module = importlib.import_module(f"{__name__}.{module_name}")
+        about = module.HELP[0].upper() + module.HELP[1:] + "."
+        example = f"example: {module.EXAMPLE}"
+        command = commands.add_parser(name, help=module.HELP, description=about, epilog=example)
+        command.set_defaults(command=module.execute)
+        module.add_options(Options(command))
     return parser

@@ -1,6 +1,4 @@
-"""``python -m benchmark.cli``."""
-
-from __future__ import annotations
+"""The program ``python -m benchmark.cli``."""
 
 import sys
 

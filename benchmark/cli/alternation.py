@@ -1,35 +1,23 @@
-"""``betabench alternation``: what predictions owe to one value of an attribute."""
-
-from __future__ import annotations
+"""``betabench alternation``: how predictions depend on one value of an attribute."""
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
+
+HELP = "exchange two values of an attribute and measure how predictions move (Alelyani 2021)"
+EXAMPLE = "betabench alternation"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "alternation",
-        _alternation,
-        "exchange two values of an attribute and measure how predictions move (Alelyani 2021)",
-        "betabench alternation",
-    )
-    option(
-        "experiment EXPERIMENT",
-        "shipped experiment or a TOML file of kind alternation; default: %(default)s",
-        nargs="?",
-        default="alternation",
-    )
+def add_options(option: Options) -> None:
+    experiment = "shipped experiment or a TOML file of kind alternation; default: %(default)s"
+    option("experiment EXPERIMENT", experiment, nargs="?", default="alternation")
     option("--output DIR", "folder of the results; default: results/EXPERIMENT", type=Path)
     option.figures()
     option.data()
 
 
-def _alternation(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
     from benchmark.experiment.versions import package_versions
     from benchmark.text.spreadsheet import csv_text
@@ -40,7 +28,7 @@ def _alternation(options: argparse.Namespace) -> int:
     output: Path = options.output or Path("results") / experiment.name
     require_writable(output)
     outcome = run_alternation(experiment, sources_of(options))
-    facts = {
+    manifest = {
         "experiment": experiment.model_dump(mode="json"),
         "data_sha256": outcome.digest,
         "rows": outcome.rows,
@@ -49,7 +37,7 @@ def _alternation(options: argparse.Namespace) -> int:
     written = [
         write_atomically(output / "results.csv", csv_text(outcome.results)),
         write_atomically(output / "summary.csv", csv_text(outcome.summary)),
-        write_json(output / "manifest.json", facts),
+        write_json(output / "manifest.json", manifest),
     ]
     if options.figures:
         from benchmark.figures.alternation import alternation_figures

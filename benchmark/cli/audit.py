@@ -1,4 +1,4 @@
-"""``betabench audit``: any table of predictions, and which metrics matter."""
+"""``betabench audit``: metrics of a table of predictions, and a guide to the metrics that matter."""
 
 from __future__ import annotations
 
@@ -7,44 +7,39 @@ import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, command
+from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options
 from benchmark.errors import ExperimentError
 
 if TYPE_CHECKING:
     from benchmark.audit import Question
-    from benchmark.audit.table_audit import AuditResult
 
 _TABLES = ("groups", "metrics", "disparities", "parity", "missing")
 _CHOSEN = ("majority", "minimum")
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "audit",
-        _audit,
-        "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts",
-        "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html",
-    )
+HELP = "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts"
+EXAMPLE = "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html"
+
+
+def add_options(option: Options) -> None:
     option("file FILE", "predictions: .csv, .csv.gz or .parquet", nargs="?", type=Path)
-    option("--label COLUMN", "what was true; without it only who is selected is compared")
-    option("--prediction COLUMN", "what was predicted")
-    option("--score COLUMN", "numbers, higher for those more likely to be favorable")
-    option("--threshold SCORE", "without predictions: select from this score on", type=float)
-    option("--top-k K", "or the K highest scores", type=int)
-    option("--top-percent P", "or the highest P percent of the scores", type=float)
+    option("--label COLUMN", "true outcomes; without them only selection rates are compared")
+    option("--prediction COLUMN", "predictions")
+    option("--score COLUMN", "scores, higher for rows that are more likely favorable")
+    option("--threshold SCORE", "without predictions: select rows from this score on", type=float)
+    option("--top-k K", "or select the K highest scores", type=int)
+    option("--top-percent P", "or select the highest P percent of the scores", type=float)
     option("--sensitive COLUMN,...", "columns whose values are the groups")
-    option("--intersections", "audit the cross of all sensitive columns, too")
+    option("--intersections", "also audit the intersections of all sensitive columns")
     option("--favorable VALUE", "favorable label and prediction; default: 1, true or yes")
     option("--weight COLUMN", "weight of each row")
     option("--strata COLUMN", "column to stratify by, for conditional metrics")
-    option("--features COLUMN,...", "numbers, for metrics that look for similar rows")
+    option("--features COLUMN,...", "numeric columns, for metrics that compare similar rows")
     option(
         "--reference GROUPS",
-        "group to compare with: majority (default: the largest), minimum (in which a rate is smallest), "
+        "group to compare with: majority (the largest, default), minimum (the one with the smallest rate), "
         "or COLUMN=GROUP,...",
         default="majority",
     )
@@ -52,35 +47,37 @@ def add(commands: Any) -> None:
     option("--metrics NAME,...", "metrics or families to compute; default: all that apply")
     option(
         "--conventions",
-        "whose answer to take where a denominator is zero; default: betabench (none, with a reason)",
+        "program whose answer stands where a denominator is zero; default: betabench (none, with a reason)",
         choices=("betabench", "clarify", "aequitas"),
         default="betabench",
     )
-    option("--out DIR", "write the numbers here, as tidy CSV, and facts.json", type=Path)
+    option("--out DIR", "write the numbers as tidy CSV, and facts.json, to this folder", type=Path)
     option("--html FILE", "write one self-contained page", type=Path)
-    option("--guide", "ask a few questions, and say which metrics matter")
+    option("--guide", "ask a few questions, and name the metrics that matter")
 
 
-def _audit(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     if options.guide:
         return _guide()
-    for needed, what in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
-        if getattr(options, needed) is None:
-            remedy = "betabench audit --help shows an example; --guide says which metrics matter"
-            raise ExperimentError("There is nothing to audit", expected=what, got="none", remedy=remedy)
+    for name, expected in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
+        if getattr(options, name) is None:
+            remedy = "betabench audit --help shows an example; --guide names the metrics that matter"
+            raise ExperimentError("There is nothing to audit", expected=expected, got="none", remedy=remedy)
     from rich.console import Console
 
     from benchmark.audit.predictions import Columns, read_predictions
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit_text import print_audit
+    from benchmark.text.spreadsheet import csv_text
+    from benchmark.text.writing import write_atomically, write_json
 
-    same = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
+    shared = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
     columns = Columns(
         sensitive=_names(options.sensitive),
         features=[] if options.features is None else _names(options.features),
         k=options.top_k,
         percent=options.top_percent,
-        **{name: getattr(options, name) for name in same},
+        **{name: getattr(options, name) for name in shared},
     )
     result = audit_predictions(
         read_predictions(options.file),
@@ -91,28 +88,22 @@ def _audit(options: argparse.Namespace) -> int:
         conventions=options.conventions,
     )
     print_audit(Console(emoji=False), result)
+    written: list[Path] = []
     if options.out is not None:
-        for path in _write_tables(result, options.out):
-            print(f"written: {path}")
+        texts = {f"{name}.csv": csv_text(getattr(result, name)) for name in _TABLES}
+        written += (write_atomically(options.out / name, text) for name, text in texts.items())
+        written.append(write_json(options.out / "facts.json", {**result.facts, "notes": result.notes}))
     if options.html is not None:
         from benchmark.pages.audit_page import audit_page
-        from benchmark.text.writing import write_atomically
 
-        print(f"written: {write_atomically(options.html, audit_page(result, options.file.name))}")
+        written.append(write_atomically(options.html, audit_page(result, options.file.name)))
+    for path in written:
+        print(f"written: {path}")
     return EXIT_OK
 
 
-def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
-    from benchmark.text.spreadsheet import csv_text
-    from benchmark.text.writing import write_atomically, write_json
-
-    for name in _TABLES:
-        yield write_atomically(folder / f"{name}.csv", csv_text(getattr(result, name)))
-    yield write_json(folder / "facts.json", {**result.facts, "notes": result.notes})
-
-
 def _names(text: str) -> list[str]:
-    """Return names between commas; one that holds a comma itself may stand in double quotes."""
+    """Return names between commas; a name with a comma may stand in double quotes."""
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
     if not names:
         raise ExperimentError("A list of names is empty", expected="NAME,NAME,...", got=repr(text))
@@ -156,14 +147,14 @@ def _guide() -> int:
             continue
         answers[question.name] = named[given].name
         print(f"{named[given].reason}\n")
-    found = walk(answers)
-    print(f"Metrics that matter: {', '.join(found.metrics)}")
-    print(f"Their verdicts in an audit: {', '.join(found.parities)}")
+    guided = walk(answers)
+    print(f"Metrics that matter: {', '.join(guided.metrics)}")
+    print(f"Their verdicts in an audit: {', '.join(guided.parities)}")
     return EXIT_OK
 
 
 def _tree(question: Question, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a question and of all that follows from its answers."""
+    """Yield the lines of a question and, indented, of the questions and metrics after each answer."""
     from benchmark.audit import Question
 
     yield indent + question.text

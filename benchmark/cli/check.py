@@ -1,56 +1,33 @@
-"""``betabench check``: whether techniques, kinds of bias and metrics keep the rules, and what a fit costs."""
-
-from __future__ import annotations
+"""``betabench check``: the rules that techniques, kinds of bias and metrics keep, and the costs of a fit."""
 
 import argparse
 import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
 from benchmark.errors import TechniqueError
 
+HELP = "check that techniques, kinds of bias and metrics keep the benchmark's rules, and measure a fit"
+EXAMPLE = "betabench check my_technique.py"
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "check",
-        _check,
-        "check that techniques, kinds of bias and metrics keep the rules of the benchmark, and measure a fit",
-        "betabench check my_technique.py",
-    )
-    option(
-        "targets FILE|NAME",
-        "Python file that registers techniques, kinds of bias or metrics, or a registered name",
-        nargs="*",
-    )
-    option("--all", "all techniques and kinds of bias that are registered")
-    option(
-        "--parameters KEY=VALUE",
-        "parameters of the techniques; those left out take their defaults",
-        nargs="+",
-        default=[],
-    )
-    option("--classifier NAME|PATH", "what they train; default: c45", default="c45")
-    option(
-        "--time-limit SECONDS",
-        "for the checks of one technique, and for the fit; default: 300",
-        type=float,
-        default=300.0,
-    )
-    option(
-        "--memory-limit MIB",
-        "of the process that does it (Linux only); default: 4096",
-        type=float,
-        default=4096.0,
-    )
+
+def add_options(option: Options) -> None:
+    targets = "Python file that registers techniques, kinds of bias or metrics, or a registered name"
+    option("targets FILE|NAME", targets, nargs="*")
+    option("--all", "all registered techniques and kinds of bias")
+    parameters = "parameters of the techniques; all others have their defaults"
+    option("--parameters KEY=VALUE", parameters, nargs="+", default=[])
+    option("--classifier NAME|PATH", "classifier that techniques train; default: c45", default="c45")
+    time_limit = "limit for the checks of one technique, and for the fit; default: 300"
+    option("--time-limit SECONDS", time_limit, type=float, default=300.0)
+    memory_limit = "memory limit of the checking process (Linux only); default: 4096"
+    option("--memory-limit MIB", memory_limit, type=float, default=4096.0)
     option("--json", "machine-readable")
 
 
-def _check(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.bias import list_bias_kinds
@@ -65,23 +42,24 @@ def _check(options: argparse.Namespace) -> int:
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
     names = [target for target in options.targets if not target.endswith(".py")]
-    with contextlib.redirect_stdout(sys.stderr):  # what a file prints is no part of the report
-        for file in files:
-            # A file of the package is registered already, and loaded again it would claim its names twice.
-            loaded = () if registered_in(Path(file)) else load_plugin(file)
-            names += registered_in(Path(file)) or [
-                name for kind in ("technique", "bias kind", "metric") for name in dict(loaded).get(kind, ())
-            ]
+    # The package's own files are registered already; loaded again, they would claim their names twice.
     plugins = tuple(file for file in files if not registered_in(Path(file)))
-    kinds, metrics = list_bias_kinds(), list_metrics()
+    with contextlib.redirect_stdout(sys.stderr):  # the report does not include what a plugin prints
+        for file in files:
+            if file in plugins:
+                loaded = load_plugin(file)
+                names += [n for kind in ("technique", "bias kind", "metric") for n in loaded.get(kind, ())]
+            else:
+                names += registered_in(Path(file))
+    kinds, metrics, techniques = list_bias_kinds(), list_metrics(), list_techniques()
     if options.all:
-        names += [*list_techniques(), *kinds]
+        names += [*techniques, *kinds]
     if not names:
         raise TechniqueError(
             "There is nothing to check",
             expected="a Python file that registers techniques, kinds of bias or metrics, a name, or --all",
-            got=f"{', '.join(files)}, without any" if files else "no target before the options",
-            remedy="'betabench list techniques' shows the registered names; files and names come first",
+            got=f"{', '.join(files)}, which registers none" if files else "no target before the options",
+            remedy="'betabench list techniques' shows registered names; targets come before the options",
         )
     for limit in ("time_limit", "memory_limit"):
         if not getattr(options, limit) > 0:  # NaN included
@@ -92,20 +70,17 @@ def _check(options: argparse.Namespace) -> int:
             )
     parameters = dict(map(_parameter, options.parameters))
     make_classifier(options.classifier)
-    # A technique may be called as a kind of bias or a metric is; then all are meant.
+    # A name can stand for a technique, a kind of bias and a metric: then all of them are checked.
     names = list(dict.fromkeys(names))
-    wanted = [name for name in names if not (name in kinds or name in metrics) or name in list_techniques()]
-    for name in wanted:
+    targets = [("technique", name) for name in names if name in techniques or name not in {*kinds, *metrics}]
+    for _, name in targets:
         get_technique(name, **parameters)
+    targets += [("bias kind", name) for name in names if name in kinds]
+    targets += [("metric", name) for name in names if name in metrics]
     examiner = Examiner(options.classifier, parameters, plugins)
     limits = Limits(options.time_limit, options.memory_limit)
     console, reports = Console(emoji=False), []
-    examined = [
-        *(("technique", name) for name in wanted),
-        *(("bias kind", name) for name in names if name in kinds),
-        *(("metric", name) for name in names if name in metrics),
-    ]
-    for kind, name in examined:
+    for kind, name in targets:
         reports.append(examine(kind, name, examiner, limits))
         if not options.json:
             print_examination(console, reports[-1])
@@ -113,10 +88,9 @@ def _check(options: argparse.Namespace) -> int:
         print(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
         for verdict in VERDICTS.values():
-            names = [named(report) for report in reports if report["verdict"] == verdict]
-            if names:
+            if names := [named(report) for report in reports if report["verdict"] == verdict]:
                 say(console, f"{verdict}: {', '.join(names)}", "bold")
-    # A technique that declines everything has shown nothing.
+    # A technique that declines every table has not passed.
     return EXIT_OK if all(r["verdict"] == VERDICTS["passed"] for r in reports) else EXIT_FAILED
 
 

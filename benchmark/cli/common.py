@@ -1,4 +1,4 @@
-"""What the commands share."""
+"""Options and exit codes that commands share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 class Options:
-    """Adds options and arguments to a parser, or to a group of one."""
+    """Adds options and arguments to a parser, or to a group of a parser."""
 
     def __init__(self, parser: Any) -> None:
         self._parser = parser
 
     def __call__(self, shown: str, text: str, **settings: Any) -> None:
-        """Add one as help shows it: ``"--output DIR"``; without placeholder and settings it is a flag."""
+        """Add an option as in help: ``"--output DIR"``; without placeholder and settings it is a flag."""
         name, _, placeholder = shown.partition(" ")
         if placeholder:
             settings["metavar"] = placeholder
@@ -28,7 +28,7 @@ class Options:
         self._parser.add_argument(name, help=text, **settings)
 
     def alternatives(self) -> Options:
-        """Return what adds options of which one at most may be given."""
+        """Return an adder of options that exclude one another."""
         return Options(self._parser.add_mutually_exclusive_group())
 
     def dataset(self) -> None:
@@ -40,31 +40,19 @@ class Options:
         self("--plugin FILE", text, dest="plugins", action="append", default=[])
 
     def data(self) -> None:
-        """Add the options that say where source files are; :func:`sources_of` returns what they say."""
+        """Add the options on source files, which :func:`sources_of` reads."""
         self("--data-dir DIR", "look for source files here (or set BETABENCH_DATA)", type=Path)
         self("--offline", "never download")
 
     def figures(self, *, without: str = "write no figures") -> None:
-        """Add ``--no-figures``, with what the command does without them, and ``--formats``."""
+        """Add ``--no-figures``, with its help text, and ``--formats``."""
         self("--no-figures", without, dest="figures", action="store_false")
-        formats = "of figures, with commas between them: png, pdf, svg; pages show png; default: %(default)s"
+        formats = "formats of figures, such as png,pdf,svg; pages show png; default: %(default)s"
         self("--formats FORMATS", formats, default="png")
 
 
-def command(commands: Any, name: str, run: Any, text: str, example: str) -> Options:
-    """Add a command to the subparsers of the command line, and return what adds its options.
-
-    ``run`` takes the parsed options and returns the exit code; ``text`` says what it does, in small letters;
-    ``example`` is a whole command line that works.
-    """
-    description = text[0].upper() + text[1:] + "."
-    parser = commands.add_parser(name, help=text, description=description, epilog=f"example: {example}")
-    parser.set_defaults(command=run)
-    return Options(parser)
-
-
 def sources_of(options: argparse.Namespace) -> Sources:
-    """Return where source files may come from."""
+    """Return the sources of files that the options name."""
     from benchmark.data.source import Sources
 
     return Sources(options.data_dir, options.offline)

@@ -1,48 +1,25 @@
-"""``betabench compare``: a run's numbers beside the published ones, or those of another run."""
-
-from __future__ import annotations
+"""``betabench compare``: a run's numbers beside published ones, or beside another run's."""
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = "put the numbers of a run beside the published ones that it repeats, or beside another run's"
+EXAMPLE = "betabench compare results/paper"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "compare",
-        _compare,
-        "put the numbers of a run beside the published ones that it repeats, or beside those of another run",
-        "betabench compare results/paper",
-    )
-    option(
-        "folder FOLDER",
-        "folder of a finished run, where the comparison goes as well; default: results/paper",
-        nargs="?",
-        type=Path,
-        default=Path("results") / "paper",
-    )
-    option(
-        "other OTHER",
-        "folder of another finished run: say which numbers of the two are the same, and within what",
-        nargs="?",
-        type=Path,
-    )
-    option(
-        "--experiment NAME|FILE",
-        "take the published numbers and their counterparts from this experiment, not from the run's own",
-    )
-    option(
-        "--allow-embedded",
-        "compare a run on embedded networks, though the published numbers are of real data",
-    )
+def add_options(option: Options) -> None:
+    folder = "folder of a finished run, which gets the comparison; default: %(default)s"
+    option("folder FOLDER", folder, nargs="?", type=Path, default=Path("results") / "paper")
+    other = "folder of another finished run: show which numbers are equal, and how far others differ"
+    option("other OTHER", other, nargs="?", type=Path)
+    option("--experiment NAME|FILE", "take published numbers and their counterparts from this experiment")
+    option("--allow-embedded", "compare a run on embedded networks with published numbers of real data")
     option.figures()
 
 
-def _compare(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.experiment.plan import load_experiment

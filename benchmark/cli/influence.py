@@ -1,42 +1,34 @@
-"""``betabench influence``: which features a model depends on, directly and through others."""
+"""``betabench influence``: how much a model depends on each feature, directly and through others."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "influence",
-        _influence,
-        "rank features by their influence on a model, directly and through other columns",
-        "betabench influence --dataset adult --classifier c45 --out results/influence",
-    )
+HELP = "rank features by their influence on a model, directly and through other columns"
+EXAMPLE = "betabench influence --dataset adult --classifier c45 --out results/influence"
+
+
+def add_options(option: Options) -> None:
     option.dataset()
     option("--classifier NAME|PATH", "short name or class; default: c45", default="c45")
-    option("--technique NAME", "trains the model; default: none", default="none")
-    option(
-        "--levels LEVEL",
-        "how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
-        nargs="+",
-        type=float,
-    )
-    option("--seed N", "of the split and of the repair; default: 0", type=int, default=0)
-    option("--out DIR", "write the numbers of all levels here, as CSV", type=Path)
+    option("--technique NAME", "technique that trains the model; default: none", default="none")
+    levels = "how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1"
+    option("--levels LEVEL", levels, nargs="+", type=float)
+    option("--seed N", "seed of the split and of the repair; default: 0", type=int, default=0)
+    option("--out DIR", "write the numbers of all levels as CSV to this folder", type=Path)
     option.data()
 
 
-def _influence(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.audit import LEVELS, audit_features
@@ -54,9 +46,9 @@ def _influence(options: argparse.Namespace) -> int:
     card = load_card(options.dataset)
     factory, technique = make_classifier(options.classifier), get_technique(options.technique)
     rng = generator(options.seed, purpose="influence rows", dataset=card.name)
-    found = find_rows(card, sources_of(options), rng)
-    table, embedded = found.table, found.network is not None
-    source = f"{NOT_REAL_LOUD}: {found.source}" if embedded else f"real data from {found.source}"
+    data = find_rows(card, sources_of(options), rng)
+    table, embedded = data.table, data.network is not None
+    source = f"{NOT_REAL_LOUD}: {data.source}" if embedded else f"real data from {data.source}"
     order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
     n_train = 2 * len(table) // 3
     audit = audit_features(
@@ -69,13 +61,10 @@ def _influence(options: argparse.Namespace) -> int:
     )
     console = Console(emoji=False)
     model = options.classifier + ("" if technique.name == "none" else f" after {technique.name}")
-    for line, style in (
-        (f"{card.title}: {source}", "bold red" if embedded else ""),
-        (f"Warning: {card.warning}" if card.warning else "", "bold red"),
-        (f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on", ""),
-    ):
-        if line:
-            say(console, line, style)
+    say(console, f"{card.title}: {source}", "bold red" if embedded else "")
+    if card.warning:
+        say(console, f"Warning: {card.warning}", "bold red")
+    say(console, f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on")
     _print_ranking(console, audit)
     if options.out is not None:
         parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]
@@ -108,4 +97,4 @@ def _print_ranking(console: Console, audit: pd.DataFrame) -> None:
         )
     console.print(f"Change once a feature is obscured in all columns, at level {level:g}:", highlight=False)
     console.print(grid)
-    console.print("±: 95 % over the test rows; what other training rows would change is not in it.")
+    console.print("±: 95 % over the test rows; it does not cover other training rows.")

@@ -1,30 +1,23 @@
 """``betabench learn``: a dataset's network, as a BIF file."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
+
+HELP = "learn a dataset's Bayesian network and write it as a BIF file"
+EXAMPLE = "betabench learn --dataset adult --algorithm exact --out adult.bif"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "learn",
-        _learn,
-        "learn a dataset's Bayesian network and write it as a BIF file",
-        "betabench learn --dataset adult --algorithm exact --out adult.bif",
-    )
+def add_options(option: Options) -> None:
     option.dataset()
-    option("--algorithm", "search; default: the card's", choices=("hill_climbing", "tabu", "exact"))
-    option("--score", "score; default: the card's", choices=("bic", "bdeu"))
+    option("--algorithm", "search algorithm; default: the card's", choices=("hill_climbing", "tabu", "exact"))
+    option("--score", "score of a network; default: the card's", choices=("bic", "bdeu"))
     option("--max-indegree N", "most parents per column", type=int)
-    option("--restarts N", "random restarts", type=int)
-    option("--pseudo-count X", "added to each count; 0 is maximum likelihood", type=float)
-    option("--min-count N", "fewest rows that a probability may rest on; 1 pools nothing", type=int)
+    option("--restarts N", "number of random restarts", type=int)
+    option("--pseudo-count X", "number added to each count; 0 is maximum likelihood", type=float)
+    option("--min-count N", "fewest rows for a probability, else rows are pooled; 1 pools nothing", type=int)
     edge: Any = {"nargs": 2, "action": "append", "default": [], "metavar": ("PARENT", "CHILD")}
     option("--require", "require an edge", **edge)
     option("--forbid", "forbid an edge", **edge)
@@ -32,7 +25,7 @@ def add(commands: Any) -> None:
     option.data()
 
 
-def _learn(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.data.card import load_card
     from benchmark.data.load import load_dataset
     from benchmark.network.bif import write_bif
@@ -43,11 +36,10 @@ def _learn(options: argparse.Namespace) -> int:
     dataset = load_dataset(card, sources_of(options))
     for note in dataset.notes:
         print(f"Note: {note}")
-    settings = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count", "min_count")
-    asked = {name: getattr(options, name) for name in settings}
+    names = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count", "min_count")
     network = learn_network(
         dataset.table,
-        merge_settings(card.network, asked),
+        merge_settings(card.network, {name: getattr(options, name) for name in names}),
         required_edges=(*card.required_edges, *map(tuple, options.require)),
         forbidden_edges=(*card.forbidden_edges, *map(tuple, options.forbid)),
     )

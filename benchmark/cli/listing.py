@@ -1,6 +1,4 @@
-"""``betabench list``: what can be named in experiments and on the command line."""
-
-from __future__ import annotations
+"""``betabench list``: the names for experiments and the command line."""
 
 import argparse
 import json
@@ -9,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
 from benchmark.declarations import Kind, list_declarations
 
 _ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")
@@ -17,25 +15,22 @@ _CAPABILITIES = (
     *("randomised", "multi_group", "intersections"),
     *("needs_weights", "needs_scores", "needs_sensitive", "produces_scores"),
 )
-_THEIRS = "By other libraries' own code, beside the technique that does the same here:"
+_THEIRS = "By other libraries' code, each with the technique here that does the same:"
+_UNREACHABLE = "Not available by name, and why:"
 _TRANSFORMER = "any scikit-learn transformer, installed or of your own, before the classifier"
 _OF_A_METRIC = ("ideal", "direction", "needs", "compare", "source", "note")
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "list",
-        _list,
-        "list what can be named in experiments and on the command line",
-        "betabench list techniques",
-    )
-    option("kind", "what to list", choices=list(_LISTINGS))
+HELP = "list the names for experiments and the command line"
+EXAMPLE = "betabench list techniques"
+
+
+def add_options(option: Options) -> None:
+    option("kind", "the kind of names to list", choices=list(_LISTINGS))
     option("--json", "machine-readable, with more detail")
 
 
-def _list(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     rows = _LISTINGS[options.kind]()
     if options.json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -47,7 +42,7 @@ def _list(options: argparse.Namespace) -> int:
             section = row["section"]
             print(f"\n{section}")
         stage = f"{row['stage']:4}  " if "stage" in row else ""
-        # Authors and year, which other libraries' techniques share with ours; the rest is in --json.
+        # Authors and year alone, which other libraries' techniques share with ours.
         reference = "" if section else row.get("reference", "")
         source = f"; {reference.partition(')')[0]})" if ")" in reference else ""
         print(f"{row['name']:{width}}  {stage}{row['summary']}{source}")
@@ -72,7 +67,7 @@ def _list_techniques() -> list[dict[str, Any]]:
     from benchmark.techniques import list_techniques
     from benchmark.techniques.foreign import list_foreign, unreachable
 
-    def row(name: str, technique: Any) -> dict[str, Any]:
+    def row(name: str, technique: Any, **others: str) -> dict[str, Any]:
         return {
             "name": name,
             "summary": technique.summary,
@@ -80,21 +75,16 @@ def _list_techniques() -> list[dict[str, Any]]:
             "reference": technique.reference,
             "parameters": technique().parameters,
             "capabilities": {name: getattr(technique, name) for name in _CAPABILITIES},
+            **others,
         }
 
-    own = [row(name, technique) for name, technique in list_techniques().items()]
-    theirs = [
-        {**row(name, technique), "section": _THEIRS, "summary": f"as {technique.ours}"}
-        for name, technique in list_foreign().items()
-    ]
+    foreign = list_foreign().items()
+    reasons = unreachable().items()
     return [
-        *own,
-        *theirs,
+        *(row(name, technique) for name, technique in list_techniques().items()),
+        *(row(name, one, section=_THEIRS, summary=f"as {one.ours}") for name, one in foreign),
         {"name": "sklearn:PATH.OF.CLASS", "stage": "pre", "summary": _TRANSFORMER, "section": _THEIRS},
-        *(
-            {"name": name, "summary": reason, "section": "Not to be had by name, and why:"}
-            for name, reason in unreachable().items()
-        ),
+        *({"name": name, "summary": reason, "section": _UNREACHABLE} for name, reason in reasons),
     ]
 
 
@@ -141,10 +131,9 @@ def _list_experiments() -> list[dict[str, Any]]:
 
 
 def _shipped(kind: Kind) -> dict[Path, dict[str, Any]]:
-    """Return what the shipped files say: they are valid, and checking them takes longer than all the rest."""
-    return {
-        path: tomllib.loads(path.read_text(encoding="utf-8")) for path in list_declarations(kind).values()
-    }
+    """Return the content of shipped files by path, without checks, which would take most of the time."""
+    paths = list_declarations(kind).values()
+    return {path: tomllib.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 _LISTINGS = {

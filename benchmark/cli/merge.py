@@ -1,47 +1,35 @@
-"""``betabench merge``: the stores of shards, or of several machines, become one."""
-
-from __future__ import annotations
+"""``betabench merge``: one store from the stores of shards or of several machines."""
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = "join the stores of shards; the shards stay unchanged"
+EXAMPLE = "betabench merge results/paper_shard_*_of_10 --output results/paper"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "merge",
-        _merge,
-        "join the stores of shards, which stay as they are",
-        "betabench merge results/paper_shard_*_of_10 --output results/paper",
-    )
+def add_options(option: Options) -> None:
     option("shards SHARD", "folder of a run, or the store in it", nargs="+", type=Path)
-    option(
-        "--output DIR",
-        "folder of the joint store; what one that is there holds is kept",
-        type=Path,
-        required=True,
-    )
+    output = "folder of the joint store; an existing store keeps its cells"
+    option("--output DIR", output, type=Path, required=True)
 
 
-def _merge(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.columns import STORE_NAME
     from benchmark.experiment.store import Store
     from benchmark.experiment.store.merge import require_store
     from benchmark.runs.folder_notes import unlike_shards
 
     paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]
-    for path in paths:  # before a store is made for them
+    for path in paths:  # before the joint store is made
         require_store(path)
     with Store(options.output / STORE_NAME) as store:
-        if store.recovery_message:
-            print(f"{store.recovery_message}. The old one is kept as {store.backup_path}")
+        for message in store.opening_messages:
+            print(message)
         new = store.merge(paths)
         print(f"{store.path} has {len(store):,} cells, {new:,} of them new")
     for warning in unlike_shards([path.parent for path in paths]):
         print(warning)
-    print("'betabench run' with this folder as --output and the options of the shards writes the tables")
+    print("To write the tables, type 'betabench run' with the shards' options and this folder as --output")
     return EXIT_OK

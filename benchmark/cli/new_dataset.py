@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from benchmark.cli.common import EXIT_OK, EXIT_USAGE, command
+from benchmark.cli.common import EXIT_OK, EXIT_USAGE, Options
 from benchmark.cli.quick import roles
 from benchmark.text.terminal import say, tell
 
@@ -19,15 +19,11 @@ if TYPE_CHECKING:
     from benchmark.data.draft import FileOptions
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "new-dataset",
-        _new_dataset,
-        "draft the card of a CSV file, with a comment at every choice, to be read and corrected",
-        "betabench new-dataset loans.csv --label repaid --favorable yes --sensitive gender --deprived f",
-    )
+HELP = "draft the card of a CSV file, with a comment on each choice, for you to correct"
+EXAMPLE = "betabench new-dataset loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
+
+
+def add_options(option: Options) -> None:
     roles(option)
     option("--out FILE", "card to write; default: NAME.toml here", type=Path)
 
@@ -36,11 +32,11 @@ _WISHED = (
     *("label", "favorable", "unfavorable", "sensitive", "deprived", "favored"),
     *("missing", "thousands", "decimals", "max_mb", "min_count"),
 )
-"""Options that say how a file is read, as :func:`benchmark.cli.quick.roles` adds them."""
+"""Options on reading a file, which :func:`benchmark.cli.quick.roles` adds."""
 
 _NEEDED = ("label", "favorable", "sensitive")
-_ADDED = ("missing", "thousands", "decimals")  # options whose answers join those that were given
-_Made = TypeVar("_Made")
+_ADDED = ("missing", "thousands", "decimals")  # an answer is added to these options, and replaces others
+_Result = TypeVar("_Result")
 
 
 def require_roles(options: argparse.Namespace, console: Console) -> bool:
@@ -48,38 +44,38 @@ def require_roles(options: argparse.Namespace, console: Console) -> bool:
     from benchmark.data.proposals import missing_roles, proposals
     from benchmark.data.sniff import MOST_MB, sniff
 
-    asked = {name: getattr(options, name) for name in _NEEDED}
-    if all(asked.values()):
+    named = {name: getattr(options, name) for name in _NEEDED}
+    if all(named.values()):
         return True
     table = sniff(options.file, Path(), most_mb=options.max_mb or MOST_MB)
     if not console.is_terminal:
-        raise missing_roles(table, asked)
-    for line in proposals(table, asked):
+        raise missing_roles(table, named)
+    for line in proposals(table, named):
         say(console, line)
     say(console, "Nothing is written: name them, and call the command again.")
     return False
 
 
-def asking(options: argparse.Namespace, console: Console, act: Callable[[], _Made]) -> _Made:
-    """Return what comes of it; in a terminal, what the file leaves open is asked, and the options changed."""
+def asking(options: argparse.Namespace, console: Console, act: Callable[[], _Result]) -> _Result:
+    """Return the result of ``act``; in a terminal, questions on the file are asked, and options set."""
     from benchmark.data.doubts import DoubtError
 
     answered: list[str] = []
     while True:
         try:
-            made = act()
+            result = act()
         except DoubtError as doubt:
             if not (console.is_terminal and sys.stdin.isatty()):
                 raise
             answered.append(_answer(options, console, doubt))
         else:
             if answered:
-                say(console, f"To be asked nothing, type next time: {' '.join(answered)}")
-            return made
+                say(console, f"To avoid the questions next time, type: {' '.join(answered)}")
+            return result
 
 
 def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) -> str:
-    """Ask the first question, set the options that its answer stands for, and return them as typed."""
+    """Ask the first question, set the options that the answer stands for, and return them as typed."""
     question = doubt.questions[0]
     say(console, question.text + ".", "yellow")
     for number, answer in enumerate(question.answers, 1):
@@ -98,16 +94,16 @@ def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) ->
 
 
 def wish_of(options: argparse.Namespace) -> FileOptions:
-    """Return what options say of a file."""
+    """Return the options on reading a file."""
     from benchmark.data.draft import FileOptions
 
-    named = {name: getattr(options, name) for name in _WISHED}
+    values = {name: getattr(options, name) for name in _WISHED}
     return FileOptions(
-        **{name: value for name, value in named.items() if value is not None or name in _NEEDED}
+        **{name: value for name, value in values.items() if value is not None or name in _NEEDED}
     )
 
 
-def _new_dataset(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.data.draft import draft

@@ -1,34 +1,22 @@
-"""``betabench new-technique``: a technique that runs, to be changed into one's own."""
-
-from __future__ import annotations
+"""``betabench new-technique``: a working technique, to be changed into a new one."""
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = "write a working technique and its test, to be changed into your own"
+EXAMPLE = "betabench new-technique my_idea --stage pre --folder ideas"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "new-technique",
-        _new_technique,
-        "write a technique that runs, to be changed into your own, and its test",
-        "betabench new-technique my_idea --stage pre --folder ideas",
-    )
+def add_options(option: Options) -> None:
     option("name NAME", "its name: lower-case letters, digits and underscores")
-    option(
-        "--stage",
-        "whether it changes the training data (default), the training, or the predictions",
-        choices=("pre", "in", "post"),
-        default="pre",
-    )
+    stage = "whether it changes the training data (default), the training, or the predictions"
+    option("--stage", stage, choices=("pre", "in", "post"), default="pre")
     option("--folder DIR", "where to write; default: here", type=Path, default=Path())
 
 
-def _new_technique(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.techniques.new import write_skeleton
 
     technique, test = write_skeleton(options.name, options.stage, options.folder)

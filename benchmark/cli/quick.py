@@ -1,61 +1,44 @@
 """``betabench quick``: from an unknown CSV file to a first report."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
 
+HELP = "take a first look at a CSV file: draft its card, plant bias, and try seven techniques against it"
+EXAMPLE = "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "quick",
-        _quick,
-        "take a first look at a CSV file: draft its card, plant bias, and try seven techniques against it",
-        "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f",
-    )
+
+def add_options(option: Options) -> None:
     roles(option)
     option("--output DIR", "folder of the results; default: results/NAME_quick", type=Path)
     option(
         "--bias KIND",
-        f"kind of bias to plant, one that needs no parameters; default: {BIAS}, which turns favorable labels "
-        "of the deprived group",
+        f"kind of bias to plant, without parameters; default: {BIAS}, which turns favorable labels of the "
+        "deprived group",
         default=BIAS,
     )
-    doses = " ".join(f"{dose:g}" for dose in DOSES)
     option(
         "--doses DOSE",
         "by how much the bias widens the label gap, the difference between the groups' shares of favorable "
-        f"labels; 0 is always among them; default: {doses}",
+        f"labels; 0 is always added; default: {' '.join(f'{dose:g}' for dose in DOSES)}",
         nargs="+",
         type=float,
     )
-    option(
-        "--betas BETA",
-        "in place of doses, levels of bias, each above 0 and at most 1; 0 is always among them",
-        nargs="+",
-        type=float,
-    )
+    betas = "levels of bias in place of doses, each above 0 and at most 1; 0 is always added"
+    option("--betas BETA", betas, nargs="+", type=float)
     option(
         "--true-rate RATES",
-        "shares of each group that should have the favorable label, known from outside the file, as "
-        "F=0.4,M=0.42: how much bias the labels hide follows, and what is known of as much",
+        "shares of each group that should have the favorable label, known from outside the file, such as "
+        "F=0.4,M=0.42. The report then shows how much bias the labels hide, and what is known of such bias",
     )
-    option(
-        "--classifier NAME",
-        f"one or several models to try techniques with; default: {' '.join(CLASSIFIERS)}",
-        nargs="+",
-        default=CLASSIFIERS,
-    )
+    classifier = f"one or several models to try techniques with; default: {' '.join(CLASSIFIERS)}"
+    option("--classifier NAME", classifier, nargs="+", default=CLASSIFIERS)
     option(
         "--repetitions N",
-        f"how often rows are split into training and test rows; default: {MOST_REPETITIONS} where that takes "
-        "about a minute, and else fewer",
+        f"number of splits into training and test rows; default: {MOST_REPETITIONS} if that takes about a "
+        "minute, else fewer",
         type=int,
     )
     option("--seed N", f"root of all random numbers; default: {SEED}", type=int, default=SEED)
@@ -64,12 +47,12 @@ def add(commands: Any) -> None:
 
 
 def roles(option: Options) -> None:
-    """Add the options that say what a CSV file's columns are."""
+    """Add the options on the columns of a CSV file and on reading it."""
     option("file FILE", "CSV file, gzipped or not", type=Path)
     option("--label COLUMN", "column of the outcome")
     option(
         "--favorable VALUE",
-        "value of the label that is good for people, as the file has it; several as A,B; of numbers '>= 10'",
+        "value of the label that is good for people, as in the file; several as A,B; numbers as '>= 10'",
     )
     option(
         "--unfavorable VALUE",
@@ -82,63 +65,58 @@ def roles(option: Options) -> None:
         "label least often",
     )
     option(
-        "--favored GROUP",
-        "the other group, likewise; rows of neither are left out; default: everybody else",
+        "--favored GROUP", "the other group, likewise; default: all other rows; rows of neither are left out"
     )
     option(
         "--missing VALUES",
-        "values that mean missing: A,B of the label and the groups, whose rows are left out; of another "
-        "column as 'age=-9,points=99'",
+        "values that mean missing: of the label and the groups as A,B, and their rows are left out; of "
+        "another column as 'age=-9,points=99'",
     )
     option("--thousands COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands")
-    option("--decimals COLUMNS", "columns A,B in which it stands before decimals")
-    option("--max-mb N", "read so many megabytes of text, of a file that is called too large", type=float)
+    option("--decimals COLUMNS", "columns A,B in which it separates decimals")
+    option("--max-mb N", "largest file, in megabytes of text; default: 500", type=float)
     option("--min-count N", "merge values that fewer rows have; default: 5", type=int, default=5)
 
 
-def _quick(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.engine import preparing
 
-    with preparing():
-        return _answered(options)
+    with preparing():  # before the imports below, which take long
+        from rich.console import Console
 
+        from benchmark.cli.new_dataset import asking, require_roles, wish_of
+        from benchmark.data.true_rates import parse_rates
+        from benchmark.experiment.quick_defaults import QuickOptions
+        from benchmark.first_look import first_look
+        from benchmark.text.terminal import say
+        from benchmark.text.writing import figure_formats
 
-def _answered(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from benchmark.cli.new_dataset import asking, require_roles, wish_of
-    from benchmark.data.true_rates import parse_rates
-    from benchmark.experiment.quick_defaults import QuickOptions
-    from benchmark.first_look import first_look
-    from benchmark.text.terminal import say
-    from benchmark.text.writing import figure_formats
-
-    console = Console(emoji=False)
-    if not require_roles(options, console):
-        return EXIT_USAGE
-    asked = QuickOptions(
-        options.bias,
-        None if options.doses is None else tuple(options.doses),
-        None if options.betas is None else tuple(options.betas),
-        tuple(options.classifier),
-        options.repetitions,
-        options.seed,
-        None if options.true_rate is None else parse_rates(options.true_rate),
-    )
-    made = asking(
-        options,
-        console,
-        lambda: first_look(
-            options.file,
-            wish_of(options),
-            asked,
-            output=options.output,
-            workers=options.workers,
-            figures=options.figures,
-            formats=figure_formats(options.formats),
-            console=console,
-        ),
-    )
-    say(console, f"The report: {made.folder / 'report.html'}")
-    assert made.outcome is not None
-    return EXIT_OK if made.outcome.ok else EXIT_FAILED
+        console = Console(emoji=False)
+        if not require_roles(options, console):
+            return EXIT_USAGE
+        planned = QuickOptions(
+            options.bias,
+            None if options.doses is None else tuple(options.doses),
+            None if options.betas is None else tuple(options.betas),
+            tuple(options.classifier),
+            options.repetitions,
+            options.seed,
+            None if options.true_rate is None else parse_rates(options.true_rate),
+        )
+        finished = asking(
+            options,
+            console,
+            lambda: first_look(
+                options.file,
+                wish_of(options),
+                planned,
+                output=options.output,
+                workers=options.workers,
+                figures=options.figures,
+                formats=figure_formats(options.formats),
+                console=console,
+            ),
+        )
+        say(console, f"The report: {finished.folder / 'report.html'}")
+        assert finished.outcome is not None
+        return EXIT_OK if finished.outcome.ok else EXIT_FAILED

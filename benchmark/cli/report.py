@@ -1,58 +1,34 @@
-"""``betabench report``: which technique holds up at which level of bias, and how sure that is, as a page."""
-
-from __future__ import annotations
+"""``betabench report``: a page on which technique holds up at which level of bias, and how sure that is."""
 
 import argparse
 import contextlib
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = (
+    "show which techniques of a finished run hold up at which level of bias, with intervals and tests. "
+    "It writes tables and an interactive page, FOLDER/report.html, listed in index.html beside FOLDER"
+)
+EXAMPLE = "betabench report results/paper"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "report",
-        _report,
-        "say which techniques of a finished run hold up at which level of bias, with intervals and tests, "
-        "as tables and as one interactive page, FOLDER/report.html; and list it in index.html beside FOLDER",
-        "betabench report results/paper",
-    )
+def add_options(option: Options) -> None:
     option("folder FOLDER", "folder of a finished run", type=Path)
-    option(
-        "--baseline TECHNIQUE",
-        "compare with this technique, not with the baseline that the run declares for each dataset",
-    )
-    option(
-        "--page-baselines TECHNIQUE",
-        "baselines to choose from on the page, besides that of the report, those that the run declares, and "
-        "doing nothing; at most 5",
-        nargs="+",
-        default=(),
-    )
-    option(
-        "--metrics METRIC",
-        "only these, in this order, also of metrics.csv; by default all of results.csv",
-        nargs="+",
-        default=(),
-    )
-    option(
-        "--rope DIFFERENCE",
-        "difference up to which two techniques are practically equivalent; default: %(default)s",
-        type=float,
-        default=0.01,
-    )
+    option("--baseline TECHNIQUE", "compare with this technique, not with each dataset's declared baseline")
+    baselines = "baselines to choose from on the page, beside the report's, declared ones and none; at most 5"
+    option("--page-baselines TECHNIQUE", baselines, nargs="+", default=())
+    metrics = "only these metrics, in this order, also of metrics.csv; default: all of results.csv"
+    option("--metrics METRIC", metrics, nargs="+", default=())
+    rope = "difference up to which two techniques are practically equivalent; default: %(default)s"
+    option("--rope DIFFERENCE", rope, type=float, default=0.01)
     option("--alpha LEVEL", "level of significance; default: 0.05", type=float, default=0.05)
     option("--output DIR", "write tables and page here, not to FOLDER/statistics and FOLDER", type=Path)
-    option.plugins(
-        "file that registers metrics of this run; without it, no value of them is better than another"
-    )
+    option.plugins("file that registers this run's metrics; without it, their better values are unknown")
     option.figures(without="write no figures; the page draws its own")
 
 
-def _report(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     import gc
 
     from rich.console import Console
@@ -67,10 +43,10 @@ def _report(options: argparse.Namespace) -> int:
     from benchmark.text.terminal import say
     from benchmark.text.writing import figure_formats
 
-    with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
+    with contextlib.chdir(Path.cwd()):  # a plugin may change the folder that other paths are relative to
         for plugin in options.plugins:
             load_plugin(plugin)
-    gc.freeze()  # what is loaded stays, and need not be looked through again and again
+    gc.freeze()  # imported modules stay, so the collector need not search them again and again
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
     console = Console(emoji=False)
@@ -78,18 +54,25 @@ def _report(options: argparse.Namespace) -> int:
     def step(name: str) -> None:
         say(console, f"{name} ...", "dim")
 
-    asked = {name: getattr(options, name) for name in ("baseline", "metrics", "alpha")}
-    criteria = Criteria(margin=options.rope)
-    statistics = folder_statistics(options.folder, **asked, criteria=criteria, say=step)
+    statistics = folder_statistics(
+        options.folder,
+        baseline=options.baseline,
+        metrics=options.metrics,
+        alpha=options.alpha,
+        criteria=Criteria(margin=options.rope),
+        say=step,
+    )
     output = options.output or options.folder / "statistics"
     page = (options.output or options.folder) / PAGE_NAME
-    how = {
-        "figures": options.figures,
-        "formats": formats,
-        "page_baselines": options.page_baselines,
-        "say": step,
-    }
-    written = write_statistics(output, statistics, page=page.parent, **how)
+    written = write_statistics(
+        output,
+        statistics,
+        page=page.parent,
+        figures=options.figures,
+        formats=formats,
+        page_baselines=options.page_baselines,
+        say=step,
+    )
     print_statistics(console, statistics, output=output, written=written)
     if warning:
         say(console, warning, "yellow")

@@ -1,114 +1,93 @@
-"""``betabench run``: an experiment, from its file to tables and figures."""
-
-from __future__ import annotations
+"""``betabench run``: from an experiment's file to its tables and figures."""
 
 import argparse
 import contextlib
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
+
+HELP = "run or continue an experiment, and write its results"
+EXAMPLE = "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "run",
-        _run,
-        "run an experiment, or go on with one, and write its results",
-        "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1",
-    )
+def add_options(option: Options) -> None:
     option("--experiment NAME|FILE", "shipped experiment or a TOML file; default: paper", default="paper")
-    option(
-        "--datasets NAME|FILE", "only these of its datasets, or others by the files of their cards", nargs="+"
-    )
+    option("--datasets NAME|FILE", "only these of its datasets, or others by files of their cards", nargs="+")
     option("--techniques NAME", "only these, or others with their defaults", nargs="+")
     option("--classifiers NAME|PATH", "only these, or others with their defaults", nargs="+")
     option("--betas BETA", "these levels of bias, each from 0 to 1", nargs="+", type=float)
-    option("--doses DOSE", "these label gaps that bias adds, where the file has doses", nargs="+", type=float)
+    option("--doses DOSE", "these label gaps that bias adds, if the file has doses", nargs="+", type=float)
     option("--repetitions N", "this many samples of each kind", type=int)
     alternatively = option.alternatives()
     alternatively("--workers N", "number of processes; default: one per core", type=int)
     alternatively("--scheduler ADDRESS", "compute on the cluster of this Dask scheduler")
-    alternatively(
-        "--cluster FILE",
-        "start the Dask cluster that a TOML file declares, and compute there (docs/cluster.md)",
-        type=Path,
-    )
-    option(
-        "--shard I/N",
-        "compute only part I of N of the experiment, into a store of its own for 'betabench merge'",
-    )
+    cluster = "start the Dask cluster that a TOML file declares, and compute there (docs/cluster.md)"
+    alternatively("--cluster FILE", cluster, type=Path)
+    option("--shard I/N", "compute only part I of N, into a separate store for 'betabench merge'")
     option(
         "--output DIR",
-        "folder of the results; default: results/EXPERIMENT, "
-        "or results/EXPERIMENT_embedded where embedded networks stand in for real data, "
-        "followed by _shard_I_of_N for a shard",
+        "folder of the results; default: results/EXPERIMENT, or results/EXPERIMENT_embedded if embedded "
+        "networks stand in for real data, followed by _shard_I_of_N for a shard",
         type=Path,
     )
     option.plugins(
-        "file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
-        "experiment file names"
+        "file that registers techniques, metrics, classifiers or kinds of bias, beside the experiment's files"
     )
     option(
         "--lite",
-        "try it out: all datasets and techniques, but two small samples at the lowest and the highest bias, "
+        "a trial: all datasets and techniques, but two small samples at the lowest and the highest bias, "
         "into results/EXPERIMENT_lite",
     )
     option(
         "--dry-run",
-        "compute for at most a minute, and say how many cells there are and about how much time and disk "
-        "they take; what is computed is kept in the folder of the results, and the run goes on from there",
+        "compute for at most a minute, and estimate the run's cells, time and disk space. Computed cells are "
+        "stored, and the run continues from there",
     )
-    option("--fresh", "start a new store; the old one is renamed, not lost")
+    option("--fresh", "start a new store; the old store is renamed, not lost")
     option("--retry-failed", "compute failed, crashed and timed-out cells again")
     option("--require-real-data", "stop rather than use embedded networks")
     option.figures()
     option.data()
 
 
-def _run(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.engine import preparing
 
-    # Before anything that takes long to import: workers import the same meanwhile.
     elsewhere = options.scheduler or options.cluster
-    with contextlib.nullcontext() if elsewhere else preparing():
-        return _computed(options)
+    with contextlib.nullcontext() if elsewhere else preparing():  # before the imports below, which take long
+        from rich.console import Console
 
+        from benchmark.api import run
+        from benchmark.columns import STORE_NAME
+        from benchmark.report.run_console import print_report
+        from benchmark.text.terminal import say
+        from benchmark.text.writing import figure_formats
 
-def _computed(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from benchmark.api import run
-    from benchmark.columns import STORE_NAME
-    from benchmark.report.run_console import print_report
-    from benchmark.text.terminal import say
-    from benchmark.text.writing import figure_formats
-
-    started = time.perf_counter()
-    console = Console(emoji=False)
-    # All other options are called as the parameters of the function are.
-    asked = {name: value for name, value in vars(options).items() if name not in ("command", "formats")}
-    finished = run(**asked, formats=figure_formats(options.formats), console=console)
-    if finished.estimate is not None:
-        say(console, str(finished.estimate))
-        return EXIT_OK
-    outcome, made = finished.outcome, finished.made
-    assert outcome is not None
-    if made is None:
-        text = f"{finished.folder} has shard {options.shard}; 'betabench merge' joins it with the others"
-        say(console, text)
-    else:
-        print_report(console, made.run, finished.folder, [finished.folder / STORE_NAME, *made.written])
-    if outcome.failures.total() == len(outcome.cells):
-        ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
-        often = f"{number:,} of {len(outcome.cells):,}"
-        text = f"No cell has a result. The most frequent reason, in {often}: {reason}"
-        say(console, text, "bold red")
-    computed = f"{outcome.computed:,} of them computed now in {outcome.seconds:.1f} s on {outcome.engine}"
-    in_all = f"{time.perf_counter() - started:.1f} s in all"
-    console.print(f"{len(outcome.cells):,} cells, {computed}; {in_all}", highlight=False)
-    return EXIT_OK if outcome.ok else EXIT_FAILED
+        started = time.perf_counter()
+        console = Console(emoji=False)
+        # All other options have the names of the function's parameters.
+        parameters = {
+            name: value for name, value in vars(options).items() if name not in ("command", "formats")
+        }
+        finished = run(**parameters, formats=figure_formats(options.formats), console=console)
+        if finished.estimate is not None:
+            say(console, str(finished.estimate))
+            return EXIT_OK
+        outcome, run_folder = finished.outcome, finished.run_folder
+        assert outcome is not None
+        if run_folder is None:
+            say(console, f"{finished.folder} has shard {options.shard}; 'betabench merge' joins the shards")
+        else:
+            files = [finished.folder / STORE_NAME, *run_folder.written]
+            print_report(console, run_folder.run, finished.folder, files)
+        n_cells = len(outcome.cells)
+        if outcome.failures.total() == n_cells:
+            ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
+            text = f"No cell has a result. The most frequent reason, in {number:,} of {n_cells:,}: {reason}"
+            say(console, text, "bold red")
+        computed = f"{outcome.computed:,} of them computed now in {outcome.seconds:.1f} s on {outcome.engine}"
+        in_all = f"{time.perf_counter() - started:.1f} s in all"
+        console.print(f"{n_cells:,} cells, {computed}; {in_all}", highlight=False)
+        return EXIT_OK if outcome.ok else EXIT_FAILED

@@ -1,31 +1,20 @@
-"""``betabench sample``: biased data for a pipeline of the user's own."""
-
-from __future__ import annotations
+"""``betabench sample``: biased data for the user's own pipeline."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command, sources_of
+from benchmark.cli.common import EXIT_OK, Options, sources_of
+
+HELP = "write a biased sample for a pipeline of your own"
+EXAMPLE = "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    option = command(
-        commands,
-        "sample",
-        _sample,
-        "write a biased sample for a pipeline of your own",
-        "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv",
-    )
+def add_options(option: Options) -> None:
     option.dataset()
     option("--beta BETA", "planted bias, from 0 (default) to 1", type=float, default=0.0)
-    option(
-        "--train network|data",
-        "what to draw: rows of the dataset's network (default), or its real rows",
-        choices=("network", "data"),
-        default="network",
-    )
+    train = "draw rows of the dataset's network (default), or its real rows"
+    option("--train network|data", train, choices=("network", "data"), default="network")
     option("--rows N", "number of rows, of real ones before any are left out; default: all", type=int)
     option("--seed N", "seed of the sample; default: 0", type=int, default=0)
     option("--out FILE", "file to write: .csv, .parquet or .arff", type=Path, required=True)
@@ -40,7 +29,7 @@ def add(commands: Any) -> None:
     option.data()
 
 
-def _sample(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     from benchmark.bias import Bias
     from benchmark.bias.cpt import CptBias
     from benchmark.data.card import load_card
@@ -54,13 +43,13 @@ def _sample(options: argparse.Namespace) -> int:
         edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
         bias = Bias((CptBias(edits=edits),))
     origin = SampleSource.find(card, sources_of(options), real=options.train == "data")
-    asked: Any = {"bias": bias, "beta": options.beta, "rows": options.rows, "seed": options.seed}
-    facts = write_sample(options.out, card, origin, **asked)
-    print(f"{facts['rows']:,} rows written to {options.out}, how they were made to {facts['sidecar']}")
-    found = facts["sample_discrimination"]
+    drawn: Any = {"bias": bias, "beta": options.beta, "rows": options.rows, "seed": options.seed}
+    facts = write_sample(options.out, card, origin, **drawn)
+    print(f"{facts['rows']:,} rows written to {options.out}, their description to {facts['sidecar']}")
+    discrimination = facts["sample_discrimination"]
     print(
         f"discrimination expected {facts['expected']['discrimination']:.4f}, of the sample "
-        + ("none: a group has no rows" if found is None else f"{found:.4f}")
+        + ("none: a group has no rows" if discrimination is None else f"{discrimination:.4f}")
     )
     only_edits = all(step.edits_network for step in bias.steps)
     if only_edits and facts["edits"] and facts.get("acting_edits") == [] and options.beta > 0:

@@ -251,7 +251,8 @@ def _about_codes(
         answers.append(Answer("it is a value like the others", {options[1]: rest}))
     none = {"missing": as_list([f"{column.name}={name}" for name in names])}
     return Question(
-        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown; otherwise {it} would be {destination}",
+        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown; otherwise {it} would be "
+        f"{destination}",
         (Answer("it is unknown, so these rows are left out", none), *answers),
     )
 

@@ -1,6 +1,4 @@
-"""The file that says how to start a Dask cluster through a batch scheduler."""
-
-from __future__ import annotations
+"""The file that declares a Dask cluster, to be started through a batch scheduler."""
 
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,32 +17,32 @@ class Cluster(BaseModel):
 
     model_config = STRICT
 
-    # Class of dask-jobqueue, by the batch scheduler, or Dask's own ``LocalCluster`` for trying out.
+    # A class of dask-jobqueue, one for each batch scheduler, or Dask's ``LocalCluster`` for a trial.
     cluster: Literal["SLURMCluster", "PBSCluster", "SGECluster", "LSFCluster", "LocalCluster"]
-    jobs: StrictInt = Field(ge=1)  # how many to submit; of a ``LocalCluster``, how many workers to start
-    # What the class is called with, in its own words.
+    jobs: StrictInt = Field(ge=1)  # number of jobs to submit; for ``LocalCluster``, of workers to start
+    # The class's own arguments.
     arguments: dict[str, Scalar | list[Scalar] | dict[str, Scalar]] = {}
 
     @property
     def module(self) -> str:
-        """The package that the class is in."""
+        """The package of the class."""
         return "distributed" if self.cluster == "LocalCluster" else "dask_jobqueue"
 
     @property
     def scale(self) -> dict[str, int]:
-        """What the cluster's ``scale`` is called with."""
+        """The arguments of the cluster's method ``scale``."""
         return {"n" if self.cluster == "LocalCluster" else "jobs": self.jobs}
 
 
 def load_cluster(path: Path) -> Cluster:
-    """Read and check a cluster file in TOML; an ExperimentError says why that cannot be done."""
+    """Return the checked content of a cluster file in TOML; an ExperimentError says what is wrong with it."""
     content = read_toml(path, "cluster file", ExperimentError, "docs/cluster.md has an example")
     try:
         return Cluster.model_validate(content)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        problems = "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in found)
-        remedy = "correct the named fields; docs/cluster.md has an example"
+        problems = [f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors(include_url=False)]
         raise ExperimentError(
-            f"The cluster file {path} breaks a rule", got=problems, remedy=remedy
+            f"The cluster file {path} breaks a rule",
+            got="; ".join(problems),
+            remedy="correct the named fields; docs/cluster.md has an example",
         ) from error

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, TUNED, Test
-from benchmark.experiment.scoring import DECISIONS, JOINT, counts_by_place
+from benchmark.experiment.scoring import DECISIONS, JOINT, counts_by_fold
 from benchmark.experiment.store import CellResult
 
 CellName: TypeAlias = tuple[str, str, float, str, str]  # dataset, bias, level of bias, technique, classifier
@@ -34,7 +34,7 @@ class CountsOfCells:
     def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
         """Yield cells without their counts, which are added here; other contents of ``counts`` stay."""
         for cell in cells:
-            by_place = counts_by_place(cell.counts)
+            by_place = counts_by_fold(cell.counts)
             original = [counts for (_, test), counts in by_place.items() if test == ORIGINAL]
             block = (cell.dataset, cell.bias, cell.beta, cell.repetition)
             planted = [counts for (_, test), counts in by_place.items() if test == BIASED]

@@ -1,17 +1,15 @@
 """Tasks on a Dask cluster, with the processes and limits that they have on one machine.
 
-The handler travels once to each Dask worker, as a plugin of it, and later to those that join. Each thread of
-a Dask worker keeps a :class:`benchmark.experiment.pool.Pool` of one process, which lives until the run ends:
-there a technique that hangs, crashes or eats memory costs its own cell, and the Dask worker does not notice.
-Whatever takes a Dask worker itself down is Dask's to repair: it gives the task to another one, and gives up
-when that has happened more often than ``distributed.scheduler.allowed-failures`` says (3, unless changed).
+A worker plugin brings the handler to each Dask worker once, also to workers that join later. Each thread of
+a Dask worker keeps a :class:`benchmark.experiment.pool.Pool` of one process, which lives until the run ends.
+There a technique that hangs, crashes or eats memory costs its own cell, and the Dask worker does not notice.
+If a Dask worker itself is lost, Dask gives its task to another one. Dask gives the task up after more losses
+than ``distributed.scheduler.allowed-failures`` allows (3 by default).
 
-Results do not wait for the end of their task, which may be hours away: workers hand them in to the scheduler,
-through a plugin of it, and this process collects them there. A worker that takes over the task of a lost one
-goes on behind what was handed in.
+Results do not wait for the end of their task, which may be hours away. Workers hand them in to a plugin of
+the scheduler, and this process collects them there. A worker that takes over the task of a lost one
+continues behind the results that were handed in.
 """
-
-from __future__ import annotations
 
 import contextlib
 import functools
@@ -51,7 +49,7 @@ class DaskEngine:
 
     @property
     def processors(self) -> Sequence[Mapping[str, Any]]:
-        """Those of the workers that have begun a task."""
+        """The processors of the workers that have begun a task."""
         return list(map(json.loads, self._processors))
 
     @property
@@ -62,41 +60,41 @@ class DaskEngine:
     def run(
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
-        """Run tasks on the workers that there are and that join, as :class:`.Engine` says.
+        """Yield finished cells of tasks as :class:`.Engine` does, from all workers, also those that join.
 
-        A task is suspected when Dask has given it up because worker after worker was lost with it. What waits
-        or runs beside a culprit is lost as well, so at the end the suspects are computed again, cell by cell
-        with nothing beside them: only a cell that takes the workers down then is a :class:`Failure`.
+        Dask gives a task up after several workers were lost with it. But tasks beside a culprit are lost as
+        well. So the tasks given up are computed again at the end, cell by cell with nothing beside them. A
+        cell that takes the workers down even then is a :class:`Failure`.
         """
         if not tasks:
             return
         name = f"betabench-{uuid.uuid4().hex}"
         numbers = itertools.count()
         try:
-            self._register(_Desk(name, self._client.id))
+            self._register(_ResultsPlugin(name, self._client.id))
             self._register(_Pools(name, make_handler, limits))
-            suspects = yield from self._finished(name, dict(zip(numbers, tasks, strict=False)))
-            for task, _ in suspects:
+            given_up = yield from self._finished(name, dict(zip(numbers, tasks, strict=False)))
+            for task, _ in given_up:
                 for cell in task.cells:
-                    alone = {next(numbers): replace(task, cells=(cell,))}
-                    for _, killed in (yield from self._finished(name, alone)):
+                    single = {next(numbers): replace(task, cells=(cell,))}
+                    for _, killed in (yield from self._finished(name, single)):
                         number = killed.allowed_failures + 1
                         reason = f"{number} Dask workers were lost while they computed it and nothing else"
                         yield [Finished(task.block, cell, Failure("crashed", reason, 0.0))]
         finally:
-            with contextlib.suppress(Exception):  # a scheduler that is lost has nothing to tidy up
+            with contextlib.suppress(Exception):  # a lost scheduler needs no clean-up
                 self._client.sync(getattr(self._client.scheduler, f"{name}-end"))
 
     def _finished(
-        self, name: str, left: dict[int, Task]
+        self, name: str, tasks: dict[int, Task]
     ) -> Generator[list[Finished], None, list[tuple[Task, KilledWorker]]]:
-        """Run tasks, by their numbers, and yield what is finished; return what Dask has given up, and why."""
+        """Run tasks by number and yield finished cells; return the tasks that Dask has given up, and why."""
         futures = self._client.map(
-            functools.partial(_compute, name), *zip(*left.items(), strict=True),
+            functools.partial(_compute, name), *zip(*tasks.items(), strict=True),
             pure=False, batch_size=_BATCH, key=name,
         )  # fmt: skip
-        running = dict(zip(futures, left, strict=True))
-        del futures  # what is over is not to be kept
+        running = dict(zip(futures, tasks, strict=True))
+        del futures  # so that Dask can forget each one that is over
         over: queue.SimpleQueue[Future] = queue.SimpleQueue()
         for future in running:
             future.add_done_callback(over.put)
@@ -108,15 +106,15 @@ class DaskEngine:
                 results, processors = self._collect(name)
                 self._processors = list(dict.fromkeys((*self._processors, *processors)))
                 for number, result in results:
-                    # A worker that only seemed lost may go on with what has been given up.
-                    if (task := left.get(number)) is not None:
-                        cell, *others = task.cells
+                    # A worker that only seemed lost may still compute a task that Dask has given up.
+                    if (task := tasks.get(number)) is not None:
+                        cell, *remaining = task.cells
                         finished.append(Finished(task.block, cell, pickle.loads(result)))
-                        left[number] = replace(task, cells=tuple(others))
+                        tasks[number] = replace(task, cells=tuple(remaining))
                 if finished:
                     yield finished
                 for future in ended:
-                    task = left.pop(running.pop(future))
+                    task = tasks.pop(running.pop(future))
                     if task.cells:
                         given_up.append((task, _killed(future)))
         finally:
@@ -136,7 +134,7 @@ class DaskEngine:
             ) from error
 
     def _collect(self, name: str) -> tuple[list[tuple[int, bytes]], list[str]]:
-        """Ask the scheduler for what was handed in; see :meth:`_Desk.collect`."""
+        """Return the scheduler's answer to :meth:`_ResultsPlugin.collect`."""
         try:
             answer = self._client.sync(getattr(self._client.scheduler, f"{name}-collect"))
         except OSError as error:
@@ -148,7 +146,7 @@ class DaskEngine:
 
 
 def _take(over: queue.SimpleQueue[Future], number: int) -> list[Future]:
-    """Return the futures that end within a period of delivery, or so many as soon as they have."""
+    """Return the futures that end within one delivery period; stop early after the given number."""
     ended: list[Future] = []
     deadline = time.monotonic() + DELIVERY
     while len(ended) < number and (patience := deadline - time.monotonic()) > 0:
@@ -158,7 +156,7 @@ def _take(over: queue.SimpleQueue[Future], number: int) -> list[Future]:
 
 
 def _killed(future: Future) -> KilledWorker:
-    """Return why Dask has given a task up; raise all other reasons for which it has ended too early."""
+    """Return why Dask has given a task up; raise any other error that ended it too early."""
     error = future.exception() if future.status == "error" else RuntimeError(f"a task was {future.status}")
     if isinstance(error, KilledWorker):
         return error
@@ -175,10 +173,10 @@ def _failed(error: BaseException) -> ExperimentError:
     )
 
 
-class _Desk(SchedulerPlugin):  # type: ignore[misc]
-    """Where the scheduler takes the results of a run, and hands them out.
+class _ResultsPlugin(SchedulerPlugin):  # type: ignore[misc]
+    """The scheduler's part of a run: it takes results from workers and gives them to the run's process.
 
-    It ends the run on all workers if the process that collects is lost: what they compute would not be used.
+    It ends the run on all workers if the run's process is lost, because their results would not be used.
     """
 
     def __init__(self, name: str, client: str) -> None:
@@ -189,7 +187,7 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
         self._processors: set[str] = set()
 
     async def start(self, scheduler: Any) -> None:
-        """Answer to workers and to the client from now on."""
+        """Add the handlers that workers and the client call."""
         self._scheduler = scheduler
         self._handlers = {
             f"{self.name}-{method.__name__}": method
@@ -198,20 +196,20 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
         scheduler.handlers.update(self._handlers)
 
     def begin(self, task: int, processor: str) -> int:
-        """Return how many results of a task were handed in, which are those of its first cells."""
+        """Return the number of results that were handed in, which belong to the task's first cells."""
         self._processors.add(processor)
         return self._handed_in[task]
 
     def hand_in(self, task: int, first: int, results: list[bytes]) -> bool:
-        """Take results of a task, the first of them of the cell at a place; return that they were taken."""
-        # A worker that only seemed lost computes beside the one that has taken over: what came first counts.
+        """Take results of a task from its cell number ``first`` on; True says that they were taken."""
+        # A worker that only seemed lost computes beside its replacement: the first result counts.
         new = results[self._handed_in[task] - first :]
         self._handed_in[task] += len(new)
         self._results += [(task, result) for result in new]
         return True
 
     def collect(self) -> tuple[list[tuple[int, bytes]], list[str]]:
-        """Hand out what was handed in since the last time, and all that workers have said of themselves."""
+        """Return the results since the last call, and the processors of all workers so far."""
         results, self._results = self._results, []
         return results, sorted(self._processors)
 
@@ -219,19 +217,19 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
         """End the run's processes on all workers, and leave the scheduler."""
         for name in self._handlers:
             self._scheduler.handlers.pop(name, None)
-        with contextlib.suppress(ValueError):  # the other has ended it
+        with contextlib.suppress(ValueError):  # the run's process, or its loss, has ended it before
             self._scheduler.remove_plugin(self.name)
         with contextlib.suppress(ValueError):
             await self._scheduler.unregister_worker_plugin(None, self.name)
 
     def remove_client(self, scheduler: Any, client: str) -> None:
-        """Notice that a client has left, or was killed."""
+        """End the run when its client has left, or was killed."""
         if client == self._client:
             scheduler.loop.add_callback(self.end)
 
 
 class _Pools(WorkerPlugin):  # type: ignore[misc]
-    """What a Dask worker holds for a run: one pool of one process for each of its threads."""
+    """A Dask worker's part of a run: for each of its threads a pool of one process."""
 
     def __init__(self, name: str, make_handler: Callable[[], Handler], limits: Limits) -> None:
         self.name = name
@@ -239,8 +237,8 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002
         """Prepare a worker that has just got the plugin."""
-        # A worker that a nanny has started is a daemon, which may not start processes; those of a pool end
-        # with the worker, so that the reason for the ban is not given.
+        # A nanny starts workers as daemons, which may not start processes that could outlive them. Processes
+        # of a pool end with the worker.
         multiprocessing.current_process().daemon = False
         self._lock = threading.Lock()
         self._idle: list[Pool] = []
@@ -259,13 +257,11 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
         if self._server is not None:
             self._server.close()
 
-    def _new_pool(self) -> Pool:
-        return Pool(self._make_handler, n_workers=1, limits=self._limits, server=self._server)
-
     def compute(self, task: Task) -> Iterator[list[Finished]]:
         """Run a task; see :meth:`~benchmark.experiment.pool.Pool.run`."""
         with self._lock:
-            pool = self._idle.pop() if self._idle else self._new_pool()
+            new = functools.partial(Pool, n_workers=1, limits=self._limits, server=self._server)
+            pool = self._idle.pop() if self._idle else new(self._make_handler)
             self._busy.append(pool)
         try:
             yield from pool.run([task])
@@ -279,19 +275,19 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
 
 
 def _compute(name: str, number: int, task: Task) -> None:
-    """Run on a Dask worker: hand in what is left of a task."""
+    """Run on a Dask worker: compute the remaining cells of a task, and hand in their results."""
     worker = get_worker()
     pools: _Pools = worker.plugins[name]
 
-    def ask(what: str, **content: Any) -> Any:
-        answer = sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
+    def ask(action: str, **content: Any) -> Any:
+        answer = sync(worker.loop, getattr(worker.scheduler, f"{name}-{action}"), task=number, **content)
         if answer is None:  # the scheduler has no such handler any more
             raise RuntimeError("the run is over")
         return answer
 
     first = ask("begin", processor=json.dumps(processor()))
     for finished in pools.compute(replace(task, cells=task.cells[first:])):
-        ask("hand_in", first=first, results=[pickle.dumps(one.result) for one in finished])
+        ask("hand_in", first=first, results=[pickle.dumps(cell.result) for cell in finished])
         first += len(finished)
 
 
@@ -313,14 +309,14 @@ def connected(scheduler: Any) -> Iterator[DaskEngine]:
 
 @contextlib.contextmanager
 def started(declared: Cluster) -> Iterator[DaskEngine]:
-    """Start a cluster, and end it and its jobs with the context."""
+    """Start a cluster; it and its jobs end with the context."""
     try:
         make = getattr(importlib.import_module(declared.module), declared.cluster)
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
     try:
         cluster = make(**declared.arguments)
-    except Exception as error:  # whatever a class thinks of arguments that are not its own
+    except Exception as error:  # each class refuses wrong arguments in its own way
         raise ExperimentError(
             f"The {declared.cluster} cannot be started",
             expected="arguments as its documentation says",

@@ -1,4 +1,4 @@
-"""What computes tasks: processes of this machine, or a Dask cluster."""
+"""Engines that compute tasks: processes of this machine, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmark.experiment.versions import processor
 
 
 class Engine(Protocol):
-    """Computes tasks somewhere; what comes out does not depend on where."""
+    """Computes tasks somewhere; results do not depend on where."""
 
     @property
     def name(self) -> str:
@@ -26,31 +26,31 @@ class Engine(Protocol):
 
     @property
     def processors(self) -> Sequence[Mapping[str, Any]]:
-        """What :func:`benchmark.experiment.versions.processor` says where it computes, each answer once."""
+        """The distinct answers of :func:`benchmark.experiment.versions.processor` where it computes."""
 
     def run(
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
-        """Run tasks and yield what is finished, soon after it is: a kill costs what was not yielded.
+        """Run tasks and yield each finished cell once, in any order, soon after its end.
 
-        The cells that were finished since the last time come in no particular order, each once.
-        ``make_handler`` is as in :class:`benchmark.experiment.pool.Pool`. A BetabenchError says that the
-        engine cannot compute at all.
+        A kill costs the cells that were not yielded. ``make_handler`` is as in
+        :class:`benchmark.experiment.pool.Pool`. A BetabenchError says that the engine cannot compute at all.
         """
 
 
-# What nearly every run needs, imported where it is used or not at all by what makes the handler.
+# Nearly every run needs these; making the handler imports some of them late or not at all.
 _PRELOADED = ("benchmark.experiment.run", "numba", "scipy.optimize", "sklearn.naive_bayes")
 
-_EARLY: list[ForkServer] = []  # begun before the engine that will have it
+_EARLY: list[ForkServer] = []  # started before the engine that will use it
 
 
 @contextlib.contextmanager
 def preparing() -> Iterator[None]:
-    """Begin to prepare the processes of the next :class:`LocalEngine`, for a command.
+    """Start to prepare the processes of the next :class:`LocalEngine`, for a command.
 
-    Nothing that computes has been imported before it: this process and its workers share their imports then,
-    so that this one as well has one thread of linear algebra. Else a process imports while the caller does.
+    If no numeric library is imported yet, this process imports all that workers need, and they are forked
+    from it. So this process, too, has one thread of linear algebra. Otherwise a server imports while the
+    caller goes on.
     """
     if CAN_FORK:
         if fresh := "numpy" not in sys.modules:
@@ -58,7 +58,7 @@ def preparing() -> Iterator[None]:
             gc.disable()
             for name in ("benchmark.api", *_PRELOADED):
                 importlib.import_module(name)
-            gc.freeze()  # what is imported stays, and is not looked through again and again
+            gc.freeze()  # imported modules stay, so the collector need not search them again and again
             gc.enable()
         _EARLY.append(ForkServer(work, _PRELOADED, fork=fresh and is_alone()))
     try:
@@ -69,9 +69,9 @@ def preparing() -> Iterator[None]:
 
 
 class LocalEngine:
-    """Processes of this machine; an ExperimentError says that there would be none.
+    """Processes of this machine; an ExperimentError says that fewer than one are wanted.
 
-    As a context it begins to prepare them at once, while the caller does something else.
+    On entering its context, a server starts to prepare them while the caller does something else.
     """
 
     def __init__(self, n_workers: int) -> None:
@@ -96,7 +96,7 @@ class LocalEngine:
 
     @property
     def processors(self) -> Sequence[Mapping[str, Any]]:
-        """That of this machine."""
+        """The processor of this machine."""
         return [processor()]
 
     def run(
@@ -111,11 +111,11 @@ class LocalEngine:
 def open_engine(
     *, workers: int, scheduler: str | None = None, cluster: Path | None = None
 ) -> Iterator[Engine]:
-    """Open the engine that the command line asks for; whatever it starts ends with the context.
+    """Open the engine that the command line names; whatever it starts ends with the context.
 
-    Without a scheduler's address and a file that declares a :class:`benchmark.experiment.cluster.Cluster`
-    these are ``workers`` processes of this machine. An ExperimentError says that the number of workers, the
-    address or the file is wrong, or that the extra ``cluster`` is missing.
+    The engine is ``workers`` processes of this machine, unless there is the address of a Dask scheduler or a
+    file that declares a :class:`benchmark.experiment.cluster.Cluster`. An ExperimentError says that the
+    number of workers, the address or the file is wrong, or that the extra ``cluster`` is missing.
     """
     if scheduler is None and cluster is None:
         with LocalEngine(workers) as local:
@@ -133,7 +133,7 @@ def open_engine(
 
 
 def missing_extra(error: ModuleNotFoundError) -> ExperimentError:
-    """Return the error that says which extra brings a module."""
+    """Return the error that names the extra with a missing module."""
     return ExperimentError(
         "A Dask cluster needs packages that are not installed",
         expected="the extra betabench[cluster]",

@@ -1,4 +1,4 @@
-"""One block to its results: draw the training sample, run every technique on it, score on the test data."""
+"""From a block to its results: draw the training sample, run each technique on it, score on the test data."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ from benchmark.experiment.references import References
 from benchmark.experiment.scoring import (
     Answers,
     Decisions,
-    Place,
+    FoldTest,
     Scorer,
+    decision_metrics,
     metric_values,
     pack,
+    scorer_of,
     scorers_of,
     scoring_digest,
     scoring_of,
@@ -67,11 +69,11 @@ class Cell:
     technique: str
     classifier: str
     key: str  # identity in the store
-    reference: str = ""  # identity of the untreated models that its decisions are compared with, if they are
+    reference: str = ""  # identity of the untreated models that decisions are compared with; empty if none
 
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
-    """Return the techniques of an experiment by dataset and name; raises if one does not exist."""
+    """Return the techniques of an experiment by dataset and entry; raises if a technique does not exist."""
     for dataset in experiment.datasets:
         for name in dataset.parameters:
             if find_technique(name) is None:
@@ -86,7 +88,7 @@ def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Techn
 
 
 def describe_technique(technique: Technique) -> dict[str, Any]:
-    """Return what identifies a technique in a cell's key."""
+    """Return the facts that identify a technique in a cell's key."""
     return {
         "name": technique.name,
         "parameters": technique.parameters,
@@ -97,10 +99,10 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
 
 
 def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
-    """Return what identifies a classifier in a cell's key; raises if it cannot be built.
+    """Return the facts that identify a classifier in a cell's key; raises if it cannot be built.
 
-    The version of scikit-learn is in every key; a class of this package or of the user's own counts by its
-    source.
+    Every key has the version of scikit-learn. All other classes, of this package or of the user, add a digest
+    of their source.
     """
     factory = make_classifier(entry.classifier, entry.parameters, entry.encoding)
     try:
@@ -111,18 +113,18 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
             got=f"{type(error).__name__}: {error}",
             remedy="correct its parameters in the experiment file",
         ) from error
-    found = factory.estimator_class
-    root = found.__module__.partition(".")[0]
-    described = {**factory.describe(), "categories": factory.entry.cardinality_parameter}
+    estimator = factory.estimator_class
+    root = estimator.__module__.partition(".")[0]
+    facts = {**factory.describe(), "categories": factory.entry.cardinality_parameter}
     if root == "sklearn":
-        return described
-    # In which file of the package a class lies shall not count.
-    name = found.__qualname__ if root == "benchmark" else described["class"]
-    return {**described, "class": name, "source": source_digest(found)}
+        return facts
+    # A class of this package keeps its identity when it moves to another file.
+    name = estimator.__qualname__ if root == "benchmark" else facts["class"]
+    return {**facts, "class": name, "source": source_digest(estimator)}
 
 
 def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str | None:
-    """Return why a technique cannot work with a classifier, whatever the table, or None if it can."""
+    """Return why a technique can never work with a classifier, or None if it can."""
     classifier = factory.estimator_class.__name__
     if technique.needs_weights and not factory.takes_weights:
         return f"{technique.name} weights rows, and the fit of {classifier} takes no sample_weight"
@@ -142,17 +144,11 @@ def declined_by(technique: Technique, train: Table) -> str | None:
 
 
 def cell_result(
-    data: PreparedDataset,
-    block: Block,
-    cell: Cell,
-    status: Status,
-    reason: str = "",
-    **content: Any,
+    data: PreparedDataset, block: Block, cell: Cell, status: Status, reason: str = "", **content: Any
 ) -> CellResult:
-    """Return a result that says where its cell stands; ``content`` is all else of :class:`CellResult`."""
-    beta = data.beta_of(block.bias, block.level)
-    where = (cell.key, data.name, block.bias, beta, block.repetition)
-    return CellResult(*where, cell.technique, cell.classifier, status, reason, **content)
+    """Return the result of a block's cell; ``content`` has the further fields of :class:`CellResult`."""
+    identity = (cell.key, data.name, block.bias, data.beta_of(block.bias, block.level), block.repetition)
+    return CellResult(*identity, cell.technique, cell.classifier, status, reason, **content)
 
 
 class Evaluator:
@@ -163,22 +159,13 @@ class Evaluator:
         self.techniques = prepared.techniques
         self._refit = {entry.name: entry.refit for entry in prepared.experiment.techniques}
         self._references = References(prepared, self._decide)
-        self._named = {place: named(technique) for place, technique in self.techniques.items()}
+        self._named = {key: named(technique) for key, technique in self.techniques.items()}
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
             for entry in prepared.experiment.classifiers
         }
         metrics = prepared.experiment.measured
-        self.scorers = {
-            name: Scorer(
-                data.test,
-                metrics,
-                data.strata,
-                data.attributes,
-                true=not data.entry.audit,
-            )
-            for name, data in prepared.datasets.items()
-        }
+        self.scorers = {name: scorer_of(data, metrics) for name, data in prepared.datasets.items()}
         self.scoring = {
             name: scoring_digest(metrics, data.strata, data.attributes)
             for name, data in prepared.datasets.items()
@@ -186,17 +173,17 @@ class Evaluator:
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Compile what the first cell would compile, so that no technique's time includes it."""
+        """Compile the classifiers' loops, so that no technique's time includes it."""
         X, y = np.array([[0], [1]] * 4, dtype=np.int16), np.array([0, 1] * 4)
         for factory in self.classifiers.values():
-            # What cannot train on eight rows will say so where it counts.
+            # A classifier that cannot train on these eight rows may train on a sample.
             with contextlib.suppress(Exception):
                 classifier = factory.build(np.array([2]), 0)
                 classifier.fit(X, y, sample_weight=None)
                 classifier.predict(X)
 
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
-        """Yield the result of each cell, in order; a cell that fails yields why."""
+        """Yield the result of each cell, in order; the result of a failed cell has the reason."""
         data = self.prepared.datasets[block.dataset]
         folds: list[Fold] = []
         try:
@@ -213,17 +200,17 @@ class Evaluator:
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], data.test)
         shared = [self._shared(fold, fold.train) for fold in folds]
-        # All at once: after a technique, which empties the processor's caches, each would take five times as
-        # long.
+        # All before the first technique: techniques empty the processor's caches, and then each set of tools
+        # would take five times as long.
         tools = [
-            [self._tools(cell, self._named[block.dataset, cell.technique], own) for own in shared]
+            [self._tools(cell, self._named[block.dataset, cell.technique], of_fold) for of_fold in shared]
             for cell in cells
         ]
-        for cell, own_tools in zip(cells, tools, strict=True):
+        for cell, cell_tools in zip(cells, tools, strict=True):
             technique, rows = self.techniques[block.dataset, cell.technique], self._refit[cell.technique]
             started = time.perf_counter()
-            own_folds = folds if rows is None else refits[rows]
-            content = self._cell(block, cell, technique, own_folds, own_tools, scorers, folds)
+            trained_on = folds if rows is None else refits[rows]
+            content = self._cell(block, cell, technique, trained_on, cell_tools, scorers, folds)
             yield cell_result(data, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _shared(self, fold: Fold, train: Table, purpose: str = "technique") -> Shared:
@@ -231,12 +218,12 @@ class Evaluator:
         return Shared({"purpose": purpose, **fold.axes}, _Ranker(train), seed)
 
     def _tools(self, cell: Cell, technique: str, shared: Shared) -> Tools:
-        """Return what a technique, as :func:`named` tells it apart, is handed for a cell."""
+        """Return a technique's tools for a cell; ``technique`` is its identity from :func:`named`."""
         factory = self.classifiers.get(cell.classifier)
         return Tools(
             _no_classifier if factory is None else functools.partial(factory.build, seed=shared.seed),
             shared.ranker,
-            # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
+            # The entry's name is not an axis, so a renamed entry keeps its numbers.
             generator(self.prepared.experiment.seed, technique=technique, **shared.axes),
         )
 
@@ -247,54 +234,56 @@ class Evaluator:
         technique: Technique,
         folds: Sequence[Fold],
         tools: Sequence[Tools],
-        scorers: Mapping[Place, Scorer],
+        scorers: Mapping[FoldTest, Scorer],
         drawn: Sequence[Fold],
     ) -> dict[str, Any]:
-        """Return the fields of a cell's result; the seconds are those before scoring.
+        """Return the fields of a cell's result; its seconds end before scoring.
 
-        ``drawn`` are the folds of the block, and ``folds`` those that the cell trains on: refits differ.
+        ``drawn`` are the block's folds. The cell trains on ``folds``, which differ from them for refits.
         """
         started = time.perf_counter()
         factory = self.classifiers.get(cell.classifier)
         if factory is not None and (mismatch := classifier_mismatch(technique, factory)) is not None:
             return {"status": "skipped", "reason": storable(mismatch)}
         numbers = factory is not None and factory.encoding == "numbers"
-        answers: dict[Place, Answers] = {}
-        convergences, unconstrained = [], []
+        answers: dict[FoldTest, Answers] = {}
+        convergences, frontier_inputs = [], []
         begin = ""
         try:
-            for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
+            for number, (fold, fold_tools) in enumerate(zip(folds, tools, strict=True)):
                 begin = in_fold(number, len(folds))
-                # Tables of its own for each: what a table derives from its codes can be written to.
+                # A new table for each technique, which could write to arrays that a table derives from codes.
                 train = fold.train.twin(numbers=numbers)
-                with np.errstate():  # what a technique sets is not for the next one
+                with np.errstate():  # restores numpy's settings for the next technique
                     if (declined := declined_by(technique, train)) is not None:
                         return {"status": "skipped", "reason": begin + storable(declined)}
-                    own_scorers = {test: scorers[number, test] for test in fold.tests}
-                    asked = technique, train, fold.tests, own_scorers, own_tools
-                    found, convergence, said = answers_of(*asked, numbers)
-                answers |= {(number, test): own for test, own in found.items()}
+                    fold_scorers = {test: scorers[number, test] for test in fold.tests}
+                    fold_answers, convergence, inputs = answers_of(
+                        technique, train, fold.tests, fold_scorers, fold_tools, numbers
+                    )
+                answers |= {(number, test): fold_answers[test] for test in fold_answers}
                 convergences += [convergence] if convergence is not None else []
-                unconstrained += [said] if said is not None and self._refit[cell.technique] is None else []
+                if inputs is not None and self._refit[cell.technique] is None:
+                    frontier_inputs.append(inputs)
             seconds = time.perf_counter() - started
-            frontier = frontier_values([said() for said in unconstrained], self.prepared.experiment.tests)
+            frontier = frontier_values(
+                [inputs() for inputs in frontier_inputs], self.prepared.experiment.tests
+            )
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return {"status": status_of(error), "reason": begin + in_words(error)}
-        scored = {place: scorers[place].score(own) for place, own in answers.items()}
+        scored = {fold_test: scorers[fold_test].score(answers[fold_test]) for fold_test in answers}
         metrics, counts = metric_values(scored, self.prepared.experiment.tests), stored_counts(scored)
         if cell.reference:
             for decisions in self._decisions(block, cell, drawn, answers, scorers):
                 counts = decisions.beside(counts)
-            scorer = self.scorers[block.dataset]
-            known = Decisions.stored(counts, self.prepared.experiment.tests)
-            metrics = (*metrics, *(m for decisions in known for m in decisions.metrics(scorer)))
+            metrics += decision_metrics(counts, self.scorers[block.dataset], self.prepared.experiment.tests)
         return {
             "status": "ok",
             "metrics": metrics,
             "frontier": frontier,
             "counts": counts,
-            # Of several folds, how the one ended that came least below its tolerance.
+            # The convergence of the fold that exceeds its tolerance most, or else comes nearest to it.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
             "rows": pack(answers) if scorers[0, ORIGINAL].needs_rows else None,
             "scoring": scoring_of(self.scoring[block.dataset], cell.reference),
@@ -306,16 +295,16 @@ class Evaluator:
         block: Block,
         cell: Cell,
         folds: Sequence[Fold],
-        answers: Mapping[Place, Answers],
-        scorers: Mapping[Place, Scorer],
+        answers: Mapping[FoldTest, Answers],
+        scorers: Mapping[FoldTest, Scorer],
     ) -> list[Decisions]:
-        """Count a cell's decisions beside its untreated learner's, without planted bias and with it.
+        """Return counts of a cell's decisions beside its untreated learner's, with and without planted bias.
 
-        Where bias is hidden, they are also counted in truth: by true labels, beside the learner without
-        either bias.
+        Where bias is hidden, there are also counts in truth: by true labels, beside the learner without
+        planted and without hidden bias.
         """
         entry, begin = self.prepared.untreated(block.dataset, cell.technique, cell.classifier), ""
-        where, references = (block.dataset, entry, cell.classifier), self._references
+        learner, references = (block.dataset, entry, cell.classifier), self._references
         hides = block.bias in self.prepared.datasets[block.dataset].hidden
         counted: dict[Test, list[list[int]]] = {
             test: [] for test in ([ORIGINAL, TRUTH] if hides else [ORIGINAL])
@@ -323,23 +312,23 @@ class Evaluator:
         try:
             for number, fold in enumerate(folds):
                 begin = in_fold(number, len(folds))
-                own = answers[number, ORIGINAL].predicted
-                if cell.technique == entry:  # it is that learner itself
-                    references.add(*where, fold, own)
-                clean = {ORIGINAL: references.accepted(*where, references.clean(block, folds)[number])}
+                accepted = answers[number, ORIGINAL].predicted
+                if cell.technique == entry:  # the cell is the untreated learner
+                    references.add(*learner, fold, accepted)
+                clean = {ORIGINAL: references.accepted(*learner, references.clean(block, folds)[number])}
                 if hides:
                     true = references.true(block)[number]
-                    clean[TRUTH] = references.accepted_in_truth(*where, true, fold)
-                before = references.accepted(*where, fold)
+                    clean[TRUTH] = references.accepted_in_truth(*learner, true, fold)
+                before = references.accepted(*learner, fold)
                 for test, counts in counted.items():
-                    counts.append(scorers[number, test].decisions(clean[test], before, own))
+                    counts.append(scorers[number, test].decisions(clean[test], before, accepted))
         except BaseException as error:
             reason = f"{begin}the untreated learner {entry!r} decides nothing: {in_words(error)}"
             return [Decisions(cell.reference, (), storable(reason), test) for test in counted]
         return [Decisions(cell.reference, counts, test=test) for test, counts in counted.items()]
 
     def _decide(self, dataset: str, entry: str, classifier: str, fold: Fold) -> NDArray[np.bool_]:
-        """Train an entry on a fold, and return whom of the original test rows it accepts."""
+        """Return which original test rows an entry accepts after training on the fold, shape (n_rows,)."""
         technique, factory = self.techniques[dataset, entry], self.classifiers.get(classifier)
         numbers = factory is not None and factory.encoding == "numbers"
         train, seen = fold.train.twin(numbers=numbers), fold.tests[ORIGINAL].seen.twin(numbers=numbers)
@@ -353,7 +342,7 @@ class Evaluator:
 
 
 def named(technique: Technique) -> str:
-    """Return what tells a configured technique's random numbers apart from those of others."""
+    """Return the identity of a configured technique, from which its random numbers follow."""
     return json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
 
 
@@ -373,12 +362,13 @@ def answers_of(
     tools: Tools,
     numbers: bool,
 ) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
-    """Train and predict, and trust nothing: a plugin may have replaced the methods that check.
+    """Return a technique's answers to each test, its convergence, and a function or None.
 
-    Last comes what says, when it is called, what a frontier is made from, if one is.
+    The function returns the inputs of the unprocessing frontier. All answers are checked here, because a
+    plugin may have replaced the technique's own checks.
     """
     predictor = technique.fit(train, tools)
-    said: dict[Test, Answers] = {}  # with scores, whatever the metrics need
+    with_scores: dict[Test, Answers] = {}  # whatever the metrics need
 
     def predict(table: Table) -> NDArray[np.bool_]:
         return checked_decision(technique, predictor.predict(table), len(table))
@@ -390,14 +380,14 @@ def answers_of(
     def ask(name: Test, rows: TestRows) -> Answers:
         test = rows.seen.twin(numbers=numbers)
         predicted = predict(test)
-        # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
+        # Scores are checked even where no metric needs them: predictions may have been made from NaN.
         score = None if predictor.predict_score is None else predict_score(test)
         if score is not None:
-            said[name] = Answers(predicted, score)
+            with_scores[name] = Answers(predicted, score)
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
-    def unconstrained() -> UnconstrainedFold:
-        return train, predict_score(train.twin(numbers=numbers)), tests, said
+    def frontier_inputs() -> UnconstrainedFold:
+        return train, predict_score(train.twin(numbers=numbers)), tests, with_scores
 
     answers: dict[Test, Answers] = {}
     for name, rows in tests.items():
@@ -405,62 +395,62 @@ def answers_of(
             answers[name] = ask(name, rows)
             continue
         answers[name] = answers[ORIGINAL].of(rows.among)
-        if said:
-            said[name] = said[ORIGINAL].of(rows.among)
-    more = unconstrained if said and has_frontier(technique) else None
+        if with_scores:
+            with_scores[name] = with_scores[ORIGINAL].of(rows.among)
+    inputs = frontier_inputs if with_scores and has_frontier(technique) else None
     reported = predictor.convergence
     if reported is None:
-        return answers, None, more
-    figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
-    finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
-    if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
+        return answers, None, inputs
+    convergence = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
+    finite = bool(np.isfinite([convergence.residual, convergence.tolerance]).all())
+    if not (finite and 0 <= convergence.steps < 2**63):  # SQLite's integers
         raise TechniqueError(
             f"{technique.name} reported a convergence that cannot be stored",
             expected="a finite residual and tolerance, and steps from 0 to 2**63 - 1",
-            got=str(figures),
-            remedy="correct what the technique reports",
+            got=str(convergence),
+            remedy="correct the convergence that the technique reports",
         )
-    return answers, figures, more
+    return answers, convergence, inputs
 
 
 def status_of(error: BaseException) -> Status:
-    """Return how a cell ends in which a technique raises an exception."""
+    """Return the status of a cell in which a technique raised an exception."""
     if isinstance(error, NotConvergedError):
         return "not_converged"
     return "skipped" if isinstance(error, DeclinedError) else "failed"
 
 
 def in_words(error: BaseException) -> str:
-    """Return what an exception says, as a reason that can be stored."""
+    """Return an exception's message, as a reason that can be stored."""
     try:
         text = str(error)
-    except Exception:  # an exception of a plugin's own
+    except Exception:  # a plugin's exception
         text = "(its message cannot be read)"
     if isinstance(error, BetabenchError):
         return storable(text)
-    place = where(error)
-    return storable(f"{type(error).__name__}: {text}", f" ({place})" if place else "")
+    location = where(error)
+    return storable(f"{type(error).__name__}: {text}", f" ({location})" if location else "")
 
 
+@dataclass(eq=False)
 class _Ranker:
-    """The naive Bayes ranker, asked by several techniques for the same sample but trained once."""
+    """The naive Bayes ranker, trained once although several techniques use it on the same sample."""
 
-    def __init__(self, train: Table) -> None:
-        self.train = train
-        self._scores: NDArray[np.float64] | None = None
+    train: Table
+
+    @functools.cached_property
+    def _scores(self) -> NDArray[np.float64]:
+        return read_only(naive_bayes_ranker(self.train))
 
     def __call__(self, table: Table) -> NDArray[np.float64]:
-        # Codes that cannot change: where they are the same object, so is what is learned from them.
-        if table.codes is not self.train.codes or table.schema is not self.train.schema:
-            return naive_bayes_ranker(table)
-        if self._scores is None:
-            self._scores = read_only(naive_bayes_ranker(table))
-        return self._scores
+        # Codes cannot change, so the same object gives the same scores.
+        same = table.codes is self.train.codes and table.schema is self.train.schema
+        return self._scores if same else naive_bayes_ranker(table)
 
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What the tools of all techniques on one training sample have in common."""
+    """The part of the tools that all techniques on one training sample share."""
 
     axes: Axes  # of techniques' random numbers
     ranker: _Ranker

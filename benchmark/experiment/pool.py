@@ -1,17 +1,16 @@
 """Worker processes that survive techniques which hang, crash, eat memory or leave a mess behind.
 
-Standard pools cannot end a task that hangs in compiled code, nor tell which task took its process down, so
-each worker here is a process of its own behind a pipe: it says which cell it starts and what came out. A
-technique that exceeds its time or memory or takes the process down costs one cell and a new process, which is
+Standard pools cannot end a task that hangs in compiled code, nor tell which task took its process down. So
+each worker here is a process behind a pipe: it reports which cell it starts and each result. A technique that
+exceeds its time or memory, or takes the process down, costs one cell and a new process. The new process is
 forked where the system allows it (:mod:`benchmark.experiment.fork_server`).
 
-Cells that share a process could disturb one another. Between two cells a worker puts back what can be put
-back (working directory, environment, standard streams, alarms); one that is left with threads or processes
-still running is replaced. A crash counts against a cell only in a process that served no other cell before;
-otherwise the cell is tried again in a new one. What a technique changes inside the modules it shares with
-others, such as functions of NumPy that it replaces, is not noticed.
+Cells that share a process could disturb one another. Between two cells a worker restores its working
+directory, environment, standard streams and alarms. A worker with leftover threads or processes is replaced.
+A crash counts against a cell only if the process served no other cell before; otherwise a new process tries
+the cell again. Changes inside shared modules go unnoticed, such as a replaced function of NumPy.
 
-Standard output belongs to the command, so what techniques print there goes nowhere.
+Standard output belongs to the command, so the output of techniques is discarded.
 """
 
 from __future__ import annotations
@@ -48,21 +47,20 @@ from benchmark.experiment.main_script import UNGUARDED, main_without_file_not_im
 DELIVERY = 1.0
 """Seconds between two deliveries: a kill loses at most this much finished work, and the running cells."""
 
-# Held by the thread that has changed the environment for a process that it starts.
+# The thread that changes the environment for a new process holds this lock.
 _ENVIRONMENT = threading.Lock()
-# Seconds between two looks at the memory of a working process, which can fill some hundred MiB meanwhile.
+# Seconds between two measurements of a worker's memory; meanwhile it can fill a few hundred MiB.
 _MEMORY_CHECK = 0.1
-# Share of a core that may be spent on looking who has started whom.
+# Largest share of a core for listing the processes that workers have started.
 _CHECK_SHARE = 0.01
 _MESSAGES = ("refused", "ready", "start", "result")
-# How many workers in a row may be killed while they start before it is taken for a rule, and how often what
-# starts them may be killed while they work.
+# How many workers in a row may be killed while they start, or servers while they work, before the run stops.
 _STARTS = 3
 
 
 @dataclass(frozen=True)
 class Task:
-    """A block's cells that one worker computes in a row; what they share, the handler makes once."""
+    """A block's cells, which one worker computes in a row; the handler makes their shared objects once."""
 
     block: Any
     cells: tuple[Any, ...]
@@ -70,18 +68,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one cell may take before its process is killed, and all of them together."""
+    """The limits of one cell, whose process is killed beyond them, and of all cells together."""
 
     seconds: float
-    # Memory that its process may hold, that of Python and its libraries (about 400) and of processes that it
-    # starts included.
+    # Memory of the cell's process and of the processes that it starts. Python and its libraries take about
+    # 400 MiB of it.
     mebibytes: float = math.inf
-    until: float = math.inf  # when all workers are ended, by time.monotonic(); cells not begun are left out
+    until: float = math.inf  # when all workers end, by time.monotonic(); cells not begun are left out
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a cell has no result of its own: it exceeded its time or memory, or took its process down."""
+    """Why a cell has no result: it exceeded its time or memory, or took its process down."""
 
     status: Literal["timeout", "crashed"]
     reason: str
@@ -89,7 +87,7 @@ class Failure:
 
 
 class Finished(NamedTuple):
-    """A cell, its block, and what came out of it: what the handler yielded, or a :class:`Failure`."""
+    """A finished cell with its block and its result, which the handler yielded, or a :class:`Failure`."""
 
     block: Any
     cell: Any
@@ -97,14 +95,14 @@ class Finished(NamedTuple):
 
 
 Handler = Callable[[Any, tuple[Any, ...]], Iterator[Any]]
-"""What a worker runs: takes a block and its cells, and yields one result per cell, in order."""
+"""A worker's function: it takes a block and its cells, and yields one result per cell, in order."""
 
 
 class _MemoryMeter:
-    """Say how much memory workers hold, their child processes included.
+    """The memory of workers with their child processes.
 
-    Who has started whom is known only from a look at every process of the machine, which takes milliseconds
-    where there are hundreds. So one look serves all workers, and the longer it takes, the rarer it is.
+    Finding these means listing all processes of the machine, which takes milliseconds if there are hundreds.
+    So one list serves all workers, and it is made less often if it takes longer.
     """
 
     def __init__(self) -> None:
@@ -112,7 +110,7 @@ class _MemoryMeter:
         self._due = -math.inf
 
     def held(self, pid: int) -> float:
-        """Return what a worker and its processes hold, in MiB; 0 if it has ended."""
+        """Return the memory of a worker and its processes in MiB; 0 if the worker has ended."""
         if time.monotonic() >= self._due:
             started = time.thread_time()
             self._descendants = _descendants()
@@ -121,7 +119,7 @@ class _MemoryMeter:
         with contextlib.suppress(psutil.Error):
             held = psutil.Process(pid).memory_info().rss
         for process in self._descendants.get(pid, ()):
-            with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            with contextlib.suppress(psutil.Error):
                 held += process.memory_info().rss
         return held / 2**20
 
@@ -131,10 +129,10 @@ class _Worker:
     process: Any
     connection: Connection
     meter: _MemoryMeter
-    task: Task | None = None  # with the cells that are left to do
+    task: Task | None = None  # with the cells that remain
     finished: list[Finished] = field(default_factory=list)
     ready: bool = False
-    sent: bool = False  # whether it knows its task
+    sent: bool = False  # whether its process has the task
     lost: bool = False
     startup_exit_code: int | None = None  # if it ended before it was ready
     served: int = 0  # results since its process started
@@ -142,14 +140,11 @@ class _Worker:
     measured: float = 0.0
 
     def finish(self, result: Any) -> None:
-        """Take a result for that of the first cell that is left."""
+        """Record the result of the task's first remaining cell."""
         assert self.task is not None
-        cell, *left = self.task.cells
+        cell, *remaining = self.task.cells
         self.finished.append(Finished(self.task.block, cell, result))
-        self.task = replace(self.task, cells=tuple(left)) if left else None
-
-    def overdue(self, time_limit: float) -> bool:
-        return self.cell_started is not None and time.monotonic() - self.cell_started >= time_limit
+        self.task = replace(self.task, cells=tuple(remaining)) if remaining else None
 
     def over_memory(self, memory_limit: float) -> bool:
         now = time.monotonic()
@@ -162,9 +157,9 @@ class _Worker:
 class Pool:
     """Worker processes that stay from one run of tasks to the next.
 
-    ``make_handler`` is called once in the process that workers are forked from, or in each worker where they
-    are not; it must be picklable, and so must its handler's results. A process starts when there is work for
-    it. A ``server`` that is given does :func:`work`, and stays; otherwise the pool has its own.
+    The server that forks workers calls ``make_handler`` once; without forks each worker calls it. It must be
+    picklable, and so must its handler's results. A process starts when there is work for it. A given
+    ``server`` runs :func:`work`, and outlives the pool; otherwise the pool has its own.
     """
 
     def __init__(
@@ -175,8 +170,8 @@ class Pool:
         limits: Limits,
         server: ForkServer | None = None,
     ) -> None:
-        self._server, self._own_server = server, server is None
-        self._forks = True
+        self._server, self._owns_server = server, server is None
+        self._forks = CAN_FORK
         self._make_handler = make_handler
         self._n_workers = n_workers
         self._limits = limits
@@ -193,16 +188,16 @@ class Pool:
         self.close()
 
     def run(self, tasks: Iterable[Task]) -> Iterator[list[Finished]]:
-        """Run tasks and yield what is finished, about every :data:`DELIVERY` seconds.
+        """Run tasks and yield finished cells, about every :data:`DELIVERY` seconds.
 
-        Cells that were finished since the last time come together, at least one, those of a task in order.
-        Leaving before the last one ends the workers. A BetabenchError says that a worker cannot start: the
-        handler's own error, or that its process ended.
+        Each list has at least one cell; cells of a task are in order. Leaving before the last list ends the
+        workers. A BetabenchError says why a worker cannot start: the handler's own error, or that its process
+        ended.
         """
         pending = deque(task for task in tasks if task.cells)
         workers = self._workers
         finished: list[Finished] = []
-        due = -math.inf  # when they are delivered, if there are any
+        due = -math.inf  # when they are delivered
         try:
             while pending or any(w.task for w in workers):
                 if time.monotonic() >= self._limits.until:
@@ -210,8 +205,9 @@ class Pool:
                     self.close()
                     break
                 if self._stopped:
-                    what = "The workers were stopped from outside"
-                    raise ExperimentError(what, remedy="start the run again")
+                    raise ExperimentError(
+                        "The workers were stopped from outside", remedy="start the run again"
+                    )
                 while len(workers) < self._n_workers and sum(w.task is None for w in workers) < len(pending):
                     self._start()
                 for worker in workers:
@@ -231,24 +227,21 @@ class Pool:
                     worker.finished = []
                     if worker.task is None:
                         worker.sent = False
-                    elif worker.lost:  # a new process goes on where this one was lost
+                    elif worker.lost:  # a new process continues with the remaining cells
                         self._start(worker.task)
                 if finished and time.monotonic() >= due:
                     yield finished
                     finished, due = [], time.monotonic() + DELIVERY
             if finished:
                 yield finished
-        except KeyboardInterrupt:
+        except BaseException as error:
             self.close()
-            if finished:
+            if finished and isinstance(error, KeyboardInterrupt):
                 yield finished
-            raise
-        except BaseException:
-            self.close()
             raise
 
     def stop(self) -> None:
-        """End the workers from another thread; the one that runs tasks gets an error."""
+        """End the workers from another thread; the thread that runs tasks gets an error."""
         self._stopped = True
         for worker in self._workers[:]:
             _kill(worker)
@@ -257,20 +250,20 @@ class Pool:
         """End the workers."""
         while self._workers:
             _end(self._workers.pop())
-        if self._own_server and self._server is not None:
+        if self._owns_server and self._server is not None:
             self._server.close()
             self._server = None
 
     def _raise_if_start_failed(self, code: int | None) -> None:
-        """Raise an error if workers end while they start: by themselves, or killed again and again."""
+        """Raise an error if a worker ended by itself while it started, or several in a row were killed."""
         if code is None:
             return
         if code == UNGUARDED:
             raise ExperimentError(
                 "The script that started this run would start it again in each of its worker processes",
-                expected='what it does below the line if __name__ == "__main__":',
-                got="a script that does it when it is imported, as worker processes do",
-                remedy="put that line before it, and indent what follows",
+                expected='a script that starts it below the line if __name__ == "__main__":',
+                got="a script that starts it whenever it is imported, and each worker process imports it",
+                remedy="put that line above the code that starts the run, and indent this code",
             )
         self._failed_starts += 1
         if code >= 0 or self._failed_starts == _STARTS:
@@ -281,7 +274,7 @@ class Pool:
             )
 
     def _raise_if_orphaned(self, worker: _Worker) -> None:
-        """Raise an error if what starts workers is killed again and again, by a cell or from outside."""
+        """Raise an error if several servers of the pool were killed, by a cell or from outside."""
         if isinstance(worker.process, Forked) and worker.process.orphaned:
             self._lost_servers.add(worker.process.number)
             if len(self._lost_servers) == _STARTS:
@@ -291,29 +284,25 @@ class Pool:
                 )
 
     def _start(self, task: Task | None = None) -> None:
-        here, there = multiprocessing.Pipe()
-        with there:  # closed on this side, so that the pipe ends when the worker does
-            process: Any = None
-            if CAN_FORK:
-                process = self._fork(there)
-            else:
+        run_end, worker_end = multiprocessing.Pipe()
+        with worker_end:  # closed in this process, so that the pipe ends when the worker does
+            process: Any = self._fork(worker_end)
+            if process is None:
                 spawn = multiprocessing.get_context("spawn")
-                process = spawn.Process(target=_work_spawned, args=(there,), daemon=True)
+                process = spawn.Process(target=_work_spawned, args=(worker_end,), daemon=True)
                 with _one_thread_each(), _sigint_ignored(), main_without_file_not_imported():
                     process.start()
-        if not CAN_FORK:
-            # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments,
-            # and waits forever where these are long and the process is killed before it has read them.
-            with contextlib.suppress(OSError):  # noticed by the listener
-                here.send(self._make_handler)
-        self._workers.append(_Worker(process, here, self._meter, task))
+        if not self._forks:
+            # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments.
+            # With long arguments it would wait forever if the process is killed before it has read them.
+            with contextlib.suppress(OSError):  # the listener notices that the worker has ended
+                run_end.send(self._make_handler)
+        self._workers.append(_Worker(process, run_end, self._meter, task))
 
-    def _fork(self, connection: Connection) -> Forked:
-        """Return a new worker of the server, which is started if need be, or a server that becomes one."""
-        while True:
+    def _fork(self, connection: Connection) -> Forked | None:
+        """Return a new worker of the server, which is started if necessary; None if it cannot fork safely."""
+        while self._forks:
             try:
-                if not self._forks:
-                    return ForkServer(work).become(connection, self._make_handler)
                 if self._server is None:
                     self._server = ForkServer(work)
                 return self._server.fork(connection, self._make_handler)
@@ -321,30 +310,28 @@ class Pool:
                 self._forks = False
             except NotStartedError as failed:
                 self._raise_if_start_failed(failed.code)
+        return None
 
 
 def run_tasks(
     tasks: Iterable[Task], make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits
 ) -> Iterator[list[Finished]]:
-    """Run tasks in a :class:`Pool` of their own, and yield what :meth:`Pool.run` yields."""
+    """Yield the finished cells of tasks as :meth:`Pool.run` does, from a pool for these tasks alone."""
     with Pool(make_handler, n_workers=n_workers, limits=limits) as pool:
         yield from pool.run(tasks)
 
 
 def _assign(worker: _Worker, pending: deque[Task]) -> None:
-    if not worker.ready or worker.sent:
-        return
-    if worker.task is None:
-        if not pending:
-            return
+    if worker.ready and worker.task is None and pending:
         worker.task = pending.popleft()
-    worker.sent = True
-    with contextlib.suppress(OSError):  # a worker that died meanwhile is noticed by the listener
-        worker.connection.send(worker.task)
+    if worker.ready and worker.task is not None and not worker.sent:
+        worker.sent = True
+        with contextlib.suppress(OSError):  # the listener notices that the worker has ended
+            worker.connection.send(worker.task)
 
 
 def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
-    """Wait until a worker says something, has run out of time or may hold too much, but not beyond a time."""
+    """Wait for a worker's message, the end of a cell's time, or the next memory check, at most until due."""
     started = [w.cell_started for w in workers if w.cell_started is not None]
     patience = min([due, limits.until, *(start + limits.seconds for start in started)]) - time.monotonic()
     if started and math.isfinite(limits.mebibytes):
@@ -353,7 +340,7 @@ def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
 
 
 def _listen(worker: _Worker, limits: Limits) -> None:
-    """Take one message if there is one; note a worker that is lost, and the failure that is its cell's."""
+    """Take a message of a worker, if any; note whether the worker is lost, and its cell's failure."""
     elapsed = 0.0 if worker.cell_started is None else time.monotonic() - worker.cell_started
     if worker.connection.poll():
         try:
@@ -363,14 +350,14 @@ def _listen(worker: _Worker, limits: Limits) -> None:
         except (EOFError, OSError):
             code = _exit_code(worker.process)
             if worker.ready and isinstance(worker.process, Forked) and worker.process.orphaned:
-                worker.lost = True  # by nobody's fault that is known
+                worker.lost = True  # no cell is known to be at fault
             elif worker.ready:
                 reason = f"the worker process ended with {_exit_text(code)}"
                 _lose(worker, Failure("crashed", reason, elapsed))
             else:
                 worker.lost, worker.startup_exit_code = True, code or 0
             return
-        except Exception:  # a technique, or a library of it, has written into the pipe
+        except Exception:  # a technique, or its library, has written into the pipe
             _lose(worker, Failure("crashed", "it wrote into the pipe of its worker process", elapsed))
             return
         if kind == "refused":
@@ -384,16 +371,16 @@ def _listen(worker: _Worker, limits: Limits) -> None:
             worker.cell_started = None
             worker.served += 1
             worker.finish(result)
-    elif worker.overdue(limits.seconds):
+    elif worker.cell_started is not None and elapsed >= limits.seconds:
         reason = f"it took longer than its time limit of {limits.seconds:g} seconds"
-        _lose(worker, Failure("timeout", reason, max(elapsed, limits.seconds)))
+        _lose(worker, Failure("timeout", reason, elapsed))
     elif worker.over_memory(limits.mebibytes):
         reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
         _lose(worker, Failure("crashed", reason, elapsed))
 
 
 def _cut_off(workers: Iterable[_Worker]) -> Iterator[Finished]:
-    """Yield the cells that are being computed, as far as they have come."""
+    """Yield the cells that are being computed as timed out."""
     for worker in workers:
         if worker.task is not None and worker.cell_started is not None:
             elapsed = time.monotonic() - worker.cell_started
@@ -404,13 +391,13 @@ def _cut_off(workers: Iterable[_Worker]) -> Iterator[Finished]:
 
 def _lose(worker: _Worker, failure: Failure) -> None:
     worker.lost = True
-    # What came down in a used process may be the fault of an earlier cell: only a new one tells for sure.
+    # An earlier cell may be at fault if a used process crashes: only a new process tells for sure.
     if worker.task is not None and (failure.status == "timeout" or worker.served == 0):
         worker.finish(failure)
 
 
 def _exit_code(process: Any) -> int | None:
-    # Not by joining it: that waits for its children as well, which keep the pipe open that shows it is alive.
+    # Joining would wait for the children as well: they hold open the pipe that shows the process is alive.
     deadline = time.monotonic() + 5
     while process.exitcode is None and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -426,32 +413,32 @@ def _exit_text(code: int | None) -> str:
 
 
 def _descendants() -> dict[int, list[psutil.Process]]:
-    """Return by the id of each process that came of this one those that came of it."""
+    """Map the id of each process below this one to that process's own descendants."""
     descendants: dict[int, list[psutil.Process]] = {}
-    above: dict[int, tuple[int, ...]] = {}
+    ancestors: dict[int, tuple[int, ...]] = {}
     for process in psutil.Process().children(recursive=True):  # parents come before their children
         with contextlib.suppress(psutil.Error):  # it has ended meanwhile
             parent = process.ppid()
-            above[process.pid] = (*above.get(parent, ()), parent)
-            for ancestor in above[process.pid]:
+            ancestors[process.pid] = (*ancestors.get(parent, ()), parent)
+            for ancestor in ancestors[process.pid]:
                 descendants.setdefault(ancestor, []).append(process)
     return descendants
 
 
 def _end(worker: _Worker) -> None:
-    _kill(worker)  # first: a worker that still starts would report that its pipe was reset
+    _kill(worker)  # before the pipe closes: a worker that still starts would report the closed pipe
     worker.process.join()
     worker.connection.close()
 
 
 def _kill(worker: _Worker) -> None:
-    # Before its group, because what has made itself a group of its own is known only as long as it lives.
+    # Before the group: children with a group of their own can be found only while their parent lives.
     with contextlib.suppress(psutil.Error):  # it has ended
         for process in psutil.Process(worker.process.pid).children(recursive=True):
             with contextlib.suppress(psutil.Error):
                 process.kill()
     if hasattr(os, "killpg"):
-        with contextlib.suppress(OSError):  # it has not come to lead a group yet
+        with contextlib.suppress(OSError):  # it does not lead a group yet
             os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.kill()
 
@@ -473,44 +460,42 @@ def _sigint_ignored() -> Iterator[None]:
 def _one_thread_each() -> Iterator[None]:
     """Let processes started inside inherit one thread per library."""
     with _ENVIRONMENT:
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
+        before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
         os.environ.update(ONE_THREAD)
         try:
             yield
         finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
+            for name in ONE_THREAD:
+                os.environ.pop(name, None)
+            os.environ.update(before)
 
 
 def _work_spawned(connection: Connection) -> None:
-    """Run in a worker that was not forked: take what makes the handler, make it, and work."""
+    """Run as the main function of a worker that was not forked: make the handler, and work."""
     if hasattr(os, "setsid"):
-        os.setsid()  # leads a group, so that whatever techniques start can be ended with it
+        os.setsid()  # it leads a group, so that processes of techniques end with it
     parent = multiprocessing.parent_process()
     assert parent is not None
     threading.Thread(target=end_with, args=([parent.sentinel],), daemon=True).start()
-    room = _Room()
+    state = _ProcessState()
     try:
         make_handler: Callable[[], Handler] = connection.recv()
         handler = make_handler()
     except (EOFError, ConnectionResetError):
         return
-    except BetabenchError as error:  # it says what is wrong; any other goes to standard error
+    except BetabenchError as error:  # the run shows it; any other error goes to standard error
         connection.send(("refused", error))
         return
-    work(connection, handler, room)
+    work(connection, handler, state)
 
 
-def work(connection: Connection, handler: Handler, room: _Room | None = None) -> None:
-    """Run in a worker: take tasks until the pipe ends."""
-    home = os.getpid()
+def work(connection: Connection, handler: Handler, state: _ProcessState | None = None) -> None:
+    """Run as the main function of a worker: take tasks until the pipe ends."""
+    worker_id = os.getpid()
     if hasattr(os, "register_at_fork"):  # else the pipe would not end with the worker
         os.register_at_fork(after_in_child=connection.close)
-    room = room or _Room()
-    room.remember()
+    state = state or _ProcessState()
+    state.remember()
     connection.send(("ready", None))
     while True:
         try:
@@ -520,47 +505,47 @@ def work(connection: Connection, handler: Handler, room: _Room | None = None) ->
         results = handler(task.block, task.cells)
         for _ in task.cells:
             connection.send(("start", None))
-            with room.guarded():
+            with state.restored():
                 result = next(results)
-            if os.getpid() != home:  # a technique's fork has come back here
+            if os.getpid() != worker_id:  # this is a fork by a technique, which has returned
                 os._exit(1)
-            leftovers = room.left_behind()
+            leftovers = state.has_leftovers()
             connection.send(("result", (result, leftovers)))
-            if leftovers:  # whose are known as long as this process lives, which is ended with them
+            if leftovers:  # stay alive, so that the parent can find and kill this process's children
                 threading.Event().wait()
 
 
-class _Room:
-    """What the cells of a process share, and how it was before they came."""
+class _ProcessState:
+    """The state of a process that its cells share; it is restored after each cell."""
 
     def __init__(self) -> None:
-        self._nowhere = os.open(os.devnull, os.O_RDWR)
+        self._devnull = os.open(os.devnull, os.O_RDWR)
         self._errors = os.dup(2)
-        os.dup2(self._nowhere, 1)
+        os.dup2(self._devnull, 1)
 
     def remember(self) -> None:
-        """Take the present state for the right one."""
+        """Take the present state for the one to restore."""
         self._folder = Path.cwd()
         self._environment = dict(os.environ)
         self._threads = set(threading.enumerate())
-        self._children = _has_children()
+        self._had_children = _has_children()
         self._filters = list(warnings.filters)
 
     @contextlib.contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Let a cell in, with streams of its own, and tidy up after it."""
-        self._tidy()
+    def restored(self) -> Iterator[None]:
+        """Give a cell fresh standard streams, and restore the state before and after it."""
+        self._restore()
         with _stream(1) as out, _stream(2) as err:
             try:
                 with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                     yield
             finally:
-                self._tidy()
+                self._restore()
 
-    def _tidy(self) -> None:
-        os.dup2(self._nowhere, 1)
+    def _restore(self) -> None:
+        os.dup2(self._devnull, 1)
         os.dup2(self._errors, 2)
-        with contextlib.suppress(OSError):  # it was removed
+        with contextlib.suppress(OSError):  # the folder was removed
             os.chdir(self._folder)
         if os.environ != self._environment:
             os.environ.clear()
@@ -568,11 +553,11 @@ class _Room:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def left_behind(self) -> bool:
-        """Return whether something was left behind that only the end of the process removes."""
+    def has_leftovers(self) -> bool:
+        """Return whether a cell left something that only the end of the process removes."""
         return (
             not self._threads.issuperset(threading.enumerate())
-            or (_has_children() and not self._children)
+            or (_has_children() and not self._had_children)
             or any(entry[0] == "error" and entry not in self._filters for entry in warnings.filters)
         )
 

@@ -1,8 +1,8 @@
-"""From predictions of the test rows to metrics, at once or later from what the store kept.
+"""From predictions of the test rows to metrics, at once or later from the store.
 
-Counts of labels and predictions by group are kept of every cell, and are enough for most metrics. Where an
-experiment names a metric that needs more, the predictions and scores of all rows are kept as well. So a
-corrected metric never trains a technique again, nor does another one that needs nothing new.
+The store has each cell's counts of labels and predictions by group, which most metrics need alone. If an
+experiment names a metric that needs more, the store has the predictions and scores of all rows as well. So a
+corrected metric never trains a technique again, nor does a new metric that the stored data suffice for.
 """
 
 from __future__ import annotations
@@ -39,35 +39,38 @@ from benchmark.metrics.restoration import restoration
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import Fold
+    from benchmark.experiment.prepare import PreparedDataset
 
 _LONGEST_REASON = 2000
 
-Place: TypeAlias = tuple[int, Test]
+FoldTest: TypeAlias = tuple[int, Test]
 """Number of a fold, and a test."""
 
-_ONLY: Place = (0, ORIGINAL)
+_SINGLE: FoldTest = (0, ORIGINAL)
 
-NO_TRUE_LABEL = "nobody has a true label of these rows"
-"""Why a metric has no value where the group was drawn at random and labels are what people did."""
+NO_TRUE_LABEL = "these rows have no true labels"
+"""Why a metric has no value where the group was drawn at random and labels are decisions of people."""
 
 JOINT = "joint"
-"""Beside tests in stored counts: those by several attributes."""
+"""Key in stored counts, beside the tests, of counts by several attributes."""
 
 DECISIONS: Mapping[Test, str] = {ORIGINAL: "decisions", TRUTH: "decisions_in_truth"}
-"""Beside tests in stored counts: those of decisions on a test, see :class:`Decisions`."""
+"""Keys in stored counts, beside the tests, of :class:`Decisions` on a test."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a technique said of the test rows; all arrays have shape (n_rows,)."""
+    """A technique's answers to the test rows; all arrays have shape (n_rows,)."""
 
-    predicted: NDArray[np.bool_]  # whether the favorable outcome is
+    predicted: NDArray[np.bool_]  # whether the favorable outcome is predicted
     score: NDArray[np.float64] | None = None  # estimate of P(y+ | x), if the technique has one
     alternated: NDArray[np.float64] | None = None  # scores, else predictions, with the two groups exchanged
 
     def of(self, rows: NDArray[np.intp]) -> Answers:
-        """Return what was said of some of the rows, by their positions."""
-        score, alternated = (None if own is None else own[rows] for own in (self.score, self.alternated))
+        """Return the answers to some of the rows, by their positions."""
+        score, alternated = (
+            None if values is None else values[rows] for values in (self.score, self.alternated)
+        )
         return Answers(self.predicted[rows], score, alternated)
 
 
@@ -75,10 +78,10 @@ class Scorer:
     """Scores predictions of a table of test rows with their labels.
 
     The groups are the states of the sensitive feature; the deprived group is compared with all others.
-    ``metrics`` are names of metrics and families, ``strata`` the column to stratify by for those that need
-    one, ``attributes`` the columns by whose groups rows are counted besides. Where labels are not ``true``,
-    metrics that need them have no value. ``names`` are the metrics, families resolved, but for those
-    ``of_decisions``; ``needs_rows`` says whether a metric needs more than counts.
+    ``metrics`` are names of metrics and families; ``strata`` is the column for metrics that need strata. Rows
+    are also counted by the groups of the columns ``attributes``. If labels are not ``true``, metrics that
+    need them have no value. ``names`` are the single metrics without those ``of_decisions``. ``needs_rows``
+    says whether a metric needs more than counts.
     """
 
     def __init__(
@@ -91,11 +94,10 @@ class Scorer:
         true: bool = True,
     ) -> None:
         self._true = true
-        # Those of decisions are measured on their counts: restoration_metrics.
-        named = metric_names(metrics)
-        self.of_decisions = tuple(name for name in named if get_metric(name).of_run)
-        self.names = tuple(name for name in named if name not in self.of_decisions)
-        self._needs = needs = {need for name in self.names for need in get_metric(name).needs}
+        names = metric_names(metrics)
+        self.of_decisions = tuple(name for name in names if get_metric(name).of_run)
+        self.names = tuple(name for name in names if name not in self.of_decisions)
+        self._needs = {need for name in self.names for need in get_metric(name).needs}
         self.needs_rows = not all(get_metric(name).from_counts for name in self.names)
         self._test = test
         schema = test.schema
@@ -104,26 +106,27 @@ class Scorer:
         self._codes = test.groups
         self._roles = 2 * ~np.isin(self._codes, schema.deprived_codes) + test.y.astype(np.int64)
         self._strata_name = strata
-        # Who is of each group and has each label, and how many these are.
+        # A mask of the rows for each group and label, and their numbers.
         self._labeled = [
-            (members := (self._codes == code) & (test.y == favorable), np.count_nonzero(members))
+            (self._codes == code) & (test.y == favorable)
             for code in range(len(self._groups))
             for favorable in (False, True)
         ]
+        self._n_labeled = np.array([np.count_nonzero(rows) for rows in self._labeled], dtype=np.int64)
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
-        self._features = _features(test) if "features" in needs else None
+        self._features = _features(test) if "features" in self._needs else None
         self.attributes = tuple(attributes)
         self._joint: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
         if attributes:
             indices = list(map(schema.index, attributes))
             shape = tuple(schema.cardinalities[indices].tolist())
             joint = np.ravel_multi_index(tuple(test.codes[:, i].astype(np.intp) for i in indices), shape)
-            occur, places = np.unique(joint, return_inverse=True)
-            self._joint = occur, labeled_groups(places, test.y)
+            combinations, codes = np.unique(joint, return_inverse=True)
+            self._joint = combinations, labeled_groups(codes, test.y)
 
     @property
     def _exchangeable(self) -> bool:
-        """Whether two groups could change places by another code of the sensitive feature."""
+        """Whether another code of the one sensitive feature exchanges the two groups."""
         return len(self._groups) == 2 and len(self._test.schema.sensitive_features) == 1
 
     @property
@@ -132,17 +135,17 @@ class Scorer:
         return len(self._test)
 
     def decisions(self, *accepted: NDArray[np.bool_]) -> list[int]:
-        """Count rows by group, label, and by who accepts them: clean model, baseline and technique.
+        """Count rows by group, label, and the decisions of clean model, baseline and technique.
 
         The numbers are in the order of :data:`benchmark.columns.DECISION_COUNTS`.
         """
-        places = self._roles
-        for own in accepted:
-            places = 2 * places + own
-        return [int(n) for n in np.bincount(places, minlength=len(DECISION_COUNTS))]
+        codes = self._roles
+        for decisions in accepted:
+            codes = 2 * codes + decisions
+        return [int(n) for n in np.bincount(codes, minlength=len(DECISION_COUNTS))]
 
-    def told(self, results: MetricResults) -> MetricResults:
-        """Return results without the values of metrics that need labels which nobody has."""
+    def with_true_labels(self, results: MetricResults) -> MetricResults:
+        """Return results without values of metrics that need true labels, if there are none."""
         if self._true:
             return results
         unknown = [name for name in results.values if "y_true" in get_metric(name.partition("[")[0]).needs]
@@ -153,7 +156,7 @@ class Scorer:
         )
 
     def of(self, test: Table) -> Scorer:
-        """Return what scores answers for other rows in the same way."""
+        """Return a scorer of other rows with the same settings."""
         return Scorer(test, self.names, self._strata_name, self.attributes, true=self._true)
 
     def ask(
@@ -163,48 +166,47 @@ class Scorer:
         score: NDArray[np.float64] | None,
         model: Callable[[Table], NDArray[np.bool_] | NDArray[np.float64]],
     ) -> Answers:
-        """Ask a model for whatever the metrics need besides its predictions and scores of the test rows.
+        """Return a model's answers to the test rows, with all that the metrics need.
 
-        ``hidden`` are these rows as the model sees them, without labels. ``model`` gives scores of other
-        rows, or predictions if it has no scores.
+        ``hidden`` are the rows as the model sees them, without labels; ``predicted`` and ``score`` are its
+        answers to them. ``model`` returns scores of other rows, or predictions if it has no scores.
         """
         alternated = None
         if "alternated" in self._needs and self._exchangeable:
             recorded = hidden.codes[:, hidden.schema.sensitive_index]
             swapped = hidden.with_column(hidden.schema.sensitive_feature, 1 - recorded)
             alternated = np.asarray(model(swapped), dtype=np.float64)
-        kept = None if score is None or not self.needs_rows else np.asarray(score, dtype=np.float64)
-        return Answers(predicted, kept, alternated)
+        needed = None if score is None or not self.needs_rows else np.asarray(score, dtype=np.float64)
+        return Answers(predicted, needed, alternated)
 
     def score(self, answers: Answers) -> Scored:
-        """Return metrics, and the counts that they come from; one that fails has that as its reason."""
-        # A metric that hides what it needs must not find it here and miss it when it is computed again.
-        joint = self._by_attributes(answers.predicted)
+        """Return metrics with their counts; a metric that fails has the error as its reason."""
+        joint: list[list[int]] = []
+        if self._joint is not None:
+            combinations, labeled = self._joint
+            rows = GroupCounts.of(tuple(map(str, combinations)), labeled, answers.predicted).rows
+            joint = np.column_stack([combinations, rows.reshape(-1, 4)]).tolist()
+        # No metric gets rows that it does not declare, because it would lack them when it is computed again.
         if not self.needs_rows:
-            accepted = [np.count_nonzero(members & answers.predicted) for members, _ in self._labeled]
-            counted = [(n - own, own) for (_, n), own in zip(self._labeled, accepted, strict=True)]
-            rows = np.array(counted, dtype=np.int64).reshape(-1, 2, 2)
-            return self._scored(GroupCounts(self._groups, rows.astype(np.float64), rows), None, joint)
+            accepted = np.array([np.count_nonzero(rows & answers.predicted) for rows in self._labeled])
+            counts = np.column_stack([self._n_labeled - accepted, accepted])
+            return self._score_counts(counts.reshape(-1, 2, 2), joint)
         truth = (self._codes, self._groups, self._test.y)
-        more = (self._strata, self._features, answers.alternated)
-        predictions = Predictions(*truth, answers.predicted, answers.score, *more)
+        optional = (self._strata, self._features, answers.alternated)
+        predictions = Predictions(*truth, answers.predicted, answers.score, *optional)
         return self._scored(predictions.counts, predictions, joint)
 
-    def _by_attributes(self, predicted: NDArray[np.bool_]) -> list[list[int]]:
-        if self._joint is None:
-            return []
-        occur, labeled = self._joint
-        rows = GroupCounts.of(tuple(map(str, occur)), labeled, predicted).rows
-        return [[int(n) for n in one] for one in np.column_stack([occur, rows.reshape(-1, 4)])]
+    def _score_counts(self, counts: NDArray[np.int64], joint: Sequence[Sequence[int]] = ()) -> Scored:
+        return self._scored(GroupCounts(self._groups, counts.astype(np.float64), counts), None, joint)
 
     def _scored(
-        self, counts: GroupCounts, rows: Predictions | None, joint: Sequence[Sequence[int]] = ()
+        self, counts: GroupCounts, rows: Predictions | None, joint: Sequence[Sequence[int]]
     ) -> Scored:
         balanced = functools.partial(self._balanced, counts.rows, rows)
         return Scored(self._measure(counts, rows), balanced, self.attributes, joint)
 
     def _balanced(self, counts: NDArray[np.int64], rows: Predictions | None) -> MetricResults:
-        """Measure with weights by which each group with each label counts alike, all together as before."""
+        """Measure with equal total weight for each group with each label; the sum of weights stays."""
         cells = counts.sum(axis=2)
         filled = np.count_nonzero(cells)
         weights = np.divide(cells.sum(), filled * cells, out=np.zeros(cells.shape), where=cells > 0)
@@ -213,7 +215,7 @@ class Scorer:
         return self._measure(GroupCounts(self._groups, counts * weights[:, :, None], counts), rows)
 
     def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
-        results = self.told(self._values(counts, rows=rows, tolerant=True))
+        results = self.with_true_labels(self._values(counts, rows=rows, tolerant=True))
         if self._exchangeable:
             return results
         several = f"there are {len(self._groups)}" if len(self._groups) != 2 else "this is an intersection"
@@ -225,34 +227,38 @@ class Scorer:
         return replace(results, reasons={**results.reasons, **reasons})
 
     def score_again(self, counts: Sequence[object], answers: Answers | None) -> Scored | None:
-        """Return metrics of stored answers, or None if what was stored of them does not suffice.
+        """Return metrics of stored answers, or None if the stored data do not suffice.
 
-        ``counts`` are by [group][favorable label][favorable prediction]; ``answers`` are those of the rows,
-        if any were stored.
+        ``counts`` are by [group][favorable label][favorable prediction]; ``answers`` belong to the rows, and
+        are None if none were stored.
         """
         if not self.needs_rows:
-            rows = np.array(counts, dtype=np.int64)
-            return self._scored(GroupCounts(self._groups, rows.astype(np.float64), rows), None)
+            return self._score_counts(np.array(counts, dtype=np.int64))
         if answers is None:
             return None
-        asked = "alternated" not in self._needs or not self._exchangeable or answers.alternated is not None
-        return self.score(answers) if asked else None
+        lacking = "alternated" in self._needs and self._exchangeable and answers.alternated is None
+        return None if lacking else self.score(answers)
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Metrics of some answers."""
+    """Metrics of answers to the rows of a test."""
 
     results: MetricResults
-    balanced: Callable[[], MetricResults]  # the same where each group with each label has the same weight
+    balanced: Callable[[], MetricResults]  # with equal total weight for each group with each label
     attributes: tuple[str, ...] = ()
-    # Of each combination of their states that occurs: its number in row-major order of the states, then the
+    # For each combination of their states that occurs, its number in row-major order of the states, then the
     # rows by [favorable label][favorable prediction].
     joint: Sequence[Sequence[int]] = ()
 
 
-def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[Place, Scorer]:
-    """Return what scores the answers to each test of each fold; ``common`` does for all of a table."""
+def scorer_of(data: PreparedDataset, metrics: Iterable[str]) -> Scorer:
+    """Return the scorer of all test rows of a dataset."""
+    return Scorer(data.test, metrics, data.strata, data.attributes, true=not data.entry.audit)
+
+
+def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[FoldTest, Scorer]:
+    """Return a scorer for each test of each fold; ``common`` scores the whole table ``test``."""
     return {
         (number, name): common if rows.truth is test else common.of(rows.truth)
         for number, fold in enumerate(folds)
@@ -262,31 +268,27 @@ def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[Place
 
 @dataclass(frozen=True)
 class Decisions:
-    """Counts of a cell's decisions beside those of two untreated models, on the rows of a test.
+    """Counts of a cell's decisions beside the decisions of two untreated models, on the rows of a test."""
 
-    ``reference`` identifies these models; ``folds`` are the :meth:`Scorer.decisions` of each fold, empty
-    where one of the models has none, and ``reason`` says why. On original test rows the clean model is
-    trained on what is taken for the original, in truth on rows without any bias.
-    """
-
-    reference: str
-    folds: Sequence[Sequence[int]] = ()
-    reason: str = ""
+    reference: str  # identity of the untreated models
+    folds: Sequence[Sequence[int]] = ()  # :meth:`Scorer.decisions` of each; empty if a model cannot decide
+    reason: str = ""  # why a model cannot decide
+    # The clean model is trained on rows without planted bias; for the test in truth, without hidden bias too.
     test: Test = ORIGINAL
 
     @classmethod
     def stored(cls, counts: object, tests: Iterable[str] = (ORIGINAL,)) -> tuple[Decisions, ...]:
-        """Return what stored counts hold of decisions on tests; empty if they hold nothing."""
-        kept = counts if isinstance(counts, Mapping) else {}
-        found = {test: kept[name] for test, name in DECISIONS.items() if name in kept}
-        asked = [test for test in DECISIONS if found and test in tests]
-        return tuple(replace(cls(*found[tested_as(test, found)]), test=test) for test in asked)
+        """Return the decisions on some tests from stored counts; empty if none are stored."""
+        if not isinstance(counts, Mapping):
+            return ()
+        stored = {test: counts[name] for test, name in DECISIONS.items() if name in counts}
+        wanted = [test for test in DECISIONS if stored and test in tests]
+        return tuple(replace(cls(*stored[tested_as(test, stored)]), test=test) for test in wanted)
 
     def beside(self, counts: Sequence[object] | Mapping[str, Any]) -> dict[str, Any]:
-        """Return stored counts with these."""
-        kept: dict[str, Any] = {**counts} if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
-        own = [self.reference, [list(own) for own in self.folds], self.reason]
-        return {**kept, DECISIONS[self.test]: own}
+        """Return stored counts with these decisions added."""
+        by_test: dict[str, Any] = {**counts} if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
+        return {**by_test, DECISIONS[self.test]: [self.reference, list(map(list, self.folds)), self.reason]}
 
     def metrics(self, scorer: Scorer) -> tuple[MetricValue, ...]:
         """Return the scorer's metrics of the family restoration: of all folds together, then of each."""
@@ -296,97 +298,103 @@ class Decisions:
         parts: list[tuple[int | None, Sequence[int]]] = [(None, np.sum(self.folds, axis=0))]
         if len(self.folds) > 1:
             parts += enumerate(self.folds)
-        return tuple(
-            MetricValue(name, None if value != value else value, found.reasons.get(name, ""), self.test, fold)
-            for fold, people in parts
-            for found in [scorer.told(restoration(np.asarray(people), names))]
-            for name, value in found.values.items()
-        )
+        values: list[MetricValue] = []
+        for fold, people in parts:
+            results = scorer.with_true_labels(restoration(np.asarray(people), names))
+            values += _metric_values(results, self.test, fold)
+        return tuple(values)
 
 
-def tested_as(test: Test, known: Container[str]) -> Test:
-    """Return the test that has a test's rows: where nothing is hidden, the original one is that in truth."""
-    return ORIGINAL if test == TRUTH and TRUTH not in known else test
+def decision_metrics(counts: object, scorer: Scorer, tests: Iterable[str]) -> tuple[MetricValue, ...]:
+    """Return the metrics of decisions on some tests from stored counts."""
+    return tuple(m for decisions in Decisions.stored(counts, tests) for m in decisions.metrics(scorer))
 
 
-def metric_values(scored: Mapping[Place, Scored], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
-    """Return metrics as the store keeps them: of each test the means over its folds, then those of each."""
-    folds, known = sorted({fold for fold, _ in scored}), {test for _, test in scored}
-    found: list[MetricValue] = []
+def tested_as(test: Test, tests: Container[str]) -> Test:
+    """Return the test with the same rows: without hidden bias, the original test for the one in truth."""
+    return ORIGINAL if test == TRUTH and TRUTH not in tests else test
+
+
+def _metric_values(results: MetricResults, test: Test, fold: int | None = None) -> list[MetricValue]:
+    return [
+        MetricValue(name, value, "", test, fold)
+        if value == value
+        else MetricValue(name, None, storable(results.reasons.get(name, "")), test, fold)
+        for name, value in results.values.items()
+    ]
+
+
+def metric_values(scored: Mapping[FoldTest, Scored], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
+    """Return metrics as the store has them: for each test the means over its folds, then those of each."""
+    folds, scored_tests = sorted({fold for fold, _ in scored}), {test for _, test in scored}
+    values: list[MetricValue] = []
     for test in tests:
-        results = [
-            scored[fold, ORIGINAL].balanced()
-            if test == BALANCED
-            else scored[fold, tested_as(test, known)].results
+        by_fold = [
+            _metric_values(
+                scored[fold, ORIGINAL].balanced()
+                if test == BALANCED
+                else scored[fold, tested_as(test, scored_tests)].results,
+                test,
+                fold if len(folds) > 1 else None,
+            )
             for fold in folds
         ]
-        single = [
-            [
-                MetricValue(name, value, "", test)
-                if value == value
-                else MetricValue(name, None, storable(own.reasons.get(name, "")), test)
-                for name, value in own.values.items()
-            ]
-            for own in results
-        ]
-        if len(single) == 1:
-            found += single[0]
-            continue
-        found += map(_mean, zip(*single, strict=True))
-        found += (own._replace(fold=fold) for fold in folds for own in single[fold])
-    return tuple(found)
+        if len(folds) > 1:
+            values += map(_mean, zip(*by_fold, strict=True))
+        values += (value for of_fold in by_fold for value in of_fold)
+    return tuple(values)
 
 
 def _mean(values: Sequence[MetricValue]) -> MetricValue:
-    """Return the mean over the folds that have a value; a metric that fails in one of them has failed."""
-    failing = [own for own in values if own.reason.startswith(FAILING)]
-    known = [own.value for own in values if own.value is not None]
-    if failing or not known:
-        return (failing or values)[0]
-    return values[0]._replace(value=math.fsum(known) / len(known), reason="")
+    """Return the mean over the folds that have a value; a metric that fails in one fold has failed."""
+    failing = [value for value in values if value.reason.startswith(FAILING)]
+    defined = [value.value for value in values if value.value is not None]
+    if failing or not defined:
+        return (failing or values)[0]._replace(fold=None)
+    return values[0]._replace(value=math.fsum(defined) / len(defined), reason="", fold=None)
 
 
-def stored_counts(scored: Mapping[Place, Scored]) -> list[object] | dict[str, list[object]]:
-    """Return counts as the store keeps them; see :attr:`benchmark.experiment.store.CellResult.counts`."""
-    counts = {place: own.results.counts.rows.tolist() for place, own in scored.items()}
+def stored_counts(scored: Mapping[FoldTest, Scored]) -> list[object] | dict[str, list[object]]:
+    """Return counts as the store has them; see :attr:`benchmark.experiment.store.CellResult.counts`."""
+    counts = {fold_test: result.results.counts.rows.tolist() for fold_test, result in scored.items()}
     attributes = next(iter(scored.values())).attributes
-    if list(counts) == [_ONLY] and not attributes:
-        return list(counts[_ONLY])
+    if list(counts) == [_SINGLE] and not attributes:
+        return list(counts[_SINGLE])
     stored = _by_test(counts)
-    joint = {place: own.joint for place, own in scored.items()}
+    joint = {fold_test: result.joint for fold_test, result in scored.items()}
     return {**stored, JOINT: [[*attributes], _by_test(joint)]} if attributes else stored
 
 
-def _by_test(found: Mapping[Place, Any]) -> dict[str, list[object]]:
-    return {test: [own for (_, name), own in found.items() if name == test] for _, test in found}
+def _by_test(counts: Mapping[FoldTest, Any]) -> dict[str, list[object]]:
+    return {test: [counts[key] for key in counts if key[1] == test] for _, test in counts}
 
 
-def counts_by_place(stored: Sequence[object] | Mapping[str, Sequence[object]]) -> dict[Place, Any]:
+def counts_by_fold(stored: Sequence[object] | Mapping[str, Sequence[object]]) -> dict[FoldTest, Any]:
     """Return stored counts by fold and test."""
     if not isinstance(stored, Mapping):
-        return {_ONLY: stored}
+        return {_SINGLE: stored}
     tests: tuple[Test, ...] = (ORIGINAL, BIASED, TRUTH)
-    return {(fold, test): own for test in tests for fold, own in enumerate(stored.get(test, ()))}
+    return {(fold, test): counts for test in tests for fold, counts in enumerate(stored.get(test, ()))}
 
 
 def joint_counts(
     stored: Sequence[object] | Mapping[str, Any], attributes: Sequence[str], tests: Iterable[Test] = ()
 ) -> dict[str, Any]:
-    """Return stored counts by attributes, of each fold by test; see :attr:`Scored.joint`.
+    """Return stored counts by attributes, for each test a list by fold; see :attr:`Scored.joint`.
 
-    They are empty where none are stored of just these attributes. Of ``tests`` that in truth is added where
-    it is the original one.
+    The dict is empty if counts by exactly these attributes are not stored. If ``tests`` has the test in
+    truth, the dict has it as well, without hidden bias as the original test.
     """
-    own, by_test = stored.get(JOINT, ([], {})) if isinstance(stored, Mapping) else ([], {})
-    found = dict(by_test) if own == [*attributes] else {}
-    return {**found, TRUTH: found[tested_as(TRUTH, found)]} if found and TRUTH in tests else found
+    columns, by_test = stored.get(JOINT, ([], {})) if isinstance(stored, Mapping) else ([], {})
+    counts = dict(by_test) if columns == [*attributes] else {}
+    return {**counts, TRUTH: counts[tested_as(TRUTH, counts)]} if counts and TRUTH in tests else counts
 
 
 def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()) -> str:
     """Return the digest of all that metrics of stored predictions depend on: their code and the columns.
 
-    The code is this package's own and, for metrics of others, their files and what these import from the
-    folder that they lie in. An UnknownNameError says that there is no such metric.
+    The code is this package's metrics, the files of other metrics, and all that these files import from
+    their folder. An UnknownNameError says that there is no such metric.
     """
     code = closure_digest(
         [*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "scoring.py"],
@@ -400,17 +408,17 @@ def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes
 
 
 def scoring_of(digest: str, reference: str) -> str:
-    """Return what the store keeps of how a cell was scored: :func:`scoring_digest` and its reference."""
+    """Return a cell's stored identity of scoring: its :func:`scoring_digest` and its reference, if any."""
     return f"{digest}/{reference}" if reference else digest
 
 
-def pack(answers: Mapping[Place, Answers]) -> bytes:
-    """Return answers as a compressed NumPy archive: scores of trees repeat, and shrink to little."""
+def pack(answers: Mapping[FoldTest, Answers]) -> bytes:
+    """Return answers as a compressed NumPy archive, small because scores of trees repeat."""
     arrays: dict[str, NDArray[np.generic]] = {}
-    for place, own in answers.items():
-        prefix = _prefix(place)
-        arrays[f"{prefix}predicted"] = np.packbits(own.predicted)
-        for name, scores in (("score", own.score), ("alternated", own.alternated)):
+    for fold_test, given in answers.items():
+        prefix = _prefix(fold_test)
+        arrays[f"{prefix}predicted"] = np.packbits(given.predicted)
+        for name, scores in (("score", given.score), ("alternated", given.alternated)):
             if scores is not None:
                 values, codes = np.unique(scores, return_inverse=True)
                 arrays[f"{prefix}{name}_values"] = values
@@ -420,37 +428,37 @@ def pack(answers: Mapping[Place, Answers]) -> bytes:
     return file.getvalue()
 
 
-def unpack(packed: bytes, n_rows: Mapping[Place, int]) -> dict[Place, Answers]:
-    """Return what was packed, of the places that are there; ``n_rows`` are predicted in each."""
-    found = {}
+def unpack(packed: bytes, n_rows: Mapping[FoldTest, int]) -> dict[FoldTest, Answers]:
+    """Return the answers that were packed, by fold and test; ``n_rows`` has their numbers of rows."""
+    answers = {}
     with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-        for place, n in n_rows.items():
-            prefix = _prefix(place)
+        for fold_test, n in n_rows.items():
+            prefix = _prefix(fold_test)
             if f"{prefix}predicted" in arrays:
                 score, alternated = (
                     arrays[f"{name}_values"][arrays[f"{name}_codes"]] if f"{name}_values" in arrays else None
                     for name in (f"{prefix}score", f"{prefix}alternated")
                 )
                 predicted = np.unpackbits(arrays[f"{prefix}predicted"], count=n).astype(bool)
-                found[place] = Answers(predicted, score, alternated)
-    return found
+                answers[fold_test] = Answers(predicted, score, alternated)
+    return answers
 
 
-def _prefix(place: Place) -> str:
-    return "" if place == _ONLY else "{}_{}_".format(*place)
+def _prefix(fold_test: FoldTest) -> str:
+    return "" if fold_test == _SINGLE else "{}_{}_".format(*fold_test)
 
 
 def storable(text: str, end: str = "") -> str:
-    """Return text that every file and database takes, whatever a plugin put into its message."""
+    """Return a plugin's text, shortened, without characters that files or databases refuse."""
     shortened = (text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + " ...") + end
     return shortened.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 def _features(test: Table) -> NDArray[np.float64]:
-    """Return all columns but label and sensitive feature as numbers.
+    """Return all columns but label and sensitive feature as numbers, shape (n_rows, n_features).
 
-    The positions of an ordered column's states lie evenly from 0 to 1; two different states of any other
-    column are 1 apart as well.
+    The states of an ordered column are numbers evenly from 0 to 1; two different states of any other column
+    are at distance 1.
     """
     schema = test.schema
     blocks = []

@@ -30,7 +30,7 @@ from benchmark.experiment.evaluate import Cell, Evaluator, Shared
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
 from benchmark.experiment.rule import Values, space
-from benchmark.experiment.scoring import Place, Scorer, scorers_of, scoring_digest
+from benchmark.experiment.scoring import FoldTest, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.versions import code_digest
 from benchmark.seeding import generator
@@ -96,7 +96,7 @@ class _BlockState:
     """The rows of a block, for training, tests and trials of settings."""
 
     fold: Fold
-    scorers: Mapping[Place, Scorer]
+    scorers: Mapping[FoldTest, Scorer]
     train: Table  # the training sample without the validation rows
     rows: Mapping[TunedOn, TestRows]
     validation: Mapping[TunedOn, Scorer]

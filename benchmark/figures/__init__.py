@@ -9,4 +9,4 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Drawing: TypeAlias = "tuple[str, Callable[[], Figure]]"
-"""Name of a figure, as its files have it, and what draws it."""
+"""The name of a figure's files without their ending, and the function that draws it."""

@@ -17,31 +17,30 @@ from benchmark.figures import Drawing
 from benchmark.figures.style import Page, line_style, set_ticks, styled, widest
 from benchmark.text.words import file_name
 
-_HOW: dict[Variant, str] = {
-    "predict": "The same model predicts held-out rows as they are, and exchanged",
-    "train": "Models of the rows as they are, and of exchanged rows, predict held-out rows as they are",
-    "retrain": "A model of the rows as they are predicts those, one of exchanged rows exchanged ones",
+_METHODS: dict[Variant, str] = {
+    "predict": "The same model predicts held-out rows unchanged, and exchanged",
+    "train": "Models of unchanged rows, and of exchanged rows, predict unchanged held-out rows",
+    "retrain": "A model of unchanged rows predicts unchanged rows, a model of exchanged rows exchanged ones",
 }
 _LOG_FROM = 100.0
-"""Divergences whose greatest is so many times the smallest need a logarithmic axis."""
+"""The axis is logarithmic if the greatest divergence is this many times the smallest."""
 
 
 def alternation_figures(experiment: AlternationExperiment, outcome: AlternationOutcome) -> Iterator[Drawing]:
-    """Yield name and drawing function of the means and the divergences of each attribute.
-
-    They show the first case of the experiment, in the first of its variants.
-    """
+    """Yield figures of the means and the divergences of each attribute, in the first case and variant."""
     case = experiment.cases[0]
     variant = case.variants[0]
     results = outcome.results
-    own = results[(results["case"] == case.name) & (results["variant"] == variant)]
-    subtitle = f"{case.title}: {outcome.rows[case.name]:,} rows in {experiment.folds} folds. {_HOW[variant]}."
+    case_rows = results[(results["case"] == case.name) & (results["variant"] == variant)]
+    subtitle = (
+        f"{case.title}: {outcome.rows[case.name]:,} rows in {experiment.folds} folds. {_METHODS[variant]}."
+    )
     unit = f" ({experiment.unit})" if experiment.unit else ""
     for attribute in experiment.attributes:
-        rows = own[own["attribute"] == attribute]
+        rows = case_rows[case_rows["attribute"] == attribute]
         name = file_name(attribute)
-        what = f"mean predicted {experiment.target}{unit}"
-        yield f"means_{name}", partial(draw_means, rows, f"{attribute} exchanged: {what}", subtitle)
+        title = f"{attribute} exchanged: mean predicted {experiment.target}{unit}"
+        yield f"means_{name}", partial(draw_means, rows, title, subtitle)
         yield f"kl_{name}", partial(draw_divergences, rows, f"{attribute} exchanged: divergence", subtitle)
 
 
@@ -49,14 +48,14 @@ def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
     """Draw the mean prediction per fold before and after an exchange, a panel for each value and new value.
 
     ``results`` are rows of :func:`benchmark.audit.alternation.alternation_test` for one attribute and
-    variant. As Figures 2 and 3 of Alelyani (2021) for an attribute of two values, as 5 and 6 for more. A fold
-    without a row of the value has no point.
+    variant. The design follows Figures 2, 3, 5 and 6 of Alelyani (2021). A fold without a row of the value
+    has no point.
     """
     panels = {}
     for pair in _pairs(results):
-        for group, other in (pair, pair[::-1]):
+        for group, new_value in (pair, pair[::-1]):
             rows = _rows_of(results, pair, group)
-            panels[f"{group} → {other}"] = [rows[column] for column in ("mean", "mean_alternated")]
+            panels[f"{group} → {new_value}"] = [rows[column] for column in ("mean", "mean_alternated")]
     with styled():
         page = _draw_panels(results, panels, title, subtitle, ("own value", "exchanged"), "mean prediction")
         values = results[["mean", "mean_alternated"]].to_numpy()
@@ -70,9 +69,8 @@ def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
 def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
     """Draw the divergence per fold, a panel for each pair of values and a line for each value's rows.
 
-    ``results`` are those of :func:`draw_means`. As Figures 4 and 7 of Alelyani (2021). The axis is
-    logarithmic where values differ much. A note says how many values cannot be drawn: undefined, infinite, or
-    0 on a logarithmic axis.
+    ``results`` are rows as for :func:`draw_means`. The design follows Figures 4 and 7 of Alelyani (2021). The
+    axis is logarithmic where values differ much. A note counts the values that cannot be drawn.
     """
     values = results["kl"].to_numpy()
     positive = values[np.isfinite(values) & (values > 0)]
@@ -83,8 +81,8 @@ def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Figure
         "D(before || after) of normal distributions of the predictions, in nats: Equation 3 of the paper."
     ]
     if hidden := int(np.count_nonzero(~shown)):
-        why = "undefined, infinite, or 0 on a log axis"
-        notes.append(f"{hidden} of {len(values)} values are not drawn: {why}.")
+        reasons = "undefined, infinite, or 0 on a log axis"
+        notes.append(f"{hidden} of {len(values)} values are not drawn: {reasons}.")
     panels = {  # no line ends in "(2)"
         f"(1)\u00a0{first}, (2)\u00a0{second}": [
             _rows_of(drawn, (first, second), group)["kl"] for group in (first, second)
@@ -125,7 +123,6 @@ def _draw_panels(
     y_label: str,
     notes: Sequence[str] = (),
 ) -> Page:
-    """Draw two lines of numbers by fold in each panel."""
     columns = min(len(panels), 4)
     page = Page(
         len(panels),

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.errors import ReportError
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels, line_style
 from benchmark.runs.manifest import Manifest
@@ -19,7 +18,6 @@ from benchmark.runs.report_frames import Scenario
 AUC_METRICS = ("auc_overall", "auc", "auc_gap")
 """Metrics that the figure shows, from left to right."""
 
-_COLUMNS = ("model", "metric", "group", "value", "reason", "n_rows")
 _TITLES = ("AUC of everybody", "AUC of each group", "AUC gap")
 _EXPLANATION = "One marker per model. The AUC gap is the largest minus the smallest AUC of the groups."
 _CHANCE = 0.5
@@ -29,29 +27,18 @@ _LABEL_WIDTH = 1.5
 def draw_auc(frame: pd.DataFrame, title: str) -> Figure:
     """Draw models' AUC overall, by group, and the gap between the groups, each in a panel.
 
-    The design is that of Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
-    row per model and value, and the columns ``model``, and ``metric``, ``group``, ``value``, ``reason`` and
-    ``n_rows`` as of a :class:`~benchmark.metrics.declaration.Measurement`. Rows of metrics other than
-    :data:`AUC_METRICS` are ignored. Models and groups keep their order. A missing column, nothing to draw, or
-    a value that is there twice is a ReportError.
-
-    Examples
-    --------
-    The frame of two models, measured on the same rows:
-
-    >>> frame = pd.DataFrame(
-    ...     {"model": name, **asdict(measurement)}
-    ...     for name, rows in {"trees": predictions, "forest": other_predictions}.items()
-    ...     for measurement in measure(rows, AUC_METRICS)
-    ... )  # doctest: +SKIP
+    The design follows Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
+    row per model and value: column ``model``, and ``metric``, ``group``, ``value``, ``reason`` and ``n_rows``
+    of a :class:`~benchmark.metrics.declaration.Measurement`. Other metrics than :data:`AUC_METRICS` are
+    ignored.
     """
-    rows = _checked(frame)
+    rows = frame[frame["metric"].isin(AUC_METRICS)]
     by_metric = {metric: rows[rows["metric"] == metric] for metric in AUC_METRICS}
     models = list(dict.fromkeys(rows["model"]))
     sizes = by_metric["auc"].groupby("group", sort=False)["n_rows"].agg(["min", "max"])
     groups = [str(name) for name in sizes.index]
-    of_models = RowLabels([style.wrap(str(model), _LABEL_WIDTH) for model in models])
-    of_groups = RowLabels(
+    model_labels = RowLabels([style.wrap(str(model), _LABEL_WIDTH) for model in models])
+    group_labels = RowLabels(
         [
             [*style.wrap(name, _LABEL_WIDTH), f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"]
             for name, (low, high) in zip(groups, sizes.to_numpy().tolist(), strict=True)
@@ -64,34 +51,35 @@ def draw_auc(frame: pd.DataFrame, title: str) -> Figure:
         page = Page(
             3,
             3,
-            panel=(1.9, max(0.7, _height(of_models, 1), _height(of_groups, len(models)))),
+            panel=(1.9, max(0.7, _height(model_labels, 1), _height(group_labels, len(models)))),
             title=title,
             subtitle=f"{_EXPLANATION} Dashed: chance." if has_chance else _EXPLANATION,
             notes=_missing(rows),
-            left=0.34 + of_models.width,
-            gap=(0.34 + max(of_models.width, of_groups.width), 0.0),
+            left=0.34 + model_labels.width,
+            gap=(0.34 + max(model_labels.width, group_labels.width), 0.0),
             below=0.34,
             panel_titles=_TITLES,
         )
         overall, by_group, gap = page.axes
         for i, model in enumerate(models):
-            own = {metric: values[values["model"] == model] for metric, values in by_metric.items()}
+            model_rows = {metric: values[values["model"] == model] for metric, values in by_metric.items()}
             shift = 0.7 * ((i + 0.5) / len(models) - 0.5)
-            _mark(overall, own["auc_overall"]["value"], [i], i)
-            _mark(gap, own["auc_gap"]["value"], [i], i)
-            _mark(by_group, own["auc"]["value"], [groups.index(g) + shift for g in own["auc"]["group"]], i)
-            for value in own["auc_gap"]["value"]:
+            heights = [groups.index(group) + shift for group in model_rows["auc"]["group"]]
+            _mark(overall, model_rows["auc_overall"]["value"], [i], i)
+            _mark(gap, model_rows["auc_gap"]["value"], [i], i)
+            _mark(by_group, model_rows["auc"]["value"], heights, i)
+            for value in model_rows["auc_gap"]["value"]:
                 gap.hlines(i, 0, value, color=line_style(i)["color"], lw=1.0)
-        for axes, labels in ((overall, of_models), (by_group, of_groups), (gap, of_models)):
+        for axes, labels in ((overall, model_labels), (by_group, group_labels), (gap, model_labels)):
             labels.write(axes)
             axes.grid(visible=False, axis="y")
             for edge in range(1, len(labels)):
                 axes.axhline(edge - 0.5, color="#E4E4E4", lw=0.6, zorder=0.5)
         for axes in (overall, by_group):
-            _dress_values(axes, *limits)
+            _set_limits(axes, *limits)
             if has_chance:
                 axes.axvline(_CHANCE, **style.DASHED_RULE)
-        _dress_values(gap, *gap_limits)
+        _set_limits(gap, *gap_limits)
         gap.axvline(0, **style.RULE)
     return page.figure
 
@@ -103,72 +91,43 @@ def auc_rows(
     beta: float,
     description: Manifest,
 ) -> pd.DataFrame:
-    """Return what :func:`draw_auc` draws of a run: means over the repetitions, one model per technique.
+    """Return a run's frame for :func:`draw_auc`: means over the repetitions, one model per technique.
 
-    Summary and failures have all metrics of the run. Empty if it did not measure AUC by group.
+    Summary and failures have all metrics of the run. The frame is empty if AUC by group was not measured.
     """
     rows = scenario.rows(summary)
     reasons = scenario.rows(failures)
     sizes = scenario.dataset.group_rows
-    found = []
+    measured = []
     for row in rows[rows["beta"] == beta].to_dict("records"):
         metric, _, group = str(row["metric"]).removesuffix("]").partition("[")
         technique = description.technique(row["technique"])
         if metric not in AUC_METRICS or technique is None or (metric == "auc" and group not in sizes):
             continue
-        why = reasons[(reasons["beta"] == beta) & (reasons["technique"] == technique.name)]
-        why = why[why["metric"].isin(["", row["metric"]])]
-        reason = "" if row["n"] or why.empty else str(why["reason"].iloc[0])
+        failed = reasons[(reasons["beta"] == beta) & (reasons["technique"] == technique.name)]
+        failed = failed[failed["metric"].isin(["", row["metric"]])]
+        reason = "" if row["n"] or failed.empty else str(failed["reason"].iloc[0])
         n_rows = sizes.get(group, sum(sizes.values()))
-        found.append((technique.title, metric, group, row["mean"], reason, n_rows))
-    return pd.DataFrame(found, columns=list(_COLUMNS))
-
-
-def _checked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows to draw."""
-    absent = [column for column in _COLUMNS if column not in frame]
-    if absent:
-        raise ReportError(
-            "The table of AUC values cannot be drawn",
-            expected=f"columns {', '.join(_COLUMNS)}",
-            got=f"no {' and no '.join(absent)}",
-        )
-    rows = frame[frame["metric"].isin(AUC_METRICS)]
-    if not (rows["metric"] == "auc").any():
-        raise ReportError(
-            "There is no AUC to draw",
-            expected="rows of the metric 'auc', one for each group",
-            got=f"metrics {', '.join(map(str, frame['metric'].unique())) or 'none'}",
-            remedy=f"measure {', '.join(AUC_METRICS)}",
-        )
-    twice = rows[rows.duplicated(["model", "metric", "group"])]
-    if len(twice):
-        first = twice.iloc[0]
-        raise ReportError(
-            "A value is there twice",
-            expected="one row per model, metric and group",
-            got=f"several of {first['model']!r}: {_what(first['metric'], first['group'])}",
-            remedy="choose one repetition, or average them",
-        )
-    return rows
+        measured.append((technique.title, metric, group, row["mean"], reason, n_rows))
+    return pd.DataFrame(measured, columns=["model", "metric", "group", "value", "reason", "n_rows"])
 
 
 def _missing(rows: pd.DataFrame) -> list[str]:
-    """Return a line for each model and reason why it has no value somewhere."""
+    """Return a note for each model and each reason for a missing value."""
     missing = rows[rows["value"].isna()]
     notes = []
-    for (model, reason), some in missing.groupby(["model", "reason"], sort=False):
-        absent = [_what(metric, group) for metric, group in zip(some["metric"], some["group"], strict=True)]
+    for (model, reason), gaps in missing.groupby(["model", "reason"], sort=False):
+        absent = [_value_name(*names) for names in zip(gaps["metric"], gaps["group"], strict=True)]
         notes.append(f"{model}: no {', no '.join(absent)} ({reason}).")
     return notes
 
 
-def _what(metric: str, group: str) -> str:
+def _value_name(metric: str, group: str) -> str:
     return {"auc_overall": "AUC of everybody", "auc": f"AUC of {group}", "auc_gap": "AUC gap"}[metric]
 
 
 def _height(labels: RowLabels, n_markers: int) -> float:
-    """Return the height in inches at which neither labels nor the markers of a row touch."""
+    """Return the least height in inches at which neither labels nor markers touch."""
     return len(labels) * max(0.08 + 0.15 * labels.tallest, 0.1 + 0.1 * n_markers)
 
 
@@ -177,7 +136,7 @@ def _mark(axes: Axes, values: pd.Series[float], rows: Sequence[float], position:
     axes.plot(values.to_numpy(), rows, mec="white", mew=0.4, ms=6.5, zorder=3, **look)
 
 
-def _dress_values(axes: Axes, low: float, high: float) -> None:
+def _set_limits(axes: Axes, low: float, high: float) -> None:
     ticks = np.round(MaxNLocator(nbins=5, steps=style.STEPS).tick_values(low, high), 9)
     axes.set_xticks([tick for tick in ticks if max(low, 0) <= tick <= min(high, 1)])
     axes.set_xlim(low, high)

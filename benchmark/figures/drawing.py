@@ -22,10 +22,9 @@ from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 def write_figures(
     folder: Path, drawings: Iterable[Drawing], formats: Sequence[str] = FORMATS_WRITTEN
 ) -> Iterator[Path]:
-    """Begin to draw figures and write each in some formats; the paths come in order, as they are written.
+    """Start to draw figures, and return an iterator over the paths of their files, in order.
 
-    Names may begin with folders, and get the ending of each format. Leaving the iterator before its end ends
-    the processes that draw.
+    A name may hold folders; each format adds its ending. Closing the iterator ends the processes that draw.
     """
     drawings = list(drawings)
 
@@ -38,29 +37,29 @@ def write_figures(
     each: Iterator[list[Path]] = map(write, range(len(drawings)))
     if n_processes > 1:
         each = _in_processes(write, len(drawings), n_processes)
-        next(each)  # they start now, and end with the iterator even if nobody asks it for a path
+        next(each)  # the processes start now, and end with the iterator even if it is never read
     return itertools.chain.from_iterable(each)
 
 
 def _n_cores() -> int:
-    """Return how many processes may draw: one where they could not begin with what this one has in memory."""
+    """Return how many processes may draw: one where they could not share this one's memory."""
     if sys.platform != "linux" or multiprocessing.current_process().daemon:
         return 1
     return len(os.sched_getaffinity(0))
 
 
 def _in_processes(write: Callable[[int], list[Path]], n: int, n_processes: int) -> Iterator[list[Path]]:
-    """Start processes that write n figures, yield no paths, and then those of each figure.
+    """Start processes that write n figures, yield an empty list, and then the paths of each figure.
 
-    The processes end with the iterator. What they do not deliver, whatever the reason, is written here, so
-    that errors are raised here as well.
+    The processes end with the iterator. A figure that they fail to write is written here, so that its error
+    is raised here.
     """
     pool = ProcessPoolExecutor(
         n_processes, multiprocessing.get_context("fork"), initializer=_begin, initargs=(write,)
     )
     try:
         with warnings.catch_warnings():
-            # The threads of linear algebra, of which Python 3.12 and later warn, draw nothing.
+            # Python 3.12 warns of the threads of linear algebra. They draw nothing.
             warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
             futures = [pool.submit(_write, i) for i in range(n)]
         yield []
@@ -74,16 +73,15 @@ def _in_processes(write: Callable[[int], list[Path]], n: int, n_processes: int) 
         pool.shutdown(cancel_futures=True)
 
 
-_writes: Callable[[int], list[Path]]  # of a process that draws: inherited, because it cannot be pickled
+_writes: Callable[[int], list[Path]]  # inherited by the processes: it cannot be pickled
 
 
 def _begin(write: Callable[[int], list[Path]]) -> None:
-    """Prepare a process that draws."""
     global _writes
     _writes = write
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the other process hears of it as well, and says so
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles the interrupt
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    gc.freeze()  # what was there before is not looked through again and again, nor is a figure half drawn
+    gc.freeze()  # the garbage collector skips inherited objects, and figures that are half drawn
     gc.disable()
 
 

@@ -1,4 +1,4 @@
-"""How faithful sampled training data are: marginals and pairwise mutual information, real against sampled."""
+"""Fidelity of sampled training data: marginals and pairwise mutual information beside the real data's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.special import rel_entr
 
 from benchmark.data.table import Table
 from benchmark.figures import style
@@ -18,45 +19,42 @@ from benchmark.figures.style import BLUE, Look, Page
 _WIDTH, _HEIGHT = 2.9, 2.5
 _LEFT, _RIGHT, _GAP = 0.66, 0.2, 0.72
 _MOST_NAMED = 4
-_LEAST = 0.005  # from the diagonal: nearer points are not worth a name
+_LEAST = 0.005  # distance to the diagonal of points with a name
 _KEY_SIZE = 8.0
 
 
 def shares(table: Table, names: Sequence[str]) -> dict[str, float]:
-    """Return the share of the rows in each state of some columns, by ``"column = state"``."""
-    found = {}
+    """Return each state's share of the rows in some columns, by ``"column = state"``."""
+    state_shares = {}
     for name in names:
         column = table.schema.column(name)
         counts = np.bincount(table.codes[:, table.schema.index(name)], minlength=column.cardinality)
         for state, count in zip(column.states, counts, strict=True):
-            found[f"{name} = {state}"] = float(count / len(table))
-    return found
+            state_shares[f"{name} = {state}"] = float(count / len(table))
+    return state_shares
 
 
 def mutual_information(table: Table, names: Sequence[str]) -> dict[str, float]:
-    """Return the empirical mutual information in nats of each pair of columns, by ``"one × other"``."""
-    found = {}
+    """Return the empirical mutual information in nats of each pair of columns, by ``"first × second"``."""
+    information = {}
     for first, second in combinations(names, 2):
         i, j = table.schema.index(first), table.schema.index(second)
-        n = [table.schema.columns[k].cardinality for k in (i, j)]
-        cell = table.codes[:, i].astype(np.int64) * n[1] + table.codes[:, j]
-        joint = np.bincount(cell, minlength=n[0] * n[1]).reshape(n) / len(table)
-        product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-        present = joint > 0
-        found[f"{first} × {second}"] = float(
-            (joint[present] * np.log(joint[present] / product[present])).sum()
-        )
-    return found
+        shape = [table.schema.columns[k].cardinality for k in (i, j)]
+        cells = np.ravel_multi_index((table.codes[:, i], table.codes[:, j]), shape)
+        joint = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) / len(table)
+        independent = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+        information[f"{first} × {second}"] = float(rel_entr(joint, independent).sum())
+    return information
 
 
 def draw_fidelity(
     real: Table, samples: Sequence[tuple[str, Table]], *, heading: str, provenance: str, bias: str
 ) -> Figure:
-    """Draw what the data and samples at some levels of bias have in common.
+    """Draw shares and mutual information in the data against those in samples at some levels of bias.
 
-    Above, each state's share; below, the mutual information of each pair of columns; a column of panels for
-    each level of bias. On the diagonal both are the same; the farthest from it are named. ``provenance`` and
-    ``bias`` are sentences: what the data are and which samples are compared with them, and what is planted.
+    The upper panels show each state's share, the lower ones the mutual information of each pair of columns.
+    Each level of bias has a column of panels. On the diagonal both are the same; the farthest points are
+    named. ``provenance`` is a sentence about data and samples, ``bias`` one about the planted bias.
     """
     letters = iter(string.ascii_letters)
     panels = []
@@ -67,8 +65,9 @@ def draw_fidelity(
         expected = measure(real, real.schema.names)
         for level, sample in samples:
             # A bias may hide columns, and add states.
-            found = measure(sample, [name for name in real.schema.names if name in sample.schema.names])
-            points = {name: (expected.get(name, 0.0), value) for name, value in found.items()}
+            shared = [name for name in real.schema.names if name in sample.schema.names]
+            sampled = measure(sample, shared)
+            points = {name: (expected.get(name, 0.0), value) for name, value in sampled.items()}
             keys = {name: next(letters) for name in _farthest(points)}
             panels.append((f"{level}: {title}", points, keys))
     entries = [
@@ -79,7 +78,7 @@ def draw_fidelity(
     columns = len(samples)
     width = max(_WIDTH, (5.0 - _LEFT - _RIGHT - (columns - 1) * _GAP) / columns)
     page_width = _LEFT + columns * width + (columns - 1) * _GAP + _RIGHT
-    # A name as long as the page is broken: no column of the list would hold it.
+    # A name that is longer than the page is broken.
     lines = [line for entry in entries for line in style.wrap(entry, page_width - 2 * Page.edge)]
     with style.styled():
         page = Page(
@@ -103,16 +102,16 @@ def draw_fidelity(
 
 
 def _farthest(points: dict[str, tuple[float, float]]) -> list[str]:
-    gaps = {name: abs(found - expected) for name, (expected, found) in points.items()}
+    gaps = {name: abs(sampled - expected) for name, (expected, sampled) in points.items()}
     far = sorted((name for name in gaps if gaps[name] >= _LEAST), key=lambda name: -gaps[name])
     return far[:_MOST_NAMED]
 
 
 def _draw_panel(
-    axes: Axes, points_of: dict[str, tuple[float, float]], keys: dict[str, str], panel: tuple[float, float]
+    axes: Axes, values: dict[str, tuple[float, float]], keys: dict[str, str], panel: tuple[float, float]
 ) -> None:
-    # The named points come first, which is how places are given to their letters.
-    points = np.array([points_of[name] for name in dict.fromkeys([*keys, *points_of])])
+    # The named points come first, as place_labels expects.
+    points = np.array([values[name] for name in dict.fromkeys([*keys, *values])])
     top = 1.06 * max(float(points.max()), 0.01)
     low = -0.03 * top
     axes.axline((0, 0), slope=1, **style.DASHED_RULE)
@@ -122,8 +121,8 @@ def _draw_panel(
     height = 0.75 * _KEY_SIZE / 72
     sizes = [(style.text_width(key, _KEY_SIZE, bold=True), height) for key in keys.values()]
     inches = (points - low) / (top - low) * np.array(panel)
-    places = place_labels(inches, np.array(sizes).reshape(-1, 2), panel) / np.array(panel)
+    centers = place_labels(inches, np.array(sizes).reshape(-1, 2), panel) / np.array(panel)
     look: Look = {"ha": "center", "va": "center_baseline", "size": _KEY_SIZE, "weight": "bold", "gid": "key"}
-    for key, (x, y) in zip(keys.values(), places, strict=True):
+    for key, (x, y) in zip(keys.values(), centers, strict=True):
         if np.isfinite(x):
             axes.text(x, y, key, transform=axes.transAxes, **look)

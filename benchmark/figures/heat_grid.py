@@ -26,26 +26,21 @@ Key = TypeVar("Key", bound=Hashable)
 
 _NUMBER_SIZE = 7.0
 _DIGIT = 0.73 * _NUMBER_SIZE  # height
-_WHITE = (1.0, 1.0, 1.0, 1.0)
 MINUS = "\N{MINUS SIGN}"
 
 
 class StepColors:
-    """Colors that change at steps to either side of 0, symmetrically: a mapping from numbers, and its legend.
-
-    Purple and orange stay apart for all kinds of color vision.
-    """
+    """Colors that change at the same steps on either side of 0, with their legend."""
 
     def __init__(self, steps: Sequence[float], colormap: str, edge: float) -> None:
         bounds = [*(-step for step in reversed(steps)), *steps]
-        self._colors = ListedColormap(colormaps[colormap](np.linspace(edge, 1 - edge, len(bounds) + 1)))
+        steps_of_color = colormaps[colormap](np.linspace(edge, 1 - edge, len(bounds) + 1))
+        self._colors = ListedColormap(steps_of_color).with_extremes(bad="white")
         self._norm = BoundaryNorm(bounds, self._colors.N, extend="both")
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return red, green, blue and opacity of numbers as one more dimension; white where there is none."""
-        colors: NDArray[np.float64] = self._colors(self._norm(np.nan_to_num(values)))
-        colors[np.isnan(values)] = _WHITE
-        return colors
+        """Return red, green, blue and opacity of numbers as one more dimension; NaN is white."""
+        return np.asarray(self._colors(self._norm(np.ma.masked_invalid(values))))
 
     def add_legend(self, page: Page) -> None:
         """Add a colorbar at the right of the panels."""
@@ -56,18 +51,19 @@ class StepColors:
 
 
 class Columns(Generic[Key]):
-    """The columns of heat maps: levels of bias, in blocks of one key with a name below.
+    """Columns of a heat map: levels of bias, and below each block of equal keys its name.
 
-    The names are wrapped to the widths of their blocks, of columns of a width in inches.
+    ``width`` is a column's width in inches; names are wrapped to the widths of their blocks.
     """
 
     def __init__(
         self, columns: Sequence[tuple[Key, float]], name: Callable[[Key], str], width: float
     ) -> None:
         self._betas = [f"{beta:g}" for _, beta in columns]
-        places = [(key, list(own)) for key, own in groupby(range(len(columns)), lambda i: columns[i][0])]
-        self.blocks = [(key, own[0], own[-1]) for key, own in places]
-        self._names = [wrap(name(key), len(own) * width) for key, own in places]
+        groups = groupby(range(len(columns)), lambda i: columns[i][0])
+        blocks = [(key, list(positions)) for key, positions in groups]
+        self.blocks = [(key, positions[0], positions[-1]) for key, positions in blocks]
+        self._names = [wrap(name(key), len(positions) * width) for key, positions in blocks]
 
     @property
     def room(self) -> float:
@@ -93,9 +89,9 @@ class Columns(Generic[Key]):
 
 
 class CellTexts(PathCollection):
-    """Short texts in the middle of cells, drawn as outlines all at once; ``texts`` are by column and row.
+    """Short texts in the middle of cells, by column and row, drawn as one collection of outlines.
 
-    Thousands of texts of matplotlib's own, each laid out by itself, would take minutes.
+    Thousands of matplotlib's texts would take minutes.
     """
 
     def __init__(self, rows: Sequence[Sequence[str]], colors: NDArray[np.str_], axes: Axes) -> None:
@@ -115,7 +111,7 @@ class CellTexts(PathCollection):
 
 @cache
 def _outline(text: str) -> Path:
-    """Return the outline of a text in points, its middle at (0, 0); it stands on the same line as others."""
+    """Return the outline of a text in points, its middle at (0, 0), on the same line as others."""
     outline = TextPath((0, 0), text, size=_NUMBER_SIZE, prop=FontProperties(family=FONT))
     return outline.transformed(Affine2D().translate(-36 * text_width(text, _NUMBER_SIZE), -_DIGIT / 2))
 
@@ -136,7 +132,7 @@ def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence
 
 
 def short_number(value: float, *, signed: bool = False) -> str:
-    """Return a number of three decimals without the zero before the point: it has to fit its cell."""
+    """Return a number of three decimals without the zero before the point, so that it fits a cell."""
     text = f"{value:{'+' if signed else ''}{'.3g' if abs(value) >= 10 else '.3f'}}"
     if float(text) == 0:
         return ".000"

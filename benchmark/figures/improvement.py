@@ -34,28 +34,29 @@ _ROW = 0.19
 _EFFECT = ["technique", "beta", "better", "worse", "improvement", "improvement_low", "improvement_high"]
 _ENDS = ["improvement", "improvement_low", "improvement_high"]
 _USELESS = (0.88, 0.88, 0.88, 1.0)
+_SIGN: Look = {"xytext": (3, 1), "textcoords": "offset points", "gid": "below", "fontsize": 6, "zorder": 4}
 
 
 def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
     """Draw the means of a metric on a test: techniques down, datasets and levels of bias across.
 
     Color is the improvement over the dataset's baseline, in steps that are multiples of the region of
-    practical equivalence; signs mark what is better and what is worse, so that both differ in grey as well.
-    The baseline's cells are framed. Degenerate techniques are grey and have no such sign; where nothing is
-    compared with the baseline, all cells are white.
+    practical equivalence. Signs mark better and worse cells, which differ in gray as well. The baseline's
+    cells are framed. Degenerate techniques are gray, without a sign. Cells without a comparison are white.
     """
-    own = _on(_of_metric(statistics.intervals, metric), test)
+    run = statistics.run
+    rows = statistics.intervals.query("metric == @metric and test == @test")
     columns = [
         (scenario, float(beta))
         for scenario in statistics.scenarios
         if scenario.test == test
-        for beta in np.unique(scenario.rows(own)["beta"])
+        for beta in np.unique(scenario.rows(rows)["beta"])
     ]
-    standing = _on(statistics.standing, test)
-    titles = _tried(statistics, own)
+    standing = statistics.standing.query("test == @test")
+    titles = _tried(statistics, rows)
     names = list(titles)
     labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles.values()])
-    # A map of few techniques still has to be as tall as its legend.
+    # A map is at least as tall as its legend.
     height = max(_CELL[1], 0.06 + labels.tallest * LINE, _LEGEND / len(names))
     width = max(_CELL[0], _NARROWEST / len(columns))
     across = Columns(columns, lambda scenario: scenario.heading, width)
@@ -68,22 +69,21 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
             1,
             panel=(width * len(columns), height * len(names)),
             title=f"{statistics.title(metric, test)}: techniques against the baseline",
-            subtitle=f"Means; columns: {statistics.run.level_sign} and dataset. Colour: by how much a "
-            "technique is nearer to the ideal "
+            subtitle=f"Means; columns: {run.level_sign} and dataset. Color: how much nearer to the ideal "
             f"than the baseline (framed). + better, {MINUS} worse.",
             notes=[
                 rule(statistics),
                 *own_notes(statistics, scenarios),
                 *mark_notes(standing[standing["technique"].isin(names)].itertuples(index=False)),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
-                *data_notes(dict.fromkeys(s.dataset for s in scenarios), statistics.run),
+                *data_notes(dict.fromkeys(s.dataset for s in scenarios), run),
             ],
             left=0.3 + labels.width,
             right=1.0,
             below=across.room + 0.2,
         )
         (axes,) = page.axes
-        values, texts, useless = _cells(statistics, own, names, columns)
+        values, texts, useless = _cells(statistics, rows, names, columns)
         shades = colors(values)
         shades[useless] = _USELESS
         draw_cells(axes, shades, texts)
@@ -99,23 +99,15 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
 
 
 def _tried(statistics: RunStatistics, rows: pd.DataFrame) -> dict[str, str]:
-    """Return names and titles of the techniques that some rows are about, in the run's order."""
+    """Return the titles of the techniques in some rows by name, in the run's order."""
     tried = set(rows["technique"])
     return {name: title for name, title in statistics.run.titles.items() if name in tried}
 
 
 def _of_baseline(statistics: RunStatistics, scenario: Scenario) -> list[str]:
-    """Say where the baseline is degenerate, and whether it is compared with."""
+    """Return notes on a scenario's degenerate baselines."""
     titles = statistics.baseline_titles(statistics.baseline_of(scenario))
     return baseline_notes(scenario.rows(statistics.standing), titles, statistics.run.level_name)
-
-
-def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
-    return frame[frame["metric"] == metric]
-
-
-def _on(frame: pd.DataFrame, test: str) -> pd.DataFrame:
-    return frame[frame["test"] == test]
 
 
 def _cells(
@@ -124,46 +116,41 @@ def _cells(
     names: Sequence[str],
     columns: Sequence[tuple[Scenario, float]],
 ) -> tuple[np.ndarray, list[list[str]], np.ndarray]:
-    """Return improvement and text of each cell, and whether it is degenerate; one not tried is empty."""
+    """Return improvement and text of each cell, and whether it is degenerate."""
     key = list(WHERE)
-    means = dict(zip(rows[key].itertuples(index=False, name=None), rows["mean"], strict=True))
-    compared = _of_metric(statistics.compared, str(rows["metric"].iloc[0]))
-    against = {
-        tuple(where): (improvement, "+" if better else MINUS if worse else "")
-        for *where, improvement, better, worse in compared[
-            [*key, "improvement", "better", "worse"]
-        ].itertuples(index=False, name=None)
-    }
+    compared = statistics.compared[statistics.compared["metric"] == rows["metric"].iloc[0]]
+    compared = compared.assign(sign=np.select([compared["better"], compared["worse"]], ["+", MINUS], ""))
+    table = rows.merge(compared[[*key, "improvement", "sign"]], how="left", on=key).fillna({"sign": ""})
+    positions = {(*scenario.key, beta): j for j, (scenario, beta) in enumerate(columns)}
     signs = marks_of(statistics.standing)
     values = np.full((len(names), len(columns)), np.nan)
     useless = np.zeros(values.shape, dtype=bool)
     texts = [[""] * len(columns) for _ in names]
-    for (i, name), (j, (scenario, beta)) in itertools.product(enumerate(names), enumerate(columns)):
-        where = (*scenario.key, beta, name)
-        values[i, j], sign = against.get(where, (np.nan, ""))
-        own = signs.get(where, "")
-        useless[i, j] = own == marks.DEGENERATE
-        differs = "" if useless[i, j] else sign
-        if (mean := means.get(where)) is not None:
-            texts[i][j] = "–" if np.isnan(mean) else short_number(mean) + differs + own
+    columns_read = [*key, "mean", "improvement", "sign"]
+    for *where, mean, improvement, sign in table[columns_read].itertuples(index=False, name=None):
+        i, j = names.index(where[-1]), positions[tuple(where[:-1])]
+        standing = signs.get(tuple(where), "")
+        values[i, j], useless[i, j] = improvement, standing == marks.DEGENERATE
+        sign = "" if useless[i, j] else sign
+        texts[i][j] = "–" if np.isnan(mean) else short_number(mean) + sign + standing
     return values, texts, useless
 
 
 def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> Figure:
-    """Draw by how much each technique improves a metric over the baseline, with intervals.
+    """Draw each technique's improvement of a metric over the baseline, with intervals.
 
-    A panel for each level of bias, or for five of many; a row for each technique. Improvements are paired
-    differences on the same samples; the band is the region of practical equivalence. A cross instead of the
-    mark is a technique that is degenerate there. Where nothing is compared with the baseline, there are no
-    marks.
+    Each level of bias, or each of five, has a panel with a row for each technique. Improvements are paired
+    differences on the same samples. The band is the region of practical equivalence. A cross marks a
+    degenerate technique. Techniques without a comparison have no mark.
     """
-    rows = _of_metric(scenario.rows(statistics.compared), metric)
+    run = statistics.run
+    rows = scenario.rows(statistics.compared).query("metric == @metric")
     betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     titles = _tried(statistics, rows)
     names = list(titles)
     standing = scenario.rows(statistics.standing)
     baseline = statistics.baseline_titles(statistics.baseline_of(scenario))
-    compared = statistics.run.baseline_text(statistics.baseline_of(scenario))
+    compared = run.baseline_text(statistics.baseline_of(scenario))
     labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles.values()])
     height = max(_ROW, 0.05 + labels.tallest * LINE)
     with style.styled():
@@ -178,27 +165,23 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
                 rule(statistics),
                 "Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",
-                *marks.degenerate_notes(
-                    standing, titles, "Cross, not to be compared", statistics.run.level_name
-                ),
+                *marks.degenerate_notes(standing, titles, "Cross, not to be compared", run.level_name),
                 *_of_baseline(statistics, scenario),
-                *marks.below_constant_notes(standing, baseline | titles, statistics.run.level_name),
-                *data_notes([scenario.dataset], statistics.run),
+                *marks.below_constant_notes(standing, baseline | titles, run.level_name),
+                *data_notes([scenario.dataset], run),
             ],
             left=0.3 + labels.width,
             gap=(0.16, 0.0),
             below=0.86,
-            panel_titles=[*map(statistics.run.level_text, betas)],
+            panel_titles=[*map(run.level_text, betas)],
             titles_stay=True,
         )
         limits = style.padded([*rows[_ENDS].to_numpy(dtype=float).ravel(), 0.0], 0.06, 0.005)
         useless, below = marks.degenerate_cells(standing), marks.below_constant_cells(standing)
         for i, (beta, axes) in enumerate(zip(betas, page.axes, strict=True)):
-            _draw_effects(axes, rows[rows["beta"] == beta], names, useless, statistics)
-            _mark_below(axes, rows[rows["beta"] == beta], names, below)
+            _draw_effects(axes, rows[rows["beta"] == beta], names, useless, below, statistics.rope)
             axes.set_xlim(*limits)
             labels.write(axes, named=page.first_in_row(i))
-            axes.grid(visible=False, axis="y")
             style.set_ticks(axes, x=3)
         _add_legend(page, crosses=bool(useless & set(itertools.product(names, betas))))
     return page.figure
@@ -209,13 +192,12 @@ def _draw_effects(
     rows: pd.DataFrame,
     names: Sequence[str],
     useless: Collection[tuple[str, float]],
-    statistics: RunStatistics,
+    below: Collection[tuple[str, float]],
+    rope: float,
 ) -> None:
-    axes.axvspan(-statistics.rope, statistics.rope, color="#ECECEC", lw=0, zorder=0.5)
+    axes.axvspan(-rope, rope, color="#ECECEC", lw=0, zorder=0.5)
     axes.axvline(0, **style.RULE)
-    # Lines that lead the eye along the rows.
-    across: Look = {"transform": axes.get_yaxis_transform(), "capstyle": "projecting"}
-    axes.hlines(range(len(names)), 0, 1, color="#EFEFEF", lw=0.6, zorder=0.4, **across)
+    style.guide_rows(axes, len(names))
     rows = rows[np.isfinite(rows["improvement"])]
     alike: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
     bars: list[tuple[int, float, float, str]] = []
@@ -227,6 +209,8 @@ def _draw_effects(
         y = names.index(technique)
         bars.append((y, low, high, color))
         alike.setdefault((marker, face, color), []).append((value, y))
+        if (technique, beta) in below:
+            axes.annotate(marks.BELOW_CONSTANT, (value, y), **_SIGN)
     if bars:
         ys, lows, highs, colors = zip(*bars, strict=True)
         axes.hlines(ys, lows, highs, colors=colors, lw=1.3, zorder=2, capstyle="projecting")
@@ -235,28 +219,13 @@ def _draw_effects(
         axes.plot(x, y_of, marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")
 
 
-def _mark_below(
-    axes: Axes, rows: pd.DataFrame, names: Sequence[str], below: Collection[tuple[str, float]]
-) -> None:
-    """Write the sign of what a constant answer outdoes beside the effects of which that is true."""
-    for technique, beta, value in rows[["technique", "beta", "improvement"]].itertuples(
-        index=False, name=None
-    ):
-        if (technique, beta) in below and np.isfinite(value):
-            place: Look = {"xytext": (3, 1), "textcoords": "offset points", "gid": "below"}
-            axes.annotate(
-                marks.BELOW_CONSTANT, (value, names.index(technique)), fontsize=6, zorder=4, **place
-            )
-
-
 def _add_legend(page: Page, *, crosses: bool) -> None:
     handles = [
-        Line2D([], [], ls="none", marker=marker, mec=color, mfc=face, ms=4.6, label=f"{what}, {words}")
-        for marker, color, what in (("o", BLUE, "better"), ("s", ORANGE, "worse"))
+        Line2D([], [], ls="none", marker=marker, mec=color, mfc=face, ms=4.6, label=f"{side}, {words}")
+        for marker, color, side in (("o", BLUE, "better"), ("s", ORANGE, "worse"))
         for face, words in ((color, "shown"), ("white", "not shown"))
     ]
     if crosses:
         label = f"{marks.DEGENERATE} degenerate, see below"
         handles.append(Line2D([], [], ls="none", marker="x", mec=GREY, mew=1.1, ms=4.6, label=label))
-    look: Look = {"borderpad": 0, "ncol": 2, "columnspacing": 1.6, "handletextpad": 0.3}
-    page.legend(Page.edge, page.grid_bottom - 0.36, handles, **look)
+    page.legend_below(handles, 0.36, handletextpad=0.3)

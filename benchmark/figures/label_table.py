@@ -22,45 +22,41 @@ _WIDTH = 3.0
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
-    """Rows of the label's table that a group of people is in, the most probable first.
-
-    ``names`` are the parents' states; ``mass``, shape (n_rows,), is the probability of each row within the
-    group, and ``probability``, shape (n_levels, n_rows), that of the favorable label.
-    """
+    """Rows of the label's table for a group of people, the most probable first."""
 
     group: str
-    names: tuple[str, ...]
-    mass: NDArray[np.float64]
-    probability: NDArray[np.float64]
+    names: tuple[str, ...]  # the parents' states
+    mass: NDArray[np.float64]  # probability of each row within the group, shape (n_rows,)
+    probability: NDArray[np.float64]  # of the favorable label, shape (n_levels, n_rows)
 
 
 def label_table(levels: Sequence[Network], *, deprived: bool) -> LabelRows:
     """Return the favorable label's probability under each configuration of its parents.
 
-    ``levels`` are the network at each level of bias, which differ in the label's table alone. The rows are
-    those of the deprived group, or those of all others.
+    ``levels`` are the network at each level of bias; only the label's table differs. The rows belong to the
+    deprived group, or else to all others.
     """
     network = levels[0]
     schema = network.schema
     label, sensitive = schema.label_index, schema.sensitive_indices
     parents = network.parents[label]
-    asked = list(dict.fromkeys([*sensitive, *parents]))
-    joint = joint_distribution(network, [schema.names[i] for i in asked])
+    columns = list(dict.fromkeys([*sensitive, *parents]))
+    joint = joint_distribution(network, [schema.names[i] for i in columns])
     shape = joint.shape[: len(sensitive)]
     states = dict(zip(sensitive, np.unravel_index(np.arange(np.prod(shape)), shape), strict=True))
     within = schema.deprived_among(states.__getitem__) == deprived
     joint = joint * within.reshape(*shape, *[1] * (joint.ndim - len(shape)))
-    joint = joint.sum(axis=tuple(k for k, i in enumerate(asked) if i not in parents))
-    left = [i for i in asked if i in parents]
-    mass = joint.transpose([left.index(p) for p in parents]).ravel() / joint.sum()
+    joint = joint.sum(axis=tuple(k for k, i in enumerate(columns) if i not in parents))
+    remaining = [i for i in columns if i in parents]
+    mass = joint.transpose([remaining.index(p) for p in parents]).ravel() / joint.sum()
     order = np.argsort(-mass, kind="stable")
     order = order[mass[order] > 0]
-    # Where a group is one state, each of its rows says the same of it.
+    # A group of one state needs no name in its rows.
     named = [p for p in parents if p not in sensitive or within.sum() > 1]
     codes = np.unravel_index(order, [int(schema.cardinalities[p]) for p in parents]) if parents else ()
-    columns = {p: codes[i] for i, p in enumerate(parents)}
+    codes_of = {p: codes[i] for i, p in enumerate(parents)}
     names = tuple(
-        ", ".join(f"{schema.names[p]} = {schema.columns[p].states[columns[p][row]]}" for p in named) or "all"
+        ", ".join(f"{schema.names[p]} = {schema.columns[p].states[codes_of[p][row]]}" for p in named) or "all"
         for row in range(len(order))
     )
     group = schema.deprived_group if deprived else f"not {schema.deprived_group}"
@@ -75,43 +71,38 @@ def draw_label_table(
 ) -> Figure:
     """Draw the favorable label's probability under each configuration of its parents, at each level of bias.
 
-    A panel for the deprived group, and one for all others. Of many configurations the most probable ones are
-    shown; a panel's title says how much of the group they hold. ``provenance`` and ``bias`` are sentences:
-    what the network was learned from, and what is planted.
+    One panel has the deprived group, the other everybody else. Of many configurations the most probable are
+    shown; a panel's title has their share of the group. ``provenance`` is a sentence about the network's
+    origin, ``bias`` one about the planted bias.
     """
     schema = levels[0].schema
     groups = [label_table(levels, deprived=deprived) for deprived in (True, False)]
-    labels = [
-        RowLabels(
-            [
-                style.wrap(f"{name} ({100 * mass:.1f}\u00a0%)", _NAME_WIDTH)
-                for name, mass in zip(rows.names[:_MOST_ROWS], rows.mass, strict=False)
-            ]
-        )
-        for rows in groups
-    ]
+    labels = []
+    for rows in groups:
+        shown = zip(rows.names[:_MOST_ROWS], rows.mass, strict=False)
+        labels.append(RowLabels([style.wrap(f"{n} ({100 * m:.1f}\u00a0%)", _NAME_WIDTH) for n, m in shown]))
     n_rows = max(map(len, labels))
     with style.styled():
         page = Page(
             2,
             1,
-            panel=(_WIDTH, n_rows * (0.08 + max(own.tallest for own in labels) * LINE)),
+            panel=(_WIDTH, n_rows * (0.08 + max(rows.tallest for rows in labels) * LINE)),
             title=f"{heading}: {schema.label} before and after bias is planted",
             subtitle=f"P({schema.label} = {schema.favorable_label}) under each configuration of its parents; "
             f"in brackets, its share of the group. Right: β = {betas[0]:g} → {betas[-1]:g}. {provenance}",
             notes=[bias],
-            left=0.3 + max(own.width for own in labels),
+            left=0.3 + max(rows.width for rows in labels),
             right=1.9,
             gap=(0.0, 0.36),
             below=0.36,
-            panel_titles=[_title(rows, len(own)) for rows, own in zip(groups, labels, strict=True)],
+            panel_titles=[_title(rows, len(names)) for rows, names in zip(groups, labels, strict=True)],
         )
-        for axes, rows, own in zip(page.axes, groups, labels, strict=True):
-            for row in range(len(own)):
+        for axes, rows, names in zip(page.axes, groups, labels, strict=True):
+            for row in range(len(names)):
                 _draw_row(axes, row, rows.probability[:, row], betas)
             axes.set_xlim(-0.03, 1.03)
             axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-            own.write(axes, n_rows)
+            names.write(axes, n_rows)
         style.add_beta_colorbar(page, betas, shift=0.95)
     return page.figure
 

@@ -1,7 +1,9 @@
-"""Places for the nodes of a directed acyclic graph in layers, every edge pointing down.
+"""A layout of a directed acyclic graph in layers, with every edge pointing down.
 
-The classic four steps (Sugiyama, Tagawa & Toda 1981): layers, waypoints where an edge passes a layer, an
-order within each layer with few crossings, and positions that keep the order and the room between nodes.
+It has four steps (Sugiyama, Tagawa & Toda 1981): layers, waypoints where an edge passes a layer, an order
+within each layer with few crossings, and positions. networkx's ``multipartite_layout`` has no order and no
+waypoints: 14 to 22 pairs of edges cross on Adult, COMPAS and Dutch instead of 4 or 5, and 3 to 5 edges run
+through boxes.
 """
 
 from __future__ import annotations
@@ -21,26 +23,23 @@ _SWEEPS = 24
 _WAYPOINT_WIDTH = 0.16
 
 Edge = tuple[str, str]
-_Node = str | tuple[Edge, int]  # a name, or the waypoint of an edge in a layer
+_Node = str | tuple[Edge, int]  # a name, or an edge's waypoint in a layer
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything goes: the center of each node and its layer, counted from the top.
+    """Positions of nodes and edges; layers are counted from the top."""
 
-    ``waypoints`` say where an edge crosses the layers between its ends, from the top.
-    """
-
-    nodes: dict[str, tuple[float, int]]
-    waypoints: dict[Edge, list[tuple[float, int]]]
+    nodes: dict[str, tuple[float, int]]  # center and layer
+    waypoints: dict[Edge, list[tuple[float, int]]]  # of an edge in the layers between its ends
     n_layers: int
 
 
 def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float) -> Layout:
-    """Lay a graph out in layers; a cycle is a ReportError.
+    """Return a graph's layout in layers; a cycle is a ReportError.
 
-    ``edges`` have the parent first; ``widths`` are those of every node, and their order decides ties.
-    Neighbors' centers are at least half of both widths and ``gap`` apart.
+    ``edges`` have the parent first. ``widths`` has every node; its order decides ties. ``gap`` is the least
+    room between neighbors.
     """
     graph = nx.DiGraph()
     graph.add_nodes_from(widths)
@@ -68,11 +67,11 @@ def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float)
 
 
 def _assign_layers(graph: nx.DiGraph) -> dict[str, int]:
-    """Put each node below its parents, as high as there is room."""
+    """Return the layer of each node: below its parents, as high as there is room."""
     layer_of: dict[str, int] = {}
     count = Counter[int]()
     position = {node: i for i, node in enumerate(graph)}
-    # Nodes without edges fit anywhere: they come last and fill the gaps.
+    # Nodes without edges come last and fill the gaps.
     order = sorted(
         nx.lexicographical_topological_sort(graph, key=position.get), key=lambda n: graph.degree(n) == 0
     )
@@ -82,7 +81,7 @@ def _assign_layers(graph: nx.DiGraph) -> dict[str, int]:
             layer += 1
         layer_of[node] = layer
         count[layer] += 1
-    # A node that only sends edges down belongs just above the highest of its children.
+    # A node without parents belongs just above the highest of its children.
     for node in reversed(order):
         lower = min((layer_of[child] for child in graph.successors(node)), default=0) - 1
         if graph.in_degree(node) == 0 and lower > layer_of[node] and count[lower] < _MOST_PER_LAYER:
@@ -110,17 +109,17 @@ def _insert_waypoints(graph: nx.DiGraph, layer_of: Mapping[str, int]) -> tuple[l
 
 
 def _reduce_crossings(layers: list[list[_Node]], pieces: nx.DiGraph) -> list[list[_Node]]:
-    """Order each layer by its neighbours' mean position, down and up in turn; keep the best order met."""
+    """Return the best order from sweeps down and up that sort each layer by its neighbors' mean position."""
     best, fewest = layers, _crossings(layers, pieces)
     current = list(layers)
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
-        neighbours = pieces.predecessors if down else pieces.successors
+        neighbors = pieces.predecessors if down else pieces.successors
         for i in range(1, len(layers)) if down else range(len(layers) - 2, -1, -1):
-            place = {node: j for j, node in enumerate(current[i - 1 if down else i + 1])}
-            # Ties are kept in two sweeps, then turned round in two: some crossings need both ends moved.
+            rank = {node: j for j, node in enumerate(current[i - 1 if down else i + 1])}
+            # Ties keep their order in two sweeps, then reverse it: some crossings need both ends moved.
             layer = current[i] if sweep % 4 < 2 else current[i][::-1]
-            wanted = {n: np.mean([place[m] for m in neighbours(n)] or [j]) for j, n in enumerate(layer)}
+            wanted = {n: np.mean([rank[m] for m in neighbors(n)] or [j]) for j, n in enumerate(layer)}
             current[i] = sorted(layer, key=wanted.__getitem__)
         if (crossings := _crossings(current, pieces)) < fewest:
             best, fewest = list(current), crossings
@@ -128,10 +127,10 @@ def _reduce_crossings(layers: list[list[_Node]], pieces: nx.DiGraph) -> list[lis
 
 
 def _crossings(layers: list[list[_Node]], pieces: nx.DiGraph) -> int:
-    place = {node: i for layer in layers for i, node in enumerate(layer)}
+    rank = {node: i for layer in layers for i, node in enumerate(layer)}
     crossings = 0
     for layer in layers[:-1]:
-        ends = np.array([(place[a], place[b]) for a in layer for b in pieces.successors(a)]).reshape(-1, 2)
+        ends = np.array([(rank[a], rank[b]) for a in layer for b in pieces.successors(a)]).reshape(-1, 2)
         differences = ends[:, None, :] - ends[None, :, :]
         # Two pieces cross if their upper ends and their lower ends stand in opposite order.
         crossings += int((differences[..., 0] * differences[..., 1] < 0).sum()) // 2
@@ -141,30 +140,30 @@ def _crossings(layers: list[list[_Node]], pieces: nx.DiGraph) -> int:
 def _place(
     layers: list[list[_Node]], pieces: nx.DiGraph, widths: Mapping[str, float], gap: float
 ) -> dict[_Node, float]:
-    """Move every node to the middle of its neighbours, as far as order and room allow."""
+    """Return positions near the middle of each node's neighbors, as far as order and room allow."""
     offsets = [_offsets(layer, widths, gap) for layer in layers]
     x = {
-        node: float(place - offset[-1] / 2)
+        node: float(start - offset[-1] / 2)
         for layer, offset in zip(layers, offsets, strict=True)
-        for node, place in zip(layer, offset, strict=True)
+        for node, start in zip(layer, offset, strict=True)
     }
-    neighbours = {node: [*nx.all_neighbors(pieces, node)] or [node] for node in x}
+    neighbors = {node: [*nx.all_neighbors(pieces, node)] or [node] for node in x}
     for sweep in range(2 * _SWEEPS):
-        # At first all is drawn to the middle, or parts without a common edge would drift apart.
+        # At first everything is pulled to the middle, or parts without a common edge would drift apart.
         pull = 0.8 if sweep < _SWEEPS else 1.0
         numbered = list(zip(layers, offsets, strict=True))
         for layer, offset in numbered if sweep % 2 == 0 else reversed(numbered):
-            wanted = [pull * float(np.mean([x[n] for n in neighbours[node]])) for node in layer]
-            # Long edges should be straight, so waypoints pull harder than nodes.
+            wanted = [pull * float(np.mean([x[n] for n in neighbors[node]])) for node in layer]
+            # Waypoints pull harder than nodes, so that long edges are straight.
             weights = np.array([4.0 if isinstance(node, tuple) else 1.0 for node in layer])
-            # The nearest positions in order and with room are an isotonic regression after the offsets.
+            # Isotonic regression gives the nearest positions that keep order and room.
             fitted = isotonic_regression(np.array(wanted) - offset, weights=weights).x + offset
             x.update(zip(layer, map(float, fitted), strict=True))
     return x
 
 
 def _offsets(layer: list[_Node], widths: Mapping[str, float], gap: float) -> np.ndarray:
-    """Return the positions of the layer's nodes when packed as closely as allowed."""
-    own = np.array([widths[node] if isinstance(node, str) else _WAYPOINT_WIDTH for node in layer])
-    steps = (own[1:] + own[:-1]) / 2 + gap
+    """Return the closest positions of a layer's nodes, from 0 on."""
+    room = np.array([widths[node] if isinstance(node, str) else _WAYPOINT_WIDTH for node in layer])
+    steps = (room[1:] + room[:-1]) / 2 + gap
     return np.concatenate([[0.0], np.cumsum(steps)])

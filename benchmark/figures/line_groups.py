@@ -1,4 +1,4 @@
-"""Techniques in groups of as many lines as can be told apart."""
+"""Groups of techniques whose lines can be told apart in one panel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from benchmark.runs.descriptions import STAGES, TechniqueDescription
 
-_MOST_LINES = 9  # more cannot be distinguished by eye
+_MOST_LINES = 9  # that the eye distinguishes
 
 Shown: TypeAlias = Sequence[tuple[TechniqueDescription, int]]
 """Techniques, each with the position of its look."""
@@ -17,10 +17,10 @@ Shown: TypeAlias = Sequence[tuple[TechniqueDescription, int]]
 def technique_groups(
     shown: Shown, baseline: str, techniques: Sequence[TechniqueDescription]
 ) -> Iterator[tuple[str, Shown]]:
-    """Yield title and techniques of each row of panels: all, or, where they are many, those of each stage.
+    """Yield title and techniques of each row of panels: all techniques, or one stage where there are many.
 
-    Each stage is shown with the baseline, if that is shown. A technique looks the same on all datasets of a
-    run: its position is that among all ``techniques`` of its stage, whichever of them a dataset lacks.
+    Each stage has the baseline, if it is shown. A technique's look follows from its position among all
+    ``techniques`` of its stage, so it is the same on all datasets of a run.
     """
     if len(shown) <= _MOST_LINES:
         yield "", shown
@@ -28,11 +28,11 @@ def technique_groups(
     names = {technique.name for technique, _ in shown}
     first = [(technique, 0) for technique, _ in shown if technique.name == baseline]
     for stage, title in STAGES.items():
-        own = [technique for technique in techniques if technique.stage == stage]
-        n_parts = math.ceil(len(own) / (_MOST_LINES - 1))
+        of_stage = [technique for technique in techniques if technique.stage == stage]
+        n_parts = math.ceil(len(of_stage) / (_MOST_LINES - 1))
         for part in range(n_parts):
-            # Parts of equal size, give or take one.
-            members = own[part * len(own) // n_parts : (part + 1) * len(own) // n_parts]
-            others = [(t, i) for i, t in enumerate(members, 1) if t.name in names - {baseline}]
-            if others:
-                yield title + (f" ({part + 1} of {n_parts})" if n_parts > 1 else ""), [*first, *others]
+            # The sizes of parts differ by one at most.
+            members = of_stage[part * len(of_stage) // n_parts : (part + 1) * len(of_stage) // n_parts]
+            lines = [(t, i) for i, t in enumerate(members, 1) if t.name in names - {baseline}]
+            if lines:
+                yield title + (f" ({part + 1} of {n_parts})" if n_parts > 1 else ""), [*first, *lines]

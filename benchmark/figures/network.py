@@ -20,7 +20,7 @@ _GAP = 0.22
 _LEAST_WIDTH = 5.6
 _LEGEND = 0.56
 
-# Fill, line width and dashes differ together, so that the roles show in grey as well.
+# Fill, line width and dashes differ together, so that the roles show in gray as well.
 _LABEL_BOX: Look = {"facecolor": "#F5C796", "edgecolor": "black", "linewidth": 2.0}
 _SENSITIVE_BOX: Look = {
     "facecolor": "#BFE0F5",
@@ -37,17 +37,16 @@ _EDITED_EDGE: Look = {"color": "#D55E00", "linewidth": 2.6}
 
 
 def draw_network(dataset: DatasetDescription) -> Figure:
-    """Draw a dataset's learned network; a cycle in it is a ReportError.
+    """Draw a dataset's learned network, parents above their children; a cycle is a ReportError.
 
-    Parents stand above their children. The label and the sensitive feature are marked, and so are the edges
-    that the planted bias acts on.
+    The label, the sensitive feature, and the edges that the planted bias acts on are marked.
     """
     widths = {name: max(0.5, text_width(name, SIZES["label"]) + 0.22) for name in dataset.columns}
     layout = place_layers(dataset.network.edges, widths, _GAP)
     reach = [(x - widths[name] / 2, x + widths[name] / 2) for name, (x, _) in layout.nodes.items()]
     reach += [(x, x) for points in layout.waypoints.values() for x, _ in points]
     left, right = min(low for low, _ in reach) - 0.05, max(high for _, high in reach) + 0.05
-    # A narrow network still needs room for its legend and title.
+    # A narrow network needs room for its legend and title.
     spare = max(0.0, _LEAST_WIDTH - (right - left)) / 2
     left, right = left - spare, right + spare
     height = (layout.n_layers - 1) * _LAYER + _HEIGHT + 0.16
@@ -91,7 +90,7 @@ def _y(layer: int) -> float:
 
 def _edge_paths(edges: tuple[Edge, ...], layout: Layout, widths: dict[str, float]) -> dict[Edge, Path]:
     """Return each edge's curve, from the parent's lower side to the child's upper side."""
-    # Edges leave and arrive side by side, in the order of where they go to and come from.
+    # Edges leave and arrive side by side, in the order of their other ends.
     starts = _ports(edges, layout, widths, at_parent=True)
     ends = _ports(edges, layout, widths, at_parent=False)
     paths = {}
@@ -115,21 +114,20 @@ def _edge_paths(edges: tuple[Edge, ...], layout: Layout, widths: dict[str, float
 def _ports(
     edges: tuple[Edge, ...], layout: Layout, widths: dict[str, float], *, at_parent: bool
 ) -> dict[Edge, float]:
-    ports = {}
+    """Return where edges leave their parent, or arrive at their child, across."""
+    ports: dict[Edge, float] = {}
     for name, (x, _) in layout.nodes.items():
-        own = [edge for edge in edges if edge[0 if at_parent else 1] == name]
-        own.sort(key=lambda edge: _next_stop(edge, layout, at_parent))
-        step = min(0.16, (widths[name] - 0.2) / max(1, len(own) - 1))
-        for i, edge in enumerate(own):
-            ports[edge] = x + (i - (len(own) - 1) / 2) * step
+        node_edges = [edge for edge in edges if edge[0 if at_parent else 1] == name]
+        node_edges.sort(key=lambda edge: _next_stop(edge, layout, at_parent))
+        middle = (len(node_edges) - 1) / 2
+        step = min(0.16, (widths[name] - 0.2) / max(1, len(node_edges) - 1))
+        ports |= {edge: x + (i - middle) * step for i, edge in enumerate(node_edges)}
     return ports
 
 
 def _next_stop(edge: Edge, layout: Layout, at_parent: bool) -> float:
-    waypoints = layout.waypoints[edge]
-    if waypoints:
-        return waypoints[0 if at_parent else -1][0]
-    return layout.nodes[edge[1 if at_parent else 0]][0]
+    stops = [layout.nodes[edge[0]], *layout.waypoints[edge], layout.nodes[edge[1]]]
+    return stops[1 if at_parent else -2][0]
 
 
 def _draw_legend(page: Page, dataset: DatasetDescription) -> None:
@@ -140,4 +138,4 @@ def _draw_legend(page: Page, dataset: DatasetDescription) -> None:
     ]
     if dataset.network.edited_edges:
         handles.append(Line2D([], [], **_EDITED_EDGE, label="dependency that the bias acts on"))
-    page.legend(page.grid_left, page.grid_bottom - 0.06, handles, borderpad=0, ncol=2, columnspacing=2.0)
+    page.legend_below(handles, 0.06, columnspacing=2.0)

@@ -1,4 +1,4 @@
-"""Each metric over beta: a line per technique."""
+"""Figures of each metric over beta, with a line per technique."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
 from benchmark.figures import style
 from benchmark.figures.line_groups import Shown, technique_groups
@@ -31,18 +30,14 @@ _BAR_NAME_WIDTH = 2.2
 
 @dataclass(frozen=True)
 class _Plot:
-    """What is drawn of a scenario.
-
-    ``hollow`` are technique and level of bias of degenerate techniques; ``drawn`` says whether there is a
-    line at the best constant answer, ``beyond`` what that is where accuracy is drawn without the line.
-    """
+    """The content of a scenario's figure."""
 
     rows: pd.DataFrame
     shown: Shown
     metrics: Sequence[MetricDescription]
-    hollow: set[tuple[str, float]]
-    drawn: bool
-    beyond: str
+    hollow: set[tuple[str, float]]  # techniques and levels of bias of degenerate cells
+    drawn: bool  # whether there is a line at the best constant answer
+    beyond: str  # the best constant answer, if accuracy has no such line
     notes: list[str]
     scenario: Scenario
     description: Manifest
@@ -55,10 +50,7 @@ class _Plot:
         return self.rows[self.rows["metric"] == metric.name]
 
     def draw_levels(self, axes: Axes, metric: MetricDescription, *, horizontal: bool) -> None:
-        """Draw lines at the best constant answer, and at the ideal if it lies among the values.
-
-        Stretching the axis to the ideal would flatten them.
-        """
+        """Draw lines at the best constant answer, and at the ideal unless it would stretch the axis."""
         draw = axes.axhline if horizontal else axes.axvline
         if self.drawn and metric.name == ACCURACY:
             draw(self.scenario.constant_accuracy, **marks.CONSTANT_LINE)
@@ -79,13 +71,13 @@ def draw_over_beta(
 ) -> Figure:
     """Draw each metric over beta, a panel per metric, a line with its 95 % interval band per technique.
 
-    A single level of bias leaves nothing to run over: then the techniques stand below each other, each with
-    its interval as a bar. ``standing`` are :func:`~benchmark.statistics.answers.standings`: degenerate
-    techniques have hollow marks.
+    With a single level of bias, techniques stand below each other, each with its interval as a bar.
+    ``standing`` comes from :func:`~benchmark.statistics.answers.standings`; degenerate techniques have hollow
+    marks.
     """
     rows, standing, dataset = scenario.rows(summary), scenario.rows(standing), scenario.dataset
     names = set(rows["technique"])
-    # A technique keeps its look in all figures of a run, whichever techniques a scenario lacks.
+    # A technique has the same look in all figures of a run.
     shown = [(t, i) for i, t in enumerate(description.techniques) if t.name in names]
     titles = {technique.name: technique.title for technique, _ in shown}
     metrics = [m for m in description.metrics if (rows["metric"] == m.name).any()]
@@ -127,7 +119,7 @@ def _draw_lines(plot: _Plot) -> Figure:
     per_group = n_rows * columns
     # A legend beside its panels has a line per technique and must not be taller than they are.
     needed = (_LEGEND_LINE * (n_lines + (not single)) - 0.7 * (n_rows - 1)) / n_rows
-    many = "" if single else "Light grey: the techniques of the other rows."
+    many = "" if single else "Light gray: the techniques of the other rows."
     many = f"Black: the baseline. {many}" if many and black else many
     titles = [metric.title for metric in metrics] + [""] * (per_group - len(metrics))
     page = Page(
@@ -151,8 +143,7 @@ def _draw_lines(plot: _Plot) -> Figure:
             for technique, position in techniques:
                 _draw_line(axes, rows[rows["technique"] == technique.name], position, plot)
             plot.draw_levels(axes, metric, horizontal=True)
-            axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(plot.description.levels)))
-            axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+            style.set_level_ticks(axes, plot.description.levels)
             style.set_ticks(axes, y=6)
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)
             axes.tick_params(labelbottom=lowest)
@@ -169,7 +160,7 @@ def _draw_lines(plot: _Plot) -> Figure:
 
 
 def _extra_legend(plot: _Plot) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Yield looks and words of the lines of the legend that are no technique."""
+    """Yield looks and words of the legend's entries beside the techniques."""
     constant = plot.scenario.best_constant
     if plot.drawn and constant is not None:
         words = f"{constant.words}: accuracy {constant.accuracy:.3f}"
@@ -180,7 +171,7 @@ def _extra_legend(plot: _Plot) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 
 def _draw_behind(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draw the means of techniques as one broken line: hundreds of lines of their own make a large file."""
+    """Draw the means of techniques as one broken line, because hundreds of lines make a large file."""
     if rows.empty:
         return
     grid = rows.pivot(index="technique", columns="beta", values="mean")
@@ -218,9 +209,10 @@ def _draw_bars(plot: _Plot) -> Figure:
         panel_titles=[metric.title for metric in metrics],
     )
     for i, (metric, axes) in enumerate(zip(metrics, page.axes, strict=True)):
-        own = plot.rows_of(metric)
-        for row, (technique, position) in enumerate(plot.shown):
-            _draw_bar(axes, own[(own["technique"] == technique.name) & (own["n"] > 0)], row, position, plot)
+        rows = plot.rows_of(metric)
+        rows = rows[rows["n"] > 0]
+        for y, (technique, position) in enumerate(plot.shown):
+            _draw_bar(axes, rows[rows["technique"] == technique.name], y, position, plot)
         plot.draw_levels(axes, metric, horizontal=False)
         axes.set_ylim(n_rows - 0.5, -0.5)
         axes.set_yticks(range(n_rows), labels.texts)
@@ -248,11 +240,11 @@ def _missing_notes(
     empty = rows[rows["n"] == 0]
     notes = []
     for name, title in titles.items():
-        own = empty[empty["technique"] == name]
-        if len(own):
-            betas = description.level_text(*sorted(own["beta"].unique()))
-            absent = [m.in_sentence for m in description.metrics if (own["metric"] == m.name).any()]
-            what = "value" if len(absent) == len(description.metrics) else " and no ".join(absent)
+        gaps = empty[empty["technique"] == name]
+        if len(gaps):
+            betas = description.level_text(*sorted(gaps["beta"].unique()))
+            absent = [m.in_sentence for m in description.metrics if (gaps["metric"] == m.name).any()]
+            values = "value" if len(absent) == len(description.metrics) else " and no ".join(absent)
             reason = explain(failures, scenario, name) or "no result is recorded"
-            notes.append(f"{title}: no {what} at {betas} ({reason}).")
+            notes.append(f"{title}: no {values} at {betas} ({reason}).")
     return notes

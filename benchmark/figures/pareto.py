@@ -1,4 +1,4 @@
-"""Pareto fronts: which techniques no other one beats in a metric without losing accuracy."""
+"""Pareto fronts: techniques that no other one beats in both a metric and accuracy."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _PANEL = (2.25, 1.95)
 _LEFT, _RIGHT, _GAP = 0.8, 0.2, 0.6
 _KEY_SIZE = 7.0
 _BEYOND = 3.0  # times the interquartile range from the quartiles
-_FAR = 0.16  # inches from which on a name is joined to its point
+_FAR = 0.16  # inches between a name and its point that are joined by a line
 _MOST_NAMED = 40  # points of a panel, unless more are on the front
-# Above the bars of the points that it joins, and below the points.
+# Above the bars of its points, and below the points.
 _SWEEP_LINE: Look = {"color": "black", "lw": 1.1, "ls": (0, (1, 1.6)), "zorder": 2.5, "gid": "sweep"}
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """A metric at a level of bias: what lies on the front or not far from the others, and what does not."""
+    """A metric at a level of bias, with its points near the front and the points beyond the axes."""
 
     metric: str
     beta: float
@@ -52,15 +52,15 @@ class _Panel:
     @cached_property
     def shown(self) -> pd.DataFrame:
         """The rows that lie on the front or not far from the others."""
-        kept = self.rows["on_front"].to_numpy(dtype=bool)
+        on_front = self.rows["on_front"].to_numpy(dtype=bool)
         if self.rows.empty:
             return self.rows
-        near = np.ones(len(kept), dtype=bool)
+        near = np.ones(len(on_front), dtype=bool)
         for column, sign in (("x", 1), ("y", -1)):
             values = sign * self.rows[column].to_numpy()
             low, high = np.quantile(values, [0.25, 0.75])
-            near &= values <= max(high + _BEYOND * (high - low), values[kept].max())
-        return self.rows[kept | near]
+            near &= values <= max(high + _BEYOND * (high - low), values[on_front].max())
+        return self.rows[on_front | near]
 
     @cached_property
     def level(self) -> float:
@@ -71,7 +71,7 @@ class _Panel:
 
     @cached_property
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Ends of the axes: those of the intervals, and the level."""
+        """Limits of the axes, which hold the intervals and the level."""
         x, (low, high) = (style.padded(self.shown[[f"{at}_low", f"{at}_high"]], 0.1, 0.004) for at in "xy")
         if np.isfinite(self.level):
             low, high = min(low, self.level - 0.04 * (high - low)), max(high, self.level)
@@ -92,7 +92,7 @@ class _Panel:
 
     @property
     def title(self) -> str:
-        """Level of bias, and how many points are not drawn."""
+        """Level of bias, and the number of hidden points."""
         hidden = len(self.rows) - len(self.shown) + len(self.degenerate) - len(self.crosses)
         return level_text(self.level_name, self.beta) + (f" ({hidden} far off)" if hidden else "")
 
@@ -100,16 +100,16 @@ class _Panel:
 def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     """Draw the trade-off of each metric with accuracy at each level of bias, and its Pareto front.
 
-    A row of panels for each metric, a panel for each level of bias, or for five of many. Techniques are
-    numbered, and named below. Bars are the intervals of the two means, taken as distances to the ideal.
-    Degenerate techniques are on no front; a cross shows where they would be, as far as the axes reach. A
-    technique that is dominated and lies far off is not drawn; the panel's title counts these. A dotted line
-    joins the techniques of one list of values.
+    Each metric has a row of panels, each level of bias, or each of five, a column. Techniques are numbered,
+    and named below. Bars are the intervals of both means, as distances to the ideal. Crosses are degenerate
+    techniques, which are on no front. A dominated technique that lies far off is not drawn; the panel's title
+    counts these. A dotted line joins the techniques of one list of values.
     """
+    run = statistics.run
     rows = scenario.rows(statistics.pareto)
     betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = set(rows["technique"])
-    titles = {name: title for name, title in statistics.run.titles.items() if name in tried}
+    titles = {name: title for name, title in run.titles.items() if name in tried}
     keys = {name: str(number) for number, name in enumerate(titles, 1)}
     standing = scenario.rows(statistics.standing)
     has_value = scenario.rows(statistics.intervals).query("n > 0")["technique"]
@@ -124,19 +124,11 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     constant = scenario.best_constant
     panels: list[_Panel] = []
     for metric in rows["first"].unique():
-        own = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
+        points = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
         useless = _degenerate_points(statistics, scenario, metric).dropna(subset=["x", "y"])
-        panels += [
-            _Panel(
-                metric,
-                float(beta),
-                own[own["beta"] == beta],
-                useless[useless["beta"] == beta],
-                constant,
-                statistics.run.level_name,
-            )
-            for beta in betas
-        ]
+        for beta in betas:
+            frames = points[points["beta"] == beta], useless[useless["beta"] == beta]
+            panels.append(_Panel(metric, float(beta), *frames, constant, run.level_name))
     drawn = any(np.isfinite(panel.level) for panel in panels)
     line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
     curves = curves_of(statistics.frontier, scenario.key)
@@ -147,7 +139,8 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     if any(_sweeps(panel, statistics) for panel in panels):
         line += " Dotted: techniques of one list of values."
     crosses = any(len(panel.crosses) for panel in panels)
-    # Room for the longest name: a single panel is narrower than that.
+    useless_words = "Cross, on no front" if crosses else "Beyond the axes and on no front"
+    # A single panel is narrower than the longest name.
     needed = style.widest(listed) + 0.6 - _LEFT - _RIGHT
     size = max(_PANEL[0], (needed - (len(betas) - 1) * _GAP) / len(betas)), _PANEL[1]
     page_width = _LEFT + len(betas) * size[0] + (len(betas) - 1) * _GAP + _RIGHT
@@ -157,17 +150,12 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             len(betas),
             panel=size,
             title=f"{scenario.heading}: techniques that no other one beats",
-            subtitle="Blue: on the Pareto front of the means, the darker in the more single repetitions. "
-            f"Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
+            subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
+            f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
             notes=[
-                *marks.degenerate_notes(
-                    standing,
-                    titles,
-                    "Cross, on no front" if crosses else "Beyond the axes and on no front",
-                    statistics.run.level_name,
-                ),
-                *marks.below_constant_notes(standing, titles, statistics.run.level_name),
-                *data_notes([scenario.dataset], statistics.run),
+                *marks.degenerate_notes(standing, titles, useless_words, run.level_name),
+                *marks.below_constant_notes(standing, titles, run.level_name),
+                *data_notes([scenario.dataset], run),
             ],
             left=_LEFT,
             right=_RIGHT,
@@ -180,11 +168,11 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
         for axes, panel in zip(page.axes, panels, strict=True):
             marked = {n: key + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, key in keys.items()}
             _draw_panel(axes, panel, marked, size)
-            for own in _sweeps(panel, statistics):
-                axes.plot(own["x"], own["y"], **_SWEEP_LINE)
+            for sweep in _sweeps(panel, statistics):
+                axes.plot(sweep["x"], sweep["y"], **_SWEEP_LINE)
             if len(curves) and panel.metric == DISCRIMINATION:
-                here = curves[curves["beta"] == panel.beta]
-                axes.plot(here[DISCRIMINATION].abs(), here[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
+                curve = curves[curves["beta"] == panel.beta]
+                axes.plot(curve[DISCRIMINATION].abs(), curve[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
                 axes.plot(*lot, **marks.RANDOM_MARK)
             x, y = panel.crosses["x"], panel.crosses["y"]
             axes.plot(x, y, "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
@@ -201,31 +189,31 @@ def _with_intervals(
     """Return the rows with coordinates and intervals of both distances."""
     rows = rows[np.isfinite(rows["first_distance"]) & np.isfinite(rows["second_distance"])]
     intervals = scenario.rows(statistics.intervals)[["metric", "beta", "technique", "ci_low", "ci_high"]]
-    found = {}
+    bars = {}
     for which, metric in (("first", statistics.metrics[name]), ("second", statistics.metrics[ACCURACY])):
         keys = rows[[which, "beta", "technique"]].rename(columns={which: "metric"})
         ends = keys.merge(intervals, how="left")[["ci_low", "ci_high"]].to_numpy()
         gaps = np.sort(distance(ends, metric), axis=1)
-        # An interval that holds the ideal comes as near to it as can be.
+        # An interval that holds the ideal has distance 0.
         if metric.direction == "closer_to_ideal" and metric.ideal is not None:
             gaps[(ends[:, 0] <= metric.ideal) & (metric.ideal <= ends[:, 1]), 0] = 0.0
-        centre = rows[f"{which}_distance"].to_numpy()
-        found[which] = np.fmin(gaps[:, 0], centre), centre, np.fmax(gaps[:, 1], centre)
-    (x_low, x, x_high), (y_low, y, y_high) = found["first"], found["second"]
+        center = rows[f"{which}_distance"].to_numpy()
+        bars[which] = np.fmin(gaps[:, 0], center), center, np.fmax(gaps[:, 1], center)
+    (x_low, x, x_high), (y_low, y, y_high) = bars["first"], bars["second"]
     return rows.assign(
         x_low=x_low, x=x, x_high=x_high, y_low=1 - y_high, y=1 - y, y_high=1 - y_low
     ).reset_index(drop=True)
 
 
 def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str) -> pd.DataFrame:
-    """Return where degenerate techniques would be: columns beta, technique, x and y."""
+    """Return the points of degenerate techniques: columns beta, technique, x and y."""
     where = ["beta", "technique"]
     standing = scenario.rows(statistics.standing)
     points = standing.loc[standing["n_degenerate"] > 0, where]
     means = scenario.rows(statistics.intervals)
     for axis, metric in (("x", name), ("y", ACCURACY)):
-        own = means.loc[means["metric"] == metric, [*where, "mean"]].rename(columns={"mean": axis})
-        points = points.merge(own, on=where)
+        of_metric = means.loc[means["metric"] == metric, [*where, "mean"]]
+        points = points.merge(of_metric.rename(columns={"mean": axis}), on=where)
     return points.assign(
         x=distance(points["x"].to_numpy(dtype=float), statistics.metrics[name]),
         y=1 - distance(points["y"].to_numpy(dtype=float), statistics.metrics[ACCURACY]),
@@ -242,14 +230,13 @@ def _draw_panel(axes: Axes, panel: _Panel, keys: dict[str, str], size: tuple[flo
         return
     front = rows[rows["on_front"]]
     axes.step(front["x"], front["y"], where="post", color=BLUE, lw=1.0, zorder=2, gid="front")
-    for own, color, width in ((rows[~rows["on_front"]], FAINT, 0.8), (front, BLUE, 1.1)):
-        x_reach, y_reach = ([own[at] - own[f"{at}_low"], own[f"{at}_high"] - own[at]] for at in "xy")
-        axes.errorbar(
-            own["x"], own["y"], y_reach, x_reach, fmt="none", ecolor=color, elinewidth=width, zorder=2.2
-        )
-        share = own["share_on_front"].fillna(0.0).to_numpy()[:, None]
+    for part, color, width in ((rows[~rows["on_front"]], FAINT, 0.8), (front, BLUE, 1.1)):
+        x, y = part["x"], part["y"]
+        x_reach, y_reach = ([part[at] - part[f"{at}_low"], part[f"{at}_high"] - part[at]] for at in "xy")
+        axes.errorbar(x, y, y_reach, x_reach, fmt="none", ecolor=color, elinewidth=width, zorder=2.2)
+        share = part["share_on_front"].fillna(0.0).to_numpy()[:, None]
         fill = share * np.array(to_rgb(BLUE)) + (1 - share) * 1.0
-        axes.scatter(own["x"], own["y"], s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
+        axes.scatter(x, y, s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
     if np.isfinite(panel.level):
         axes.axhline(panel.level, **marks.CONSTANT_LINE)
     axes.set(xlim=panel.limits[0], ylim=panel.limits[1])
@@ -259,7 +246,7 @@ def _draw_panel(axes: Axes, panel: _Panel, keys: dict[str, str], size: tuple[flo
 
 
 def _sweeps(panel: _Panel, statistics: RunStatistics) -> list[pd.DataFrame]:
-    """Return the points of the techniques of each list of values, in its order, where there are several."""
+    """Return the points of each list of values with several techniques, in its order."""
     shown = panel.shown.set_index("technique")
     sweeps: dict[str, list[str]] = {}
     for technique in statistics.run.techniques:
@@ -271,15 +258,15 @@ def _sweeps(panel: _Panel, statistics: RunStatistics) -> list[pd.DataFrame]:
 def _name(
     axes: Axes, points: NDArray[np.float64], keys: Sequence[str], n_front: int, panel: tuple[float, float]
 ) -> None:
-    """Write techniques' numbers beside their points, those of the front first and bold, and not too many."""
+    """Write techniques' numbers beside their points, the front's first and bold, as far as there is room."""
     height = 0.8 * _KEY_SIZE / 72 + 0.02
     sizes = [
         (style.text_width(key, _KEY_SIZE, bold=i < n_front) + 0.02, height) for i, key in enumerate(keys)
     ]
     arrow: Look = {"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
     box: Look = {"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-    # More points than a panel can name: the page's tables have them all.
-    for i, (x, y) in enumerate(place_labels(points, np.array(sizes[: max(n_front, _MOST_NAMED)]), panel)):
+    named = np.array(sizes[: max(n_front, _MOST_NAMED)])  # the page's tables have all points
+    for i, (x, y) in enumerate(place_labels(points, named, panel)):
         if not np.isfinite(x):
             continue
         axes.annotate(

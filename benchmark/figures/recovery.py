@@ -1,4 +1,4 @@
-"""How much of the planted bias techniques take back, over the level of bias, and what that costs."""
+"""Figures of the planted bias that techniques take back, over the level of bias, and of its cost."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from benchmark.text.words import file_name
 
 _WIDTH = 2.2
 _LEGEND_LINE, _LEGEND_WIDTH = 0.19, 2.6
-_LINEAR = 2.0  # up to which recoveries are drawn to scale where some lie far beyond
+_LINEAR = 2.0  # end of the linear scale where some recoveries lie far beyond
 _FAR = 4.0
-_MOST_SHOWN = 48  # techniques: those of more fill pages that nobody reads
+_MOST_SHOWN = 48  # techniques, which is as many as a reader looks at
 _NEAREST = (
     "Shown are {} of {} techniques, whose recovery at the highest {} is nearest to 1 in the mean over the "
     "panels; recovery.csv has all."
@@ -40,10 +40,8 @@ _TICKS = {12: (1, 2, 3, 5, 10), math.inf: (1, 2, 5, 10, 20, 50, 100)}  # up to a
 
 @dataclass(frozen=True)
 class _Strip:
-    """A row of panels: the column of the recoveries that it shows, its least height, its name."""
-
-    column: str
-    height: float
+    column: str  # of the recoveries
+    height: float  # at least
     label: str
 
 
@@ -57,9 +55,9 @@ _COSTS = (
 def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metric: str) -> Figure:
     """Draw the recovery of a metric over the level of bias, and the change in accuracy below it.
 
-    A column of panels for each scenario, two or three rows for each group of techniques: recovery, and the
-    accuracy minus the baseline's on the original and on the biased test, as far as these are there. Bands are
-    intervals. Far recoveries are on a logarithmic scale. What is not defined has no mark and a note.
+    Each scenario has a column of panels, each group of techniques two or three rows: recovery, and accuracy
+    minus the baseline's on the original and on the biased test. Bands are intervals. Far recoveries are on a
+    logarithmic scale. An undefined value has no mark, but a note.
     """
     table = statistics.recovery[statistics.recovery["metric"] == metric]
     rows = [scenario.rows(table) for scenario in scenarios]
@@ -68,14 +66,14 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
     run = statistics.run
     shown = [(t, i) for i, t in enumerate(run.techniques) if t.name in names]
     groups = list(technique_groups(shown, "", run.techniques))
-    strips = [_RECOVERY, *(own for own in _COSTS if table[own.column].notna().any())]
-    legends = [[(line_style(i), wrap(t.title, _LEGEND_WIDTH)) for t, i in own] for _, own in groups]
+    strips = [_RECOVERY, *(strip for strip in _COSTS if table[strip.column].notna().any())]
+    legends = [[(line_style(i), wrap(t.title, _LEGEND_WIDTH)) for t, i in group] for _, group in groups]
     lines = [line for legend in legends for _, lines in legend for line in lines]
     # A legend beside its panels must not be taller than they are.
     room = sum(strip.height for strip in strips) + 0.3 * (len(strips) - 1)
     heights = []
     for (title, _), legend in zip(groups, legends, strict=True):
-        needed = _LEGEND_LINE * (sum(len(own) for _, own in legend) + bool(title))
+        needed = _LEGEND_LINE * (sum(len(words) for _, words in legend) + bool(title))
         heights += [max(strips[0].height, strips[0].height + needed - room), *(s.height for s in strips[1:])]
     columns, per_group = len(scenarios), len(strips)
     with style.styled():
@@ -89,25 +87,24 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
                 *([_NEAREST.format(len(names), tried, run.level_sign)] if len(names) < tried else []),
                 *(
                     f"{scenario.heading}, {words}"
-                    for scenario, own in zip(scenarios, rows, strict=True)
-                    for words in undefined(own, run.titles, run.level_name)
+                    for scenario, table_rows in zip(scenarios, rows, strict=True)
+                    for words in undefined(table_rows, run.titles, run.level_name)
                 ),
                 *data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), run),
             ],
             left=0.95,
             right=0.35 + 0.75 + style.widest([*lines, *(title for title, _ in groups)]),
             gap=(0.2, 0.12),
-            panel_titles=[own.heading for own in scenarios] + [""] * (columns * (len(heights) - 1)),
+            panel_titles=[scenario.heading for scenario in scenarios] + [""] * (columns * (len(heights) - 1)),
             titles_stay=True,
         )
         for g, (title, techniques) in enumerate(groups):
             for s, strip in enumerate(strips):
                 first = (g * per_group + s) * columns
                 panels = page.axes[first : first + columns]
-                for axes, own in zip(panels, rows, strict=True):
-                    _draw_panel(axes, own, techniques, strip)
-                    axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(run.levels)))
-                    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+                for axes, scenario_rows in zip(panels, rows, strict=True):
+                    _draw_panel(axes, scenario_rows, techniques, strip)
+                    style.set_level_ticks(axes, run.levels)
                 # Costs of one stage can be many times those of another.
                 of_group = table["technique"].isin([technique.name for technique, _ in techniques])
                 _share_limits(panels, table if strip is _RECOVERY else table[of_group], strip)
@@ -122,22 +119,20 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
 
 
 def _nearest(table: pd.DataFrame) -> set[str]:
-    """Return the techniques to show: all, or those that take back most nearly all at the highest level."""
+    """Return the techniques to show: those with a recovery nearest to 1 at the highest level, if not all."""
     last = table[table["beta"] == table["beta"].max()]
     far = (last["recovery"] - 1).abs().groupby(last["technique"], sort=False).mean()
     return set(far.sort_values(kind="stable").index[:_MOST_SHOWN])
 
 
 def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario], *, compressed: bool) -> str:
-    protocol = statistics.run.protocol
-    what = ", corrected for overlapping splits" if protocol.overlaps else " over training samples"
-    titles = dict.fromkeys(
-        statistics.run.baseline_text(statistics.baseline_of(scenario)) for scenario in scenarios
-    )
+    run, protocol = statistics.run, statistics.run.protocol
+    over = ", corrected for overlapping splits" if protocol.overlaps else " over training samples"
+    titles = dict.fromkeys(run.baseline_text(statistics.baseline_of(scenario)) for scenario in scenarios)
     return (
-        "1 (dashed): the metric as before the bias was planted; above, it is over-corrected. 0: what the "
-        f"baseline does ({', '.join(titles)}); below, it is made worse. On the original test; means of "
-        f"{statistics.run.repetitions_text} with 95 % intervals{what}. "
+        "1 (dashed): the metric as before the bias was planted; above, it is over-corrected. 0: the baseline "
+        f"({', '.join(titles)}); below, the metric is made worse. On the original test; means of "
+        f"{run.repetitions_text} with 95 % intervals{over}. "
         + (f"Beyond {_LINEAR:g} and -{_LINEAR:g} the scale is logarithmic. " if compressed else "")
         + f"{protocol.levels_text} Below: accuracy minus the baseline's on the same samples."
     )
@@ -148,22 +143,22 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, techniques: Shown, strip: _Strip
     if strip is _RECOVERY:
         axes.axhline(1, **style.DASHED_RULE)
     numbers = rows[["beta", strip.column, f"{strip.column}_low", f"{strip.column}_high"]].to_numpy(float)
-    places = rows.groupby("technique", sort=False).indices
-    # Bars and bands of all techniques are drawn together: hundreds of single ones take long.
+    indices = rows.groupby("technique", sort=False).indices
+    # Bars and bands of all techniques are drawn together, because hundreds of artists take long.
     bars: list[tuple[str, Any]] = []
     bands: list[tuple[str, Any]] = []
     empty = True
     for technique, position in techniques:
-        own = numbers[places.get(technique.name, [])]
+        values = numbers[indices.get(technique.name, [])]
         look = line_style(position)
-        empty &= not np.isfinite(own[:, 1]).any()
-        axes.plot(own[:, 0], own[:, 1], mec="white", mew=0.4, zorder=3, **look)
-        known = np.isfinite(own[:, 2:]).all(axis=1)
-        bars += [(look["color"], [(beta, low), (beta, high)]) for beta, _, low, high in own[known]]
+        empty &= not np.isfinite(values[:, 1]).any()
+        axes.plot(values[:, 0], values[:, 1], mec="white", mew=0.4, zorder=3, **look)
+        finite = np.isfinite(values[:, 2:]).all(axis=1)
+        bars += [(look["color"], [(beta, low), (beta, high)]) for beta, _, low, high in values[finite]]
         # A level between two without a value has no band.
-        for (one, other), both in zip(pairwise(own), known[:-1] & known[1:], strict=True):
+        for (left, right), both in zip(pairwise(values), finite[:-1] & finite[1:], strict=True):
             if both:
-                bands.append((look["color"], [one[[0, 2]], other[[0, 2]], other[[0, 3]], one[[0, 3]]]))
+                bands.append((look["color"], [left[[0, 2]], right[[0, 2]], right[[0, 3]], left[[0, 3]]]))
     bar_colors, bar_ends = list(zip(*bars, strict=True)) or ((), ())
     band_colors, corners = list(zip(*bands, strict=True)) or ((), ())
     axes.add_collection(LineCollection(bar_ends, colors=bar_colors, lw=1.0, alpha=0.6, zorder=2.5))
@@ -173,7 +168,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, techniques: Shown, strip: _Strip
 
 
 def _limits(table: pd.DataFrame, strip: _Strip) -> tuple[tuple[float, float], bool]:
-    """Return limits of the points, as the ends of some intervals are far off, and whether points are far."""
+    """Return limits that hold the points, and whether some are far; ends of intervals may lie outside."""
     points = table[strip.column].to_numpy(dtype=float)
     if strip is not _RECOVERY:
         return style.padded([*points, 0.0], 0.12, 0.002), False
@@ -191,7 +186,7 @@ def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) ->
         axes.set_xlim(*style.padded(betas, 0.06, 0.02))
         if far:
             axes.set_yscale("symlog", linthresh=_LINEAR, linscale=1.5)
-            positive = next(own for most, own in _TICKS.items() if limits[1] - limits[0] <= most)
+            positive = next(ticks for most, ticks in _TICKS.items() if limits[1] - limits[0] <= most)
             ticks = [0, *positive, *(-tick for tick in positive)]
             axes.yaxis.set_minor_locator(NullLocator())
             axes.yaxis.set_major_locator(FixedLocator([t for t in ticks if limits[0] <= t <= limits[1]]))
@@ -202,9 +197,9 @@ def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) ->
 
 
 def recovery_panels(statistics: RunStatistics) -> Iterator[tuple[str, Sequence[Scenario], str]]:
-    """Yield what each figure shows: the end of its name, scenarios of one bias and classifier, and metric.
+    """Yield the end of each figure's name, its scenarios, of one bias and classifier, and its metric.
 
-    Metrics are discrimination and accuracy, or all where neither is measured: ``recovery.csv`` has all.
+    Metrics are discrimination and accuracy, or all where neither is measured.
     """
     table = statistics.recovery
     main = table["metric"].isin([DISCRIMINATION, ACCURACY])
@@ -212,8 +207,8 @@ def recovery_panels(statistics: RunStatistics) -> Iterator[tuple[str, Sequence[S
     kinds = dict.fromkeys((scenario.bias, scenario.classifier) for scenario in statistics.scenarios)
     for metric in table[table["recovery"].notna()]["metric"].unique():
         for bias, classifier in kinds:
-            own = [s for s in statistics.scenarios if (s.bias, s.classifier) == (bias, classifier)]
-            own = [s for s in own if (s.rows(table)["metric"] == metric).any()]
-            if own:
+            scenarios = [s for s in statistics.scenarios if (s.bias, s.classifier) == (bias, classifier)]
+            scenarios = [s for s in scenarios if (s.rows(table)["metric"] == metric).any()]
+            if scenarios:
                 kind = [bias, classifier] if len(kinds) > 1 else []
-                yield "__".join([statistics.metric_files[metric], *map(file_name, kind)]), own, metric
+                yield "__".join([statistics.metric_files[metric], *map(file_name, kind)]), scenarios, metric

@@ -47,7 +47,7 @@ _SHOWN = ["value", "value_low", "value_high", "beyond_refit_low", "beyond_refit_
 
 
 def restoration_figures(statistics: RunStatistics) -> Iterator[Drawing]:
-    """Yield name and drawing function, ``restoration_<scenario>``, where techniques were compared."""
+    """Yield ``restoration_<scenario>`` where decisions of techniques were compared."""
     for scenario in statistics.scenarios:
         if len(_of_techniques(scenario.rows(statistics.restoration))):
             drawing = functools.partial(draw_restoration, statistics, scenario)
@@ -55,12 +55,13 @@ def restoration_figures(statistics: RunStatistics) -> Iterator[Drawing]:
 
 
 def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
-    """Draw what techniques give back at a scenario's highest level of bias, and what that costs.
+    """Draw the decisions that techniques give back at a scenario's highest level of bias, and their cost.
 
-    A panel for each share of people, a row for each technique, the nearest to the clean model first. Marks
-    have intervals, both cut at 0 and 100 %; a hollow mark is a technique of no use. Lines are the refits of
-    a technique's learner and, where it accepts others, the biased baseline.
+    Each share of people has a panel, each technique a row, the nearest to the clean model first. Marks and
+    intervals are cut at 0 and 100 %. A hollow mark is a technique with a bad standing. Lines are the refits
+    of a technique's learner and, where it accepts others, the biased baseline.
     """
+    run = statistics.run
     rows = scenario.rows(statistics.restoration)
     beta = float(rows["beta"].max())
     rows = rows[rows["beta"] == beta]
@@ -69,32 +70,28 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
     standing = standing[(standing["beta"] == beta) & standing["technique"].isin(names)]
     useful = set(standing.loc[standing["of_use"], "technique"])
     signs = {row.technique: mark(row) for row in standing.itertuples(index=False)}
-    titles = [f"{statistics.run.titles[name]} {signs.get(name, '')}".strip() for name in names]
+    titles = [f"{run.titles[name]} {signs.get(name, '')}".strip() for name in names]
     labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles])
     height = max(0.8, max(_ROW, 0.05 + labels.tallest * LINE) * len(names))
-    doubts = list(why_not(statistics, scenario, beta))
     with style.styled():
         page = Page(
             len(_TITLES),
             len(_TITLES),
             panel=(_PANEL_WIDTH, height),
             title="Goal: restore decisions. Who gets back what the bias took: "
-            f"{scenario.heading}, {statistics.run.level_text(beta)}",
+            f"{scenario.heading}, {run.level_text(beta)}",
             subtitle=" ".join(
-                [
-                    *doubts,
-                    "The nearest to the clean model stands first.",
-                    f"Shares of people in {statistics.run.repetitions_text}, with 95 % intervals.",
-                ]
-            ),
+                [*why_not(statistics, scenario, beta), "The nearest to the clean model is first."]
+            )
+            + f" Shares of people in {run.repetitions_text}, with 95 % intervals.",
             notes=[
-                f"{OF_CLEAN_MODEL} Refit: the same learner, untreated, on a random draw of the rows. What it "
-                "gives back on biased rows is chance.",
+                f"{OF_CLEAN_MODEL} Refit: the same learner, untreated, on a random draw of the rows. On "
+                "biased rows it gives back decisions by chance.",
                 "Shown: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
-                "Hollow: of no use, see the sign beside the name.",
-                f"No mark: fewer than {LEAST_PEOPLE} people to be counted among.",
+                "Hollow: see the sign beside the name.",
+                f"No mark: fewer than {LEAST_PEOPLE} people to count.",
                 *mark_notes(standing.itertuples(index=False)),
-                *data_notes([scenario.dataset], statistics.run),
+                *data_notes([scenario.dataset], run),
             ],
             left=0.3 + labels.width,
             gap=(0.3, 0.0),
@@ -105,34 +102,33 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
         for i, (metric, axes) in enumerate(zip(_TITLES, page.axes, strict=True)):
             _draw_share(axes, rows[rows["metric"] == metric], names, useful)
             labels.write(axes, named=page.first_in_row(i))
-            axes.grid(visible=False, axis="y")
             style.set_ticks(axes, x=4)
         _add_legend(page)
     return page.figure
 
 
 def _of_techniques(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are of no baseline."""
+    """Return the rows of techniques other than the baselines."""
     return rows[rows["technique"] != rows["baseline"]]
 
 
 def _draw_share(axes: Axes, rows: pd.DataFrame, names: Sequence[str], useful: set[str]) -> None:
     metric = rows["metric"].iloc[0]
     by_name = rows.set_index("technique")
-    own = by_name.loc[list(names)]
-    percents = 100 * own[_SHOWN[:3]].to_numpy(dtype=float).clip(0, 1)
-    places = np.arange(len(names))
-    lines = {name: 100 * own[name].to_numpy(dtype=float) for name in ("refit_clean", "refit_biased")}
+    shown = by_name.loc[list(names)]
+    percents = 100 * shown[_SHOWN[:3]].to_numpy(dtype=float).clip(0, 1)
+    heights = np.arange(len(names))
+    lines = {name: 100 * shown[name].to_numpy(dtype=float) for name in ("refit_clean", "refit_biased")}
     if metric == "in_their_place":
-        untreated = by_name["value"].reindex(own["baseline"])
+        untreated = by_name["value"].reindex(shown["baseline"])
         lines["biased_baseline"] = 100 * untreated.to_numpy(dtype=float)
-    # The lines of one learner meet, those of several do not.
-    half = 0.5 if own["baseline"].nunique() == 1 else 0.36
+    # Lines of one learner meet, lines of several do not.
+    half = 0.5 if shown["baseline"].nunique() == 1 else 0.36
     for name, values in lines.items():
         look, _ = _REFERENCES[name]
-        axes.vlines(values, places - half, places + half, zorder=1.5, gid=name, **look)
-    axes.hlines(places, 0, 1, color="#EFEFEF", lw=0.6, zorder=0.4, transform=axes.get_yaxis_transform())
-    beyond = own[_SHOWN[3:]].to_numpy(dtype=float)
+        axes.vlines(values, heights - half, heights + half, zorder=1.5, gid=name, **look)
+    style.guide_rows(axes, len(names))
+    beyond = shown[_SHOWN[3:]].to_numpy(dtype=float)
     for y, (name, (value, low, high), ends) in enumerate(zip(names, percents, beyond, strict=True)):
         marker, color, _ = _LOOKS[_beside_refit(metric, *ends)]
         axes.hlines(y, low, high, color=color, lw=1.3, zorder=2, capstyle="projecting")
@@ -143,7 +139,7 @@ def _draw_share(axes: Axes, rows: pd.DataFrame, names: Sequence[str], useful: se
 
 
 def _beside_refit(metric: str, low: float, high: float) -> str:
-    """Return the key of the look of a technique whose share exceeds that of the refit by an interval."""
+    """Return the key of a technique's look, from the interval of its difference to the refit."""
     more, less = low > 0, high < 0
     better, worse = (more, less) if metric == _MORE_IS_BETTER else (less, more)
     return "better" if better else "worse" if worse else "neither"
@@ -155,5 +151,4 @@ def _add_legend(page: Page) -> None:
         for marker, color, label in _LOOKS.values()
     ]
     handles += [Line2D([], [], label=label, **look) for look, label in _REFERENCES.values()]
-    look: Look = {"borderpad": 0, "ncol": 2, "columnspacing": 1.6, "handletextpad": 0.5, "handlelength": 2.0}
-    page.legend(Page.edge, page.grid_bottom - 0.4, handles, **look)
+    page.legend_below(handles, 0.4, handletextpad=0.5, handlelength=2.0)

@@ -5,36 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from benchmark.figures import Drawing
-from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import file_name
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-# Repetitions from which a technique has a figure of its own: fewer dots are as clear in a panel of all.
+# Repetitions from which a technique has its own figure: fewer dots are clear in the figure of all.
 _FEWEST_ALONE = 3
 
 
 def run_figures(run: RunFrames) -> Iterator[Drawing]:
-    """Yield name and drawing function of each figure.
+    """Yield name and drawing function of each figure of a run.
 
-    They are ``auc/<dataset>__beta_<beta>``, with ``dose`` in place of ``beta`` where levels are doses, if AUC
-    by group was measured; of the headline metrics ``network/<dataset>``, ``over_beta/<dataset>``,
-    ``tradeoff/<dataset>/all`` and, with three repetitions or more, ``tradeoff/<dataset>/technique_<name>``;
-    bias, classifier and test are part of the name where a dataset occurs with several. Reference rows are in
-    none.
+    Names are ``auc/<dataset>__beta_<beta>`` (``dose`` where levels are doses), ``network/<dataset>``,
+    ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, from three repetitions on,
+    ``tradeoff/<dataset>/technique_<name>``. They have bias, classifier and test where a dataset has several.
+    No figure has reference rows.
     """
     run = run.of_techniques
     # matplotlib is loaded only when something is drawn.
+    from benchmark.figures.network import draw_network
     from benchmark.figures.over_beta import draw_over_beta
 
     yield from _auc_figures(run)
@@ -43,18 +38,11 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
     if run.frontier is not None and len(run.frontier):
         curves = mean_frontiers(best_frontiers(run.frontier))
     for dataset in run.manifest.datasets:
-        yield f"network/{file_name(dataset.name)}", partial(_draw_network, dataset)
+        yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
     for scenario in run.scenarios:
         more = (shown.failures, standing, scenario, shown.manifest)
         yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, shown.summary, *more)
         yield from _tradeoff_figures(shown, *more, curves)
-
-
-def _draw_network(dataset: DatasetDescription) -> Figure:
-    # networkx is loaded only when a network is drawn.
-    from benchmark.figures.network import draw_network
-
-    return draw_network(dataset)
 
 
 def _auc_figures(run: RunFrames) -> Iterator[Drawing]:
@@ -66,10 +54,8 @@ def _auc_figures(run: RunFrames) -> Iterator[Drawing]:
         rows = auc_rows(run.summary, run.failures, scenario, beta, run.manifest)
         if len(rows):
             title = f"{scenario.heading}, {run.manifest.level_text(beta)}"
-            yield (
-                f"auc/{scenario.file_name}__{run.manifest.level_name}_{beta:g}",
-                partial(draw_auc, rows, title),
-            )
+            name = f"auc/{scenario.file_name}__{run.manifest.level_name}_{beta:g}"
+            yield name, partial(draw_auc, rows, title)
 
 
 def _tradeoff_figures(

@@ -14,12 +14,11 @@ from benchmark.text.words import file_name
 
 
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
-    """Yield name and drawing function: heat maps, what is given back, recoveries, and so on.
+    """Yield name and drawing function of each figure of a run's statistics.
 
-    The names are ``heat_<metric>``, ``restoration_<dataset>``, ``recovery_<metric>``, ``groups_<metric>``,
-    ``regret``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias,
-    classifier and test are part of the name where a run has several, and the test of heat maps' names, which
-    have a figure for each.
+    Names are ``heat_<metric>``, ``restoration_<dataset>``, ``recovery_<metric>``, ``groups_<metric>``,
+    ``regret``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``. They have bias,
+    classifier and test where a run has several; heat maps have the test only.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.gaps import gap_figures
@@ -52,7 +51,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     ranks = statistics.ranks
     where = ["datasets", *SCENARIO[1:]]
     several = [c for c in where[1:] if ranks[c].nunique() > 1 or (c == "test" and statistics.names_tests)]
-    for keys, own in ranks.groupby(where, sort=False):
-        if own["mean_rank"].notna().any():
-            names = [*str(keys[0]).split(), *(str(own[column].iloc[0]) for column in several)]
-            yield "ranks_" + "__".join(map(file_name, names)), functools.partial(draw_ranks, statistics, own)
+    for keys, rows in ranks.groupby(where, sort=False):
+        if rows["mean_rank"].notna().any():
+            names = [*str(keys[0]).split(), *(str(rows[column].iloc[0]) for column in several)]
+            yield "ranks_" + "__".join(map(file_name, names)), functools.partial(draw_ranks, statistics, rows)

@@ -1,7 +1,7 @@
-"""How all figures look, and how they become bytes.
+"""The style of all figures, their page, and their rendering.
 
-Sizes are in inches and places are computed, not fitted: a page of panels is laid out in no time, comes out
-the same on every machine, and has room for its words by construction.
+Sizes are in inches. Positions are computed, so that a page is the same on every machine and has room for its
+words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullLocator
 from numpy.typing import ArrayLike
 
 Look = dict[str, Any]
@@ -42,14 +42,14 @@ LINE = 1.3 * SIZES["tick"] / 72
 """Height in inches of a line of labels at ticks."""
 
 GREY = "#5A5A5A"
-"""Color of secondary text and lines; 6.9:1 against white."""
+"""Color of secondary text and lines; its contrast with white is 6.9:1."""
 
 FAINT = "#C6C6C6"
-"""Color of what stands behind, for comparison."""
+"""Color of lines behind others, for comparison."""
 
 RULE: Look = {"color": GREY, "lw": 0.8, "zorder": 1}
 DASHED_RULE: Look = {**RULE, "ls": (0, (2, 2))}
-"""Looks of the lines at values that others are compared with: none, the ideal, chance."""
+"""Looks of the lines at reference values: 0, the ideal, chance."""
 
 STEPS = (1, 2, 2.5, 5, 10)
 """Steps between ticks, times a power of ten."""
@@ -75,8 +75,8 @@ _STYLE: Look = {
     "lines.markersize": 5.0,
     "pdf.fonttype": 42,  # text stays text: searchable, editable, accepted by publishers
     "savefig.dpi": _DOTS_PER_INCH,
-    # An SVG file has no font in it: as text its letters would be of another width on each machine, and no
-    # longer clear of each other. As outlines, kept once per letter, they are the same everywhere.
+    # An SVG file has no font in it: letters would have another width on each machine, and overlap. Outlines,
+    # stored once per letter, are the same everywhere.
     "svg.fonttype": "path",
     "svg.hashsalt": "betabench",  # names within the file depend on the content only
     "text.parse_math": False,  # names come from users: a dollar sign is a dollar sign
@@ -103,7 +103,7 @@ BETA_COLORS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)), n
 
 
 def beta_look(limit: float = 1.0) -> Look:
-    """Return the same as keywords of matplotlib's ``scatter``; ``limit`` is the level of the last color."""
+    """Return :data:`BETA_COLORS` as keywords of ``scatter``; ``limit`` is the level of the last color."""
     return {"cmap": BETA_COLORS, "vmin": 0, "vmax": limit}
 
 
@@ -111,7 +111,7 @@ def beta_look(limit: float = 1.0) -> Look:
 def styled() -> Iterator[None]:
     """Apply the style while drawing and saving, whatever the user's own settings are."""
     with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
-        # Names are the user's: what the font lacks is drawn as a box, and said in no other place.
+        # Names come from users. Characters that the font lacks are drawn as boxes, without a warning.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         yield
 
@@ -119,8 +119,8 @@ def styled() -> Iterator[None]:
 def line_style(index: int) -> Look:
     """Return color, marker and dashes of the technique at a position.
 
-    11 colors, 9 markers and 4 kinds of dashes have no common divisor, so the first 36 techniques differ in
-    grey as well, by marker and dashes alone.
+    11 colors, 9 markers and 4 kinds of dashes have no common divisor. So the first 36 techniques differ in
+    gray as well, by marker and dashes.
     """
     return {
         "color": _PALETTE[index % len(_PALETTE)],
@@ -148,8 +148,8 @@ def _save_png(figure: Figure, buffer: io.BytesIO) -> None:
     figure.savefig(raw, format="rgba")
     width, height = (int(inches * _DOTS_PER_INCH) for inches in figure.get_size_inches())
     image = Image.frombuffer("RGBA", (width, height), raw.getvalue(), "raw", "RGBA", 0, 1).convert("RGB")
-    few = image.quantize(_COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(buffer, "PNG", compress_level=6, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH))
+    reduced = image.quantize(_COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    reduced.save(buffer, "PNG", compress_level=6, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH))
 
 
 @lru_cache(maxsize=4096)
@@ -161,12 +161,12 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def widest(lines: Iterable[str]) -> float:
-    """Return the width in inches of the widest of some lines of labels at ticks, 0 if there are none."""
+    """Return the width in inches of the widest line, in the size of labels at ticks; 0 without lines."""
     return max((text_width(line, SIZES["tick"]) for line in lines), default=0.0)
 
 
 def wrap(text: str, width: float, size: float = SIZES["tick"], *, bold: bool = False) -> list[str]:
-    """Break text into lines of at most ``width`` inches, within words only where one is longer."""
+    """Return text in lines of at most ``width`` inches; only words that are longer are broken."""
     if not text:
         return []
     per_character = text_width(text, size, bold=bold) / len(text)
@@ -179,25 +179,22 @@ def wrap(text: str, width: float, size: float = SIZES["tick"], *, bold: bool = F
 
 
 class RowLabels:
-    """Names of rows, each of some lines, as they stand at the left of panels.
-
-    ``width`` is that of the widest in inches, ``tallest`` the most lines of one.
-    """
+    """Names of rows at the left of panels, each in one or more lines."""
 
     def __init__(self, labels: Sequence[Sequence[str]]) -> None:
         self.texts = ["\n".join(lines) for lines in labels]
-        self.width = widest(line for lines in labels for line in lines)
-        self.tallest = max(map(len, labels), default=1)
+        self.width = widest(line for lines in labels for line in lines)  # inches
+        self.tallest = max(map(len, labels), default=1)  # lines of the tallest label
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def write(self, axes: Axes, n_rows: int | None = None, *, named: bool = True) -> None:
-        """Write them at a panel's rows, of which the first is on top and there may be more than labels.
+        """Write the labels at a panel's rows, the first on top; ``n_rows`` may exceed the labels.
 
-        Without ``named`` the rows have the same places, but no labels: those of a panel to the left.
+        Without ``named`` the rows have the same heights, but no labels.
         """
-        axes.set_ylim((n_rows or len(self)) - 0.5, -0.5)
+        axes.set_ylim(max(1, n_rows or len(self)) - 0.5, -0.5)
         axes.set_yticks(range(len(self)) if named else [], labels=self.texts if named else [])
         axes.tick_params(axis="y", length=0)
 
@@ -208,21 +205,21 @@ class Page:
     Parameters
     ----------
     n_panels, columns : int
-        How many panels, and how many of them per row.
+        The number of panels, and of panels per row.
     panel : (float, float or sequence of float)
         Width and height of a panel's axes; heights of each row of panels where they differ.
     title, subtitle : str
-        First line of the header, and what is shown and of what; both wrapped.
+        The header, which is wrapped.
     notes : sequence of str
         Small print below the panels; wrapped.
     left, right, below : float
-        Room at the sides of the panels and below them, for labels, colorbars and legends.
+        Room beside and below the panels for labels, colorbars and legends.
     gap : (float, float)
         Room between panels, across and down.
     panel_titles : sequence of str, optional
         One title per panel; wrapped to the panel's width.
     titles_stay : bool, default False
-        Whether no panel can have a factor above its axis, for which titles make room: to see that takes long.
+        Whether titles ignore factors above axes. It saves time where no axis has a factor.
     """
 
     edge = 0.14
@@ -248,7 +245,7 @@ class Page:
         (panel_width, height), (across, down) = panel, gap
         heights = [height] * self.n_rows if isinstance(height, float | int) else list(height)
         self.width = left + columns * panel_width + (columns - 1) * across + right
-        # Letters that are fitted to pixels can be some hundredths wider than they are by design.
+        # Letters that are fitted to pixels can be some hundredths wider than designed.
         writable = 0.98 * (self.width - 2 * self.edge)
         header = [(line, "title", "bold") for line in wrap(title, writable, SIZES["title"], bold=True)]
         header += [(line, "subtitle", "normal") for line in wrap(subtitle, writable, SIZES["subtitle"])]
@@ -274,7 +271,7 @@ class Page:
             x = left + column * (panel_width + across)
             above = sum(heights[: row + 1]) + (row + 1) * title_room + row * down
             y = self.height - header_room - above
-            axes = self.figure.add_axes(self.place(x, y, panel_width, heights[row]))
+            axes = self.figure.add_axes(self.fractions(x, y, panel_width, heights[row]))
             if titles:
                 axes.set_title("\n".join(titles[i]), loc="left", pad=4, y=1.0 if titles_stay else None)
             self.axes.append(axes)
@@ -285,14 +282,14 @@ class Page:
     def _write(self, text: str, x: float, y: float, size: str, **look: Any) -> None:
         self.figure.text(x / self.width, y / self.height, text, size=SIZES[size], va="top", **look)
 
-    def place(self, x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
-        """Turn inches from the lower left corner into fractions of the figure."""
+    def fractions(self, x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+        """Return inches from the lower left corner as fractions of the figure."""
         return x / self.width, y / self.height, width / self.width, height / self.height
 
     def list_below(self, entries: Sequence[str], *, top: float) -> None:
-        """Write lines from ``top`` inches below the panels on, in columns of equal width, read downwards.
+        """Write lines in columns of equal width, from ``top`` inches below the panels downwards.
 
-        :func:`list_room` says how much of ``below`` they take.
+        :func:`list_room` returns their height.
         """
         columns, n_rows = _list_shape(entries, self.width)
         step = (self.width - 2 * self.edge) / columns
@@ -302,7 +299,7 @@ class Page:
             self._write(text, self.edge + column * step, y, "tick", gid="list")
 
     def legend(self, x: float, y: float, handles: Sequence[Any], **look: Any) -> Legend:
-        """Add a legend whose upper left corner is at a place in inches; labels are those of the handles."""
+        """Add a legend with its upper left corner at a position in inches, and the labels of the handles."""
         return self.figure.legend(
             handles=handles,
             loc="upper left",
@@ -311,8 +308,13 @@ class Page:
             **look,
         )
 
+    def legend_below(self, handles: Sequence[Any], top: float, **look: Any) -> None:
+        """Add a legend of two columns at the left edge, ``top`` inches below the panels."""
+        look = {"borderpad": 0, "ncol": 2, "columnspacing": 1.6, **look}
+        self.legend(self.edge, self.grid_bottom - top, handles, **look)
+
     def legend_beside(self, panel: Axes, handles: Sequence[Any], title: str = "") -> None:
-        """Add a legend at the right of all panels, as high as the upper end of one of them."""
+        """Add a legend at the right of all panels, at the upper end of one of them."""
         self.legend(
             self.grid_right + 0.16,
             panel.get_position().y1 * self.height,
@@ -326,10 +328,10 @@ class Page:
         )
 
     def add_colorbar(self, colors: ScalarMappable, *, shift: float = 0.0, **look: Any) -> Any:
-        """Add and return a colorbar without frame at the right of the panels, farther off by some inches."""
+        """Add and return a colorbar at the right of the panels, ``shift`` inches farther off."""
         height = min(self.grid_top - self.grid_bottom, 3.2)
-        place = self.place(self.grid_right + 0.16 + shift, self.grid_top - height, 0.12, height)
-        bar = self.figure.colorbar(colors, cax=self.figure.add_axes(place), **look)
+        corners = self.fractions(self.grid_right + 0.16 + shift, self.grid_top - height, 0.12, height)
+        bar = self.figure.colorbar(colors, cax=self.figure.add_axes(corners), **look)
         bar.outline.set_visible(False)
         return bar
 
@@ -358,9 +360,9 @@ def add_beta_colorbar(
     limit: float = 1.0,
     label: str = "planted bias β",
 ) -> None:
-    """Add the legend of :data:`BETA_COLORS` at the right of the panels, farther off by ``shift`` inches.
+    """Add the legend of :data:`BETA_COLORS` at the right of the panels, ``shift`` inches farther off.
 
-    ``limit`` is the level of the last color, and ``label`` says what levels are.
+    ``limit`` is the level of the last color, ``label`` the name of levels.
     """
     bar = page.add_colorbar(ScalarMappable(Normalize(0, limit), BETA_COLORS), shift=shift)
     ticks = beta_ticks([beta for beta in betas if beta <= limit])  # some doses may be out of reach
@@ -370,14 +372,14 @@ def add_beta_colorbar(
 
 
 def list_room(entries: Sequence[str], width: float) -> float:
-    """Return the height in inches of texts that :meth:`Page.list_below` writes on a page of a width."""
+    """Return the height in inches of a list that :meth:`Page.list_below` writes on a page of a width."""
     return _list_shape(entries, width)[1] * _line_height("tick")
 
 
 def _list_shape(entries: Sequence[str], width: float) -> tuple[int, int]:
     columns = max(1, min(len(entries), int((width - 2 * Page.edge) / (widest(entries) + 0.25))))
     n_rows = math.ceil(len(entries) / columns)
-    # Equal columns: the last one is not left with a single entry while the others are full.
+    # Equal columns, so that the last column is nearly as full as the others.
     return math.ceil(len(entries) / max(1, n_rows)) or 1, n_rows
 
 
@@ -386,23 +388,36 @@ def _line_height(size: str) -> float:
 
 
 def beta_ticks(betas: Sequence[float], most: int = 6) -> list[float]:
-    """Return at most so many levels of bias, evenly picked: more would overlap."""
+    """Return at most ``most`` levels of bias, evenly picked, because the labels of more would overlap."""
     step = max(1, math.ceil((len(betas) - 1) / (most - 1)))
     return list(betas[::step])
 
 
 def set_ticks(axes: Axes, *, x: int | None = None, y: int | None = None) -> None:
-    """Let the axes of a panel have ticks at round numbers, with at most so many steps between them."""
+    """Set ticks of a panel at round numbers, with at most ``x`` and ``y`` steps between them."""
     for axis, n_steps in ((axes.xaxis, x), (axes.yaxis, y)):
         if n_steps is not None:
             axis.set_major_locator(MaxNLocator(nbins=n_steps, steps=STEPS))
 
 
-def padded(values: ArrayLike, share: float, least: float, narrowest: float = 0.0) -> tuple[float, float]:
-    """Return limits that hold all finite values, or [0, 1] if there are none, and room at either end.
+def set_level_ticks(axes: Axes, levels: Sequence[float]) -> None:
+    """Set ticks of a panel's x axis at levels of bias."""
+    axes.xaxis.set_major_locator(FixedLocator(beta_ticks(levels)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
 
-    That is a share of the values' span, but at least ``least``, and so much that the limits are
-    ``narrowest`` apart.
+
+def guide_rows(axes: Axes, n_rows: int) -> None:
+    """Draw faint lines along the rows of a panel in place of its grid."""
+    axes.grid(visible=False, axis="y")
+    axes.hlines(
+        range(n_rows), 0, 1, color="#EFEFEF", lw=0.6, zorder=0.4, transform=axes.get_yaxis_transform()
+    )
+
+
+def padded(values: ArrayLike, share: float, least: float, narrowest: float = 0.0) -> tuple[float, float]:
+    """Return limits that hold all finite values, or [0, 1] without values, and room at either end.
+
+    The room is a share of the values' span, at least ``least``. The limits are at least ``narrowest`` apart.
     """
     numbers = np.asarray(values, dtype=float)
     numbers = numbers[np.isfinite(numbers)]

@@ -1,4 +1,4 @@
-"""Discrimination against accuracy, the paper's Figure 1."""
+"""Figures of discrimination against accuracy, as the paper's Figure 1."""
 
 from __future__ import annotations
 
@@ -38,10 +38,7 @@ _MOST_DOTS = 600  # in vectors, some 120 bytes each
 
 
 def points_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the points of one scenario's results: those with finite values of both metrics.
-
-    Columns ``technique, beta, repetition, discrimination, accuracy``.
-    """
+    """Return ``technique, beta, repetition, discrimination, accuracy`` of results with both metrics."""
     rows = rows[rows["metric"].isin(TRADEOFF) & np.isfinite(rows["value"])]
     wide = rows.pivot(index=["technique", "beta", "repetition"], columns="metric", values="value")
     points: pd.DataFrame = wide.reindex(columns=list(TRADEOFF)).dropna().reset_index()
@@ -49,10 +46,7 @@ def points_of(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def tradeoff_limits(points: pd.DataFrame, constant: float) -> Limits:
-    """Return axes limits that hold all points, zero discrimination and, if near, the best constant answer.
-
-    ``constant`` is its accuracy.
-    """
+    """Return limits that hold all points, zero discrimination and, if near, a constant answer's accuracy."""
     x, y = np.append(points["discrimination"], 0.0), points["accuracy"].to_numpy()
     y = np.append(y, constant) if marks.is_near(constant, y) else y
     padded = [style.padded(values, 0.06, 0.005, _NARROWEST) for values in (x, y)]
@@ -71,11 +65,11 @@ def draw_tradeoff(
 ) -> Figure:
     """Draw discrimination against accuracy, a panel per technique, as in the paper's Figure 1.
 
-    ``points`` are those of :func:`points_of`: a dot each, beta as color. The mean of each beta is outlined,
-    and the means are joined in order of beta; those of techniques that are degenerate by ``standing``, from
-    :func:`~benchmark.statistics.answers.standings`, are hollow. ``limits`` are those of the whole scenario,
-    so that its figures compare. ``failures`` say why a technique has no point at some beta; ``curves`` are
-    the unprocessing frontiers of :func:`~benchmark.statistics.unprocessing.mean_frontiers`, if any.
+    ``points`` come from :func:`points_of`: one dot each, beta as color. The mean of each beta is outlined;
+    means are joined in order of beta. Degenerate means are hollow by ``standing``, from
+    :func:`~benchmark.statistics.answers.standings`. ``limits`` are the scenario's, so that its figures
+    compare. ``failures`` have the reasons for missing points. ``curves`` are the unprocessing frontiers of
+    :func:`~benchmark.statistics.unprocessing.mean_frontiers`.
     """
     single = len(techniques) == 1
     columns = len(techniques) if len(techniques) <= 3 else math.ceil(math.sqrt(len(techniques)))
@@ -83,8 +77,8 @@ def draw_tradeoff(
     names = baseline_of(scenario.baseline, pd.Series([t.name for t in techniques]))
     baselines = [points[points["technique"] == name] for name in names]
     shown_as = EACH_OWN if scenario.own else description.baseline_text(scenario.baseline)
-    known = any(len(own) for own in baselines)
-    compared = f" Grey line: the baseline ({shown_as})." if known else ""
+    has_baseline = any(map(len, baselines))
+    compared = f" Gray line: the baseline ({shown_as})." if has_baseline else ""
     present = points.groupby("technique")["beta"].unique().map(set)
     missing = {
         technique.name: [b for b in description.levels if b not in present.get(technique.name, ())]
@@ -98,9 +92,8 @@ def draw_tradeoff(
         lot = limits[1][0] <= random_accuracy(constant) <= limits[1][1]
         one_each = f", one for each {description.level_sign}"
         line += f" {marks.frontier_text(scenario.best_constant, one_each=one_each, lot_drawn=lot)}"
-    how = (
-        (f"{_WHAT.capitalize()}. " if single else "") + _HOW.format(description.level_sign) + compared + line
-    )
+    subtitle = f"{_HOW.format(description.level_sign)}{compared}{line}"
+    subtitle = f"{_WHAT.capitalize()}. {subtitle}" if single else subtitle
     standing = scenario.rows(standing)
     hollow = marks.degenerate_cells(standing)
     titles = {technique.name: technique.title for technique in techniques}
@@ -111,7 +104,7 @@ def draw_tradeoff(
             min(columns, _MOST_COLUMNS),
             panel=(3.9, 2.9) if single else panel,
             title=f"{first} on {scenario.heading}" if single else f"{scenario.heading}: {_WHAT}",
-            subtitle=scenario.subtitle(description, how),
+            subtitle=scenario.subtitle(description, subtitle),
             notes=[
                 *marks.degenerate_notes(standing, titles, "Hollow", description.level_name),
                 *marks.below_constant_notes(standing, titles, description.level_name),
@@ -119,18 +112,18 @@ def draw_tradeoff(
                 *scenario.dataset.figure_notes,
             ],
             right=0.9,
-            panel_titles=[]
-            if single
-            else [_panel_title(t.title, missing[t.name], description) for t in techniques],
+            panel_titles=[
+                _panel_title(t.title, missing[t.name], description) for t in techniques if not single
+            ],
             titles_stay=True,
         )
         for i, (technique, axes) in enumerate(zip(techniques, page.axes, strict=True)):
-            own = points[points["technique"] == technique.name]
-            if own.empty:
+            rows = points[points["technique"] == technique.name]
+            if rows.empty:
                 axes.text(0.5, 0.5, "no value, see below", transform=axes.transAxes, ha="center", color=GREY)
             draw_tradeoff_panel(
                 axes,
-                own,
+                rows,
                 baselines[i] if technique.name != names[i] else baselines[i].iloc[:0],
                 limits,
                 constant,
@@ -149,7 +142,7 @@ def draw_tradeoff(
 
 def draw_tradeoff_panel(
     axes: Axes,
-    own: pd.DataFrame,
+    points: pd.DataFrame,
     baseline: pd.DataFrame,
     limits: Limits,
     constant: float,
@@ -163,38 +156,30 @@ def draw_tradeoff_panel(
 ) -> None:
     """Draw the points of one technique, and behind them the means of the baseline, which may have no rows.
 
-    ``constant`` is the accuracy of the best constant answer: a line, if it lies within the limits. ``hollow``
-    are technique and level of bias of means to be drawn hollow; ``curves`` are this scenario's frontiers, and
-    the answer by lot is drawn beside them. ``rasterized`` are single dots that are pixels in formats of
-    vectors; ``x_labels`` and ``y_labels`` are numbers and names of the axes; ``limit`` is the
-    level that has the last color.
+    ``constant`` is the accuracy of the best constant answer, which has a line within the limits. ``hollow``
+    has technique and level of bias of hollow means. ``curves`` are the scenario's frontiers; the answer by
+    lot is drawn beside them. ``rasterized`` dots are pixels in PDF and SVG. ``x_labels`` and ``y_labels``
+    show numbers and names of the axes. ``limit`` is the level of the last color.
     """
     if len(baseline):
         x, y, _ = _means(baseline)
         axes.plot(x, y, color=FAINT, lw=1.6, marker="o", ms=3.4, zorder=1.5, gid="baseline")
     dots: Look = {"s": 9, "alpha": 0.55, "lw": 0, "rasterized": rasterized}
-    axes.scatter(own["discrimination"], own["accuracy"], c=own["beta"], **dots, **beta_look(limit))
-    x, y, betas = _means(own)
+    axes.scatter(points["discrimination"], points["accuracy"], c=points["beta"], **dots, **beta_look(limit))
+    x, y, betas = _means(points)
     axes.plot(x, y, color=GREY, lw=0.8, zorder=2.5)
     axes.scatter(x, y, c=betas, s=34, edgecolors="black", lw=1.0, zorder=3, **beta_look(limit))
-    useless = {beta for technique, beta in hollow if technique in set(own["technique"])}
+    useless = {beta for technique, beta in hollow if technique in set(points["technique"])}
     if (empty := np.isin(betas, list(useless))).any():
         edges = BETA_COLORS(betas[empty] / limit)
-        look: Look = {
-            "s": 34,
-            "c": "white",
-            "edgecolors": edges,
-            "lw": 1.5,
-            "zorder": 3.2,
-            "gid": "degenerate",
-        }
-        axes.scatter(x[empty], y[empty], **look)
+        look: Look = {"s": 34, "c": "white", "edgecolors": edges, "lw": 1.5, "zorder": 3.2}
+        axes.scatter(x[empty], y[empty], gid="degenerate", **look)
     if limits[1][0] <= constant <= limits[1][1]:
         axes.axhline(constant, **marks.CONSTANT_LINE)
     if curves is not None and len(curves):
         for beta in curves["beta"].unique():
-            points = curves.loc[curves["beta"] == beta, list(TRADEOFF)].to_numpy()
-            axes.plot(*points.T, color=BETA_COLORS(beta / limit), **marks.FRONTIER_LINE)
+            curve = curves.loc[curves["beta"] == beta, list(TRADEOFF)].to_numpy()
+            axes.plot(*curve.T, color=BETA_COLORS(beta / limit), **marks.FRONTIER_LINE)
         axes.plot(0, random_accuracy(constant), **marks.RANDOM_MARK)
     axes.axvline(0, **style.DASHED_RULE)
     axes.set(xlim=limits[0], ylim=limits[1])
@@ -216,7 +201,7 @@ def _gap_notes(
     scenario: Scenario,
     description: Manifest,
 ) -> list[str]:
-    """Return a line for each technique that lacks points at some level of bias."""
+    """Return a note for each technique without points at some level of bias."""
     notes = []
     for name, betas in missing.items():
         reasons = Counter(explain(failures, scenario, name, beta=beta) for beta in betas)

@@ -1,11 +1,11 @@
-"""What it costs to choose settings on biased rows, over the level of bias."""
+"""Figure of the cost of choosing settings on biased rows, over the level of bias."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FormatStrFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
@@ -18,54 +18,54 @@ _PANEL = (2.2, 1.7)
 
 
 def draw_regret(statistics: RunStatistics) -> Figure:
-    """Draw regret against the oracle over the level of bias, and below it how many fits break the constraint.
+    """Draw regret against the oracle over the level of bias, and the share of fits beyond the constraint.
 
-    A column of panels for all datasets together, and one for each. Bars are intervals.
+    All datasets together have a column of panels, and each dataset has one. Bars are intervals.
     """
+    run = statistics.run
     parts = list(pooled(statistics, "oracle"))
     names = [on for on in CHOSEN_ON if on in set(statistics.regret["chosen_on"])]
     columns = len(parts)
     handles = [Line2D([], [], **line_style(i), label=CHOICES[on]) for i, on in enumerate(names)]
     oracle = line_style(len(names))
-    ends = [own[["regret_low", "regret_high"]].to_numpy(dtype=float) for _, own in parts]
-    limits = style.padded([0.0, *(end for own in ends for end in own[np.isfinite(own)])], 0.05, 0.002)
+    ends = [end for _, rows in parts for end in rows[["regret_low", "regret_high"]].to_numpy(float).ravel()]
+    limits = style.padded([0.0, *ends], 0.05, 0.002)
     with style.styled():
         page = Page(
             2 * columns,
             columns,
             panel=_PANEL,
             title="What it costs to choose a setting on biased rows",
-            subtitle="Above: by how much the objective is worse on the original test than with the setting "
-            "that the test rows would have chosen, with 95 % intervals over training samples. Below: fits "
-            "beyond the constraint there, which can be better than the oracle. "
-            + ("Without planted bias, both differ by chance alone. " if 0 in statistics.run.levels else "")
-            + f"Rule: {statistics.run.tuned_by}.",
-            notes=list(data_notes(statistics.run.datasets, statistics.run)),
+            subtitle="Above: how much worse the objective is on the original test than with the setting that "
+            "the test rows would have chosen, with 95 % intervals over training samples. Below: fits beyond "
+            "the constraint there, which can be better than the oracle. "
+            + ("Without planted bias, both differ by chance alone. " if 0 in run.levels else "")
+            + f"Rule: {run.tuned_by}.",
+            notes=list(data_notes(run.datasets, run)),
             left=0.95,
             right=0.35 + 0.75 + style.widest([CHOICES[on] for on in (*names, "oracle")]),
             gap=(0.25, 0.25),
             panel_titles=[heading for heading, _ in parts] + [""] * columns,
         )
-        for i, (_, own) in enumerate(parts):
+        for i, (_, part) in enumerate(parts):
             above, below = page.axes[i], page.axes[columns + i]
             above.axhline(0, **style.RULE)
             for position, on in enumerate(names):
-                rows, look = own[own["chosen_on"] == on].sort_values("beta"), line_style(position)
-                # A little aside, so that intervals of several choices can be told apart.
-                beta = rows["beta"] + (position - (len(names) - 1) / 2) * 0.02 * np.ptp(own["beta"])
+                rows, look = part[part["chosen_on"] == on].sort_values("beta"), line_style(position)
+                # Intervals of several choices stand side by side.
+                beta = rows["beta"] + (position - (len(names) - 1) / 2) * 0.02 * np.ptp(part["beta"])
                 low, high = rows["regret_low"], rows["regret_high"]
                 above.vlines(beta, low, high, colors=look["color"], lw=1.0, alpha=0.6)
                 above.plot(beta, rows["regret"], mec="white", mew=0.4, zorder=3, **look)
                 below.plot(rows["beta"], rows["breaks"], mec="white", mew=0.4, **look)
-            rows = own.drop_duplicates("beta").sort_values("beta")
+            rows = part.drop_duplicates("beta").sort_values("beta")
             below.plot(rows["beta"], rows["breaks_against"], mec="white", mew=0.4, **oracle)
             for axes in (above, below):
-                axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(statistics.run.levels)))
-                axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-                axes.set_xlim(*style.padded(sorted(own["beta"].unique()), 0.06, 0.02))
+                style.set_level_ticks(axes, run.levels)
+                axes.set_xlim(*style.padded(part["beta"], 0.06, 0.02))
             above.tick_params(labelbottom=False, labelleft=i == 0)
             above.set_ylim(*limits)
-            below.set_xlabel(statistics.run.level_axis)
+            below.set_xlabel(run.level_axis)
             below.set_ylim(-0.04, 1.04)
             below.yaxis.set_major_formatter(PercentFormatter(1.0))
             above.set_ylabel("regret" if i == 0 else "")

@@ -301,7 +301,7 @@ def test_columns_can_be_read_in_another_way(
     path.write_text(TEXT.replace('card = "compas"', entry))
     found = prepare_experiment(load_for_run(path), Sources(data_dir, offline=True))
     assert found.datasets["compas"].test.schema.column("priors_count").states == ("none", "some")
-    with pytest.raises(ExperimentError, match="neither real data nor an embedded network"):
+    with pytest.raises(ExperimentError, match="embedded network"):
         prepare_experiment(load_for_run(path), Sources(offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.prior_count = { bins = [0, 1] }')
@@ -419,8 +419,8 @@ def test_scores_of_nan_fail_in_every_stage_whether_a_metric_asks_for_them_or_not
     uncertain = f'[[classifiers]]\nclassifier = "{Uncertain.__module__}.Uncertain"\n'
     for cell in results(prepared(tmp_path, text + STAGES + uncertain)).values():
         assert cell.status == "failed", cell.technique
-        assert cell.reason.startswith(f"{cell.technique} was given scores that are no probabilities")
-        assert "by Uncertain. " in cell.reason
+        assert cell.reason.startswith(f"{cell.technique} got scores that are no probabilities")
+        assert "from Uncertain. " in cell.reason
         assert ", the first of them nan. " in cell.reason
 
 

@@ -489,12 +489,12 @@ def hold(
         assert Facts(own.key, [], kept).stored() == now.stored(), f"{path}, {protocol}: stale in {place}"
 
 
-# Each field is changed daily in one of the protocols that know it, in turn, and in the others nightly.
+# Quick tests change each field in one of the protocols that know it, in turn; slow ones in the others.
 CASES = [
-    pytest.param(path, protocol, marks=() if protocol == daily else pytest.mark.nightly)
+    pytest.param(path, protocol, marks=() if protocol == quick else pytest.mark.slow)
     for turn, (path, changes) in enumerate(CHANGES.items())
     for protocols in [[name for name in PROTOCOLS if any(name in change.only for change in changes)]]
-    for daily in [protocols[turn % len(protocols)]]
+    for quick in [protocols[turn % len(protocols)]]
     for protocol in protocols
 ]
 

@@ -130,7 +130,7 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
         (
             "seed = 7",
             "seed = 7\ntune.trials = 0",
-            "tune.trials: .* 2, the number of settings tried .*; got 0",
+            "tune.trials: .* 2, the number of settings to try .*; got 0",
         ),
         (
             'technique = "repair"',

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,6 +31,7 @@ OTHERS: set[psutil.Process] = set()
 
 @pytest.fixture(scope="module", autouse=True)
 def _others() -> None:
+    resource_tracker.ensure_running()
     OTHERS.update(psutil.Process().children(recursive=True))
 
 

@@ -19,7 +19,7 @@ from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome, compute, headline_metrics
-from benchmark.experiment.scoring import Answers, Place, Scorer, pack, scoring_digest, unpack
+from benchmark.experiment.scoring import Answers, FoldTest, Scorer, pack, scoring_digest, unpack
 from benchmark.experiment.store import Store
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import declaration as metric_base
@@ -77,7 +77,7 @@ def values(outcome: Outcome) -> dict[tuple[object, ...], float | None]:
 
 def test_answers_come_back_exactly() -> None:
     rng = np.random.default_rng(0)
-    places: tuple[Place, ...] = ((0, "original"), (0, "biased"), (12, "original"))
+    places: tuple[FoldTest, ...] = ((0, "original"), (0, "biased"), (12, "original"))
     n_rows = {place: 10_001 + number for number, place in enumerate(places)}
     given = {}
     for place, alternated in zip(places, (False, True, False), strict=True):
@@ -209,7 +209,7 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
     chosen = plain.model_copy(update={"headline": ("demographic_parity_ratio",)})
     assert headline_metrics(chosen) == ("demographic_parity_ratio",)
     # What is among the metrics already need not be added to them.
-    for wrong, remedy in (("auc_gap", "add it to 'metrics'"), ("rates", "its values are in metrics.csv")):
+    for wrong, remedy in (("auc_gap", "add it to 'metrics'"), ("rates", "metrics.csv and")):
         with pytest.raises(ExperimentError, match="cannot be shown") as raised:
             headline_metrics(plain.model_copy(update={"headline": (wrong,), "metrics": ("paper", "rates")}))
         assert remedy in str(raised.value)

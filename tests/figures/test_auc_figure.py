@@ -13,7 +13,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from benchmark.data.source import Sources
-from benchmark.errors import ReportError
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.prepare import prepare_experiment
@@ -154,16 +153,6 @@ def test_the_same_frame_gives_the_same_bytes() -> None:
     frame = measured(1, SEXES)
     for file_format in FORMATS:
         assert render(draw_auc(frame, TITLE), file_format) == render(draw_auc(frame, TITLE), file_format)
-
-
-def test_frames_that_cannot_be_drawn_are_refused() -> None:
-    frame = measured(1, SEXES)
-    with pytest.raises(ReportError, match="no reason and no n_rows"):
-        draw_auc(frame.drop(columns=["reason", "n_rows"]), TITLE)
-    with pytest.raises(ReportError, match="There is no AUC to draw"):
-        draw_auc(frame[frame["metric"] == "auc_gap"], TITLE)
-    with pytest.raises(ReportError, match="A value is there twice"):
-        draw_auc(pd.concat([frame, frame]), TITLE)
 
 
 RUN = """

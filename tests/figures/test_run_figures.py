@@ -355,7 +355,7 @@ def test_the_baseline_stands_behind_every_other_technique() -> None:
     assert [len(lines) for lines in behind] == [1, 0, 1, 1], "the second is the baseline"
     means = run.results.query("technique == 'drop_sensitive' and metric == 'accuracy'")
     np.testing.assert_allclose(behind[0][0].get_ydata(), means.groupby("beta")["value"].mean())
-    assert "Grey line: the baseline (Sensitive feature dropped)" in texts_of(tradeoff(run))
+    assert "Gray line: the baseline (Sensitive feature dropped)" in texts_of(tradeoff(run))
 
 
 @pytest.mark.nightly

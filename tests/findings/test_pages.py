@@ -14,11 +14,7 @@ RESULTS = Path(__file__).resolve().parents[2] / "results"
 STUDIES = sorted(module.name for module in iter_modules(tools.findings.__path__))
 BY_HAND = {
     "alternation": "tests/audit/test_alternation.py",
-    "auc_gap": "tests/findings/test_reproduction.py",
-    "blum_stangl": "tests/findings/test_blum_stangl.py",
-    "groups": "tests/findings/test_groups.py",
     "legast2025": "tests/findings/test_legast.py",
-    "wick": "tests/findings/test_wick.py",
 }
 """Findings whose words and numbers are written by hand, and the tests that hold them."""
 

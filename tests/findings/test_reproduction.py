@@ -14,7 +14,6 @@ from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.published.comparison_files import compare_folder, write_comparison
 from benchmark.published.readings import read_readings
-from benchmark.runs.finished import read_run
 from benchmark.text.writing import plain_or_packed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -221,26 +220,3 @@ def test_every_measured_variant_that_the_report_quotes_is_committed() -> None:
     assert len(quoted) >= 150
     for *where, error in quoted:
         assert float(error) == pytest.approx(measured[tuple(where)], abs=5.1e-4), where
-
-
-def test_the_findings_on_the_auc_gap_are_what_was_measured() -> None:
-    folder = ROOT / "results" / "auc_gap"
-    text = (folder / "FINDINGS.md").read_text(encoding="utf-8")
-    summary = read_run(folder).summary.set_index(["dataset", "beta", "technique", "metric"]).sort_index()
-    proxied = {"adult": ("Female", "Male"), "compas": ("African-American", "Caucasian"), "dutch": ("2", "1")}
-    pair = r"(\d\.\d{3}) ± (\d\.\d{3})"
-    quoted = re.findall(
-        r"^\| `(\w+)` \| ([\d.]+) \| `(\w+)` \| " + r" \| ".join([pair] * 4) + r" \|$", text, re.M
-    )
-    assert len(quoted) == len(re.findall(r"^\| `", text, re.M)) == 24
-    for dataset, beta, technique, *numbers in quoted:
-        metrics = ("auc_overall", *(f"auc[{group}]" for group in proxied[dataset]), "auc_gap")
-        for metric, mean, half in zip(metrics, numbers[::2], numbers[1::2], strict=True):
-            row = summary.loc[dataset, float(beta), technique, metric]
-            assert float(mean) == pytest.approx(row["mean"], abs=0.0005001)
-            assert float(half) == pytest.approx((row["ci_high"] - row["ci_low"]) / 2, abs=0.0005001)
-    means = summary["mean"]
-    adult, compas = (means.loc[d, 0.8] for d in ("adult", "compas"))
-    assert adult["none", "accuracy"] - adult["eg_odds", "accuracy"] < 0.01
-    lost = {t: compas["none", "auc_overall"] - compas[t, "auc_overall"] for t in ("eg_free", "eg_odds")}
-    assert lost["eg_free"] / lost["eg_odds"] == pytest.approx(2 / 5, abs=0.05)

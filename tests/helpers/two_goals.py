@@ -32,6 +32,10 @@ TECHNIQUES = {  # at beta 0.5: the metrics in this order, and the distance to th
     "trifle": ("Trifle", (0.382, 0.80, 0.38, 0.19, 0.572, 0.199)),
     "levels": ("Levels", (0.02, 0.80, 0.15, 0.14, 0.16, 0.11)),
 }
+RESTORED = "Undoes is recommended to restore decisions."
+EQUALISED = "Evens is recommended to equalise acceptance."
+NONE_RESTORES = "no technique is recommended to restore"
+AT_0 = "At β = 0 nothing is planted, and there is nothing to undo."
 FIRST = "To restore decisions: Undoes. To equalise acceptance: Evens."
 
 

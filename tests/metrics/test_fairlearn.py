@@ -167,6 +167,6 @@ def test_a_rate_of_nobody_is_zero_there_and_has_no_value_here(name: str) -> None
     )
     (_, nobody) = measure(rows, [name])
     assert math.isnan(nobody.value)
-    assert nobody.reason == "there is no row of the group 'b' with a favorable label"
+    assert "group 'b'" in nobody.reason
     assert theirs_of(name)([0, 0], [1, 1], pos_label=1) == 0
     assert all(e.note for e in get_metric(name).equivalents if e.source == "fairlearn")

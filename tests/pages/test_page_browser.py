@@ -31,7 +31,7 @@ from tests.helpers.made_up_folder import (
     write_made_up_page,
 )
 from tests.helpers.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
-from tests.helpers.two_goals import run_of
+from tests.helpers.two_goals import AT_0, run_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -553,9 +553,7 @@ def test_the_reader_chooses_the_goal(visit: Visits, two_goals: Path) -> None:
     again = visit.open(two_goals, page.url.partition("#")[2])
     assert again.locator("#goal").input_value() == "equalise"
     nothing = visit(two_goals, "goal=restore&at=0")
-    assert nothing.locator("#answers-told li").all_text_contents() == [
-        "At β = 0 nothing is planted, and there is nothing to undo."
-    ]
+    assert nothing.locator("#answers-told li").all_text_contents() == [AT_0]
     assert nothing.locator("#overview").is_visible()
     assert not nothing.locator("#answers-shown").is_visible()
 

@@ -27,7 +27,7 @@ from benchmark.sections.moved import MOVED
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from tests.helpers.hidden import made_up_table, write_made_up_table
-from tests.helpers.two_goals import FIRST, run_of
+from tests.helpers.two_goals import EQUALISED, FIRST, NONE_RESTORES, RESTORED, run_of
 
 FAR = 0.9  # a dose out of reach
 SIZES = GroupSizes(260, 740, 410, 590)  # a label gap of 0.15
@@ -166,7 +166,7 @@ def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:
         "choice is best of the three." in text
     )
     assert "--true-rate" in text
-    assert "Undoes is recommended to restore decisions." in text
+    assert RESTORED in text
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,10 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
     }
     assert (HIDDEN_BIAS in verdicts[RESTORE]) != kept
     assert HIDDEN_BIAS not in verdicts[EQUALISE]
-    assert "Evens is recommended to equalise acceptance." in text
+    assert EQUALISED in text
     for surface, show in SURFACES.items():
         shown = show(statistics)
-        assert (
-            "recommended to restore" in shown.replace("no technique is recommended to restore", "")
-        ) <= kept
+        assert ("recommended to restore" in shown.replace(NONE_RESTORES, "")) <= kept
         if not kept and surface != "console":
             assert withheld in shown
     ranked = statistics.ranks[statistics.ranks["metric"] == "restoration_distance"]
@@ -213,7 +211,7 @@ def test_the_table_is_of_label_bias_alone() -> None:
     text = quick_text(prepared((0.35, 0.41), kind="selection"))
     assert "This is not known for the kind of bias 'selection'" in text
     assert WHY_NOT[HIDDEN_BIAS] not in text
-    assert "Undoes is recommended to restore decisions." in text
+    assert RESTORED in text
 
 
 def test_a_table_may_be_given() -> None:

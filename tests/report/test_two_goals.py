@@ -26,7 +26,17 @@ from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.use import winner
 from tests.helpers.made_up_runs import changed
-from tests.helpers.two_goals import CLEAN, DISTANCE, FIRST, METRICS, run_of
+from tests.helpers.two_goals import (
+    AT_0,
+    CLEAN,
+    DISTANCE,
+    EQUALISED,
+    FIRST,
+    METRICS,
+    NONE_RESTORES,
+    RESTORED,
+    run_of,
+)
 
 USELESS = ("Refuses", "Trifle", "Levels")
 
@@ -105,8 +115,8 @@ def test_quick_says_it_first(statistics: RunStatistics) -> None:
     assert lines[0] == f"The answer depends on the goal. At β = 0.5. {FIRST}"
     text = " ".join(lines)
     assert all(words in text for words in TITLES.values())
-    assert "Undoes is recommended to restore decisions." in text
-    assert "Evens is recommended to equalise acceptance." in text
+    assert RESTORED in text
+    assert EQUALISED in text
     assert not any(f"{name} is recommended" in text for name in USELESS)
 
 
@@ -126,9 +136,7 @@ def test_the_page_carries_both_goals(statistics: RunStatistics) -> None:
         assert best in recommended
         assert not recommended & set(USELESS)
         assert bool(at_0["rows"]) == (goal == EQUALISE)
-    assert shown["goals"][RESTORE]["levels"][0]["told"] == [
-        "At β = 0 nothing is planted, and there is nothing to undo."
-    ]
+    assert shown["goals"][RESTORE]["levels"][0]["told"] == [AT_0]
 
 
 def test_ranks_to_restore_are_of_planted_bias_alone(statistics: RunStatistics) -> None:
@@ -150,7 +158,7 @@ def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
     assert not (found.ranks["metric"] == DISTANCE).any()
     text = flat(statistics_page(found, []))
     assert "There is too little to undo for Nothing." in text
-    assert "recommended to restore" not in text.replace("no technique is recommended to restore", "")
+    assert "recommended to restore" not in text.replace(NONE_RESTORES, "")
     places, _ = winner(found)
     assert places[0] == "Adult at β = 0.5: no technique is recommended to restore decisions."
 

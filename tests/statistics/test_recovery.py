@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from benchmark.errors import UnknownNameError
 from benchmark.statistics import recoveries
+from benchmark.statistics.cells import NO_BASELINE
 from benchmark.statistics.recovery import NOTHING_PLANTED, Ratio
 from tests.helpers.made_up_results import results
 
@@ -119,7 +120,7 @@ def test_what_is_not_defined_has_a_reason() -> None:
         "nothing": NOTHING_PLANTED,
         "start": "the baseline has fewer than two values at beta 0",
         "one": "fewer than two repetitions have values of technique and baseline",
-        "alone": "the baseline has no results here",
+        "alone": NO_BASELINE,
         "level": "no level of bias is 0",
     }
     assert found[["recovery", "recovery_low", "recovery_high"]].isna().all(axis=None)

@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as npst
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics import slopes_and_areas, stopping_points
+from benchmark.statistics.cells import NO_BASELINE, NO_BETTER_VALUE
 from tests.helpers.made_up_results import GOALS, random_results, results
 
 BETAS = (0.0, 0.25, 0.5, 1.0)
@@ -139,10 +140,10 @@ def test_what_stops_nowhere_to_be_told_has_a_reason() -> None:
     assert thin["stops_at"] == 0
     assert thin["reason"] == ""
     assert np.isnan(size["stops_at"])
-    assert size["reason"] == "no value of the metric is better than another"
+    assert size["reason"] == NO_BETTER_VALUE
     other = results({"t": [0.5, 0.6]}, dataset="two")
     alone = stopping_points(pd.concat([table, other]), "none", GOALS).iloc[-1]
-    assert (alone["dataset"], alone["reason"]) == ("two", "the baseline has no results here")
+    assert (alone["dataset"], alone["reason"]) == ("two", NO_BASELINE)
 
 
 def test_impossible_requests_are_refused() -> None:

@@ -493,7 +493,7 @@ def draw() -> bytes:
             2,
             panel=(2.4, 0.17 * len(rows)),
             title="Do techniques rank under planted bias as they do under people's?",
-            subtitle="Kendall's τ of ranks under both, with 95 % intervals over repetitions. Grey marks: "
+            subtitle="Kendall's τ of ranks under both, with 95 % intervals over repetitions. Gray marks: "
             "ceilings, τ between halves of the noisier one.",
             notes=[
                 "Blue: not shown to differ; orange: another rank; grey: open; hollow: not decided. "

@@ -1,6 +1,4 @@
-"""Whether what a store holds is what was written to it: a checksum for each cell, and damage by its cause."""
-
-from __future__ import annotations
+"""Checksums of stored cells, which show whether they are as they were written, and errors of damage."""
 
 import sqlite3
 import zlib
@@ -8,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 UNREADABLE = (sqlite3.Error, TypeError, ValueError, OverflowError)
-"""What reading a damaged file raises: SQLite's errors, and Python's where a value is not what it was."""
+"""Errors of reading a damaged file: SQLite's, and Python's on changed values."""
 
-# What a sound file meets, too: another process, a full disk, missing rights. All else speaks of damage.
+# Errors of sound files: another process, a full disk, missing permissions. All others mean damage.
 _NO_DAMAGE = (
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
     *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR),
@@ -27,8 +25,8 @@ _METRICS = "SELECT key, metric, value, reason FROM {prefix}results"
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether an error says that a file is damaged, rather than that it cannot be used just now."""
-    # Text that is no UTF-8 any more is met by Python, not by SQLite, and has no code.
+    """Return whether an error means that a file is damaged, and not only unusable at present."""
+    # Text that is no longer UTF-8 is an error of Python without a code.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _NO_DAMAGE
 
 
@@ -38,11 +36,11 @@ def checksum(
     convergence: Sequence[float] | None,
     scoring: str,
 ) -> int:
-    """Return the CRC-32 of everything that a store says of a cell, the predictions of its rows apart.
+    """Return the CRC-32 of a cell's stored data without the predictions of its rows.
 
-    ``cell`` is its row in the table ``cells``; ``metrics`` are name, value and reason of each, in any order;
-    ``convergence`` is steps, residual and tolerance; ``scoring`` is the digest of the code that computed the
-    metrics. The result is -1, which no checksum is, if damage has made something else of a number.
+    ``cell`` is its row in the table ``cells``. ``metrics`` are rows of name, value and reason in any order.
+    ``convergence`` is steps, residual and tolerance. ``scoring`` is the digest of the code that computed the
+    metrics. The result is -1, which is no checksum, if damage has turned a number into something else.
     """
     key, dataset, bias, beta, repetition, technique, classifier, status, reason, counts, seconds = cell
     try:
@@ -50,7 +48,7 @@ def checksum(
             *(key, dataset, bias, _number(beta), int(repetition), technique, classifier),
             *(status, reason, counts, _number(seconds), scoring),
             None if convergence is None else tuple(map(_number, convergence)),
-            # As _number says, without a call for each of a hundred.
+            # The same as _number, without a hundred calls.
             sorted(
                 (name, None if value is None or value != value else float(value) + 0.0, why)
                 for name, value, why in metrics
@@ -62,20 +60,19 @@ def checksum(
 
 
 def _number(value: float | None) -> float | None:
-    # As SQLite keeps it: NaN becomes NULL, and minus zero becomes zero.
+    # SQLite turns NaN into NULL, and minus zero into zero.
     return None if value is None or value != value else float(value) + 0.0
 
 
 def checksums(
     connection: sqlite3.Connection, among: str = "", prefix: str = ""
 ) -> Iterator[tuple[str, int, int | None]]:
-    """Yield the key of each stored cell, the checksum of what is there, and the one that was written.
+    """Yield the key of each stored cell, the checksum of its present data, and the written checksum.
 
-    ``among`` is a table with the keys of the cells that are wanted, all if it is empty; the names of the
-    tables begin with ``prefix``.
+    ``among`` names a table with the wanted keys, all if empty; ``prefix`` begins the names of the tables.
     """
     where = f"WHERE key IN (SELECT key FROM {among})" if among else ""
-    # Both tables come in the order of their keys, so that none has to be held in memory.
+    # Both tables are read in the order of keys, so that neither is held in memory.
     rows = connection.execute(f"{_METRICS.format(prefix=prefix)} {where} ORDER BY key, metric")
     row = rows.fetchone()
     for *cell, steps, residual, tolerance, digest, written in connection.execute(
@@ -92,15 +89,15 @@ def checksums(
 
 
 def damage_of(connection: sqlite3.Connection, prefix: str = "") -> str:
-    """Say how many cells do not match their checksums, if any; the tables' names begin with a prefix."""
-    n = sum(found != written for _, found, written in checksums(connection, prefix=prefix))
+    """Return how many cells do not match their checksums, in words; empty if all do."""
+    n = sum(present != written for _, present, written in checksums(connection, prefix=prefix))
     return f"{n:,} cell(s) do not match their checksums" if n else ""
 
 
 def add_checks(connection: sqlite3.Connection, among: str = "") -> None:
-    """Give cells that were written without checksums those of what the store says of them now."""
-    found = [(key, content) for key, content, _ in checksums(connection, among)]
-    connection.executemany("INSERT INTO checks VALUES (?, ?, NULL)", found)
+    """Backfill missing checksums from the stored content."""
+    present = [(key, content) for key, content, _ in checksums(connection, among)]
+    connection.executemany("INSERT INTO checks VALUES (?, ?, NULL)", present)
     connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
     connection.execute(
         "UPDATE checks SET rows = crc32(predictions.rows) FROM predictions "

@@ -1,6 +1,4 @@
-"""What a store says of the last run that wrote to it, so that one that was cut off is known for it."""
-
-from __future__ import annotations
+"""A store's record of the last run that wrote to it, which shows whether the run was cut off."""
 
 import contextlib
 import json
@@ -11,25 +9,25 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class LastRun:
-    """How far a run came: how many of the cells that it planned are finished."""
+    """The progress of a run: numbers of finished and of planned cells."""
 
     experiment: str
-    plan: str  # digest of the keys of these cells
+    plan: str  # digest of the planned cells' keys
     finished: int
     planned: int
 
     def text(self) -> str:
-        """Return what a store keeps of it."""
+        """Return the record as a store has it."""
         return json.dumps(asdict(self))
 
 
 def read_last_run(path: Path) -> LastRun | None:
-    """Return what a store's file says of its last run; None if that is nothing, or illegible."""
+    """Return the last run of a store's file; None if there is no record, or it cannot be read."""
     if not path.is_file():
         return None
     with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         with contextlib.closing(connection):
-            found = connection.execute("SELECT value FROM meta WHERE name = 'last_run'").fetchone()
-        return None if found is None else LastRun(**json.loads(found[0]))
+            row = connection.execute("SELECT value FROM meta WHERE name = 'last_run'").fetchone()
+        return None if row is None else LastRun(**json.loads(row[0]))
     return None

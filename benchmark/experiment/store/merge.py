@@ -1,6 +1,4 @@
-"""Joining stores: what others have is taken over, unless it contradicts what is there."""
-
-from __future__ import annotations
+"""Joining stores: a store takes over the cells of others, unless they contradict it."""
 
 import contextlib
 import sqlite3
@@ -14,8 +12,8 @@ from benchmark.experiment.store.checksums import UNREADABLE, add_checks, damage_
 from benchmark.experiment.store.schema import check_format, held, lock_path, not_a_store
 
 _STAGED = ("cells", "results", "convergence", "scorings", "scored", "predictions", "checks")
-# The first cell of which a staged store ("their" tables) says something else, and what. Values are compared
-# where the same code computed them: another one may well find others.
+# The first cell that differs in a staged store ("their" tables), and how. Values are compared only if the
+# same code computed them: other code may compute other values.
 _CONTRADICTION = """
 SELECT key, 'status', ours.status, theirs.status
     FROM their_cells AS theirs JOIN main.cells AS ours USING (key) WHERE ours.status <> theirs.status
@@ -34,15 +32,16 @@ LIMIT 1
 
 
 def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]) -> int:
-    """Add the cells of other stores to the one of a connection and a file; return how many of them are new.
+    """Add the cells of other stores to an open store; return the number of new cells.
 
-    It is done within a transaction; see :meth:`Store.merge`.
+    The caller opens the transaction; see :meth:`Store.merge`.
     """
     new = 0
     for number, other_path in enumerate(others):
         if other_path.resolve() == path.resolve():
-            what = f"{other_path} cannot be merged into itself"
-            raise StoreError(what, remedy="name another folder with --output")
+            raise StoreError(
+                f"{other_path} cannot be merged into itself", remedy="name another folder with --output"
+            )
         with _reading(other_path) as other:
             has_checks = _stage(connection, other, other_path)
         if has_checks and (damage := damage_of(connection, prefix="their_")):
@@ -55,21 +54,18 @@ def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]
 
 
 def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path) -> bool:
-    """Copy the tables of another store into temporary ones, which SQLite keeps on disk.
-
-    Returns whether it has checksums.
-    """
+    """Copy another store into temporary tables, which SQLite keeps on disk; return if it has checksums."""
     theirs = {name for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in _STAGED:
         connection.execute(f"DROP TABLE IF EXISTS temp.their_{table}")
         connection.execute(f"CREATE TEMP TABLE their_{table} AS SELECT * FROM {table} LIMIT 0")
         if table in theirs:
             rows = other.execute(f"SELECT * FROM {table}")
-            places = ", ".join("?" for _ in rows.description)
+            values = ", ".join("?" for _ in rows.description)
             try:
-                connection.executemany(f"INSERT INTO their_{table} VALUES ({places})", rows)
+                connection.executemany(f"INSERT INTO their_{table} VALUES ({values})", rows)
             except UNREADABLE as error:
-                if not is_damage(error):  # no room on the disk, say
+                if not is_damage(error):  # for example a full disk
                     raise
                 raise _damaged(path, str(error)) from error
     for table in ("results", "convergence", "scored", "checks"):
@@ -77,10 +73,10 @@ def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path
     return "checks" in theirs
 
 
-def _damaged(path: Path, how: str) -> StoreError:
+def _damaged(path: Path, details: str) -> StoreError:
     return StoreError(
         f"{path} is damaged",
-        got=how,
+        got=details,
         remedy="start its run again, which rescues what is sound, or merge without it; nothing was merged",
     )
 
@@ -88,24 +84,24 @@ def _damaged(path: Path, how: str) -> StoreError:
 def _refuse_contradiction(
     connection: sqlite3.Connection, other: Path, path: Path, merged: Sequence[Path]
 ) -> None:
-    found = connection.execute(_CONTRADICTION).fetchone()
-    if found is None:
+    row = connection.execute(_CONTRADICTION).fetchone()
+    if row is None:
         return
-    key, what, ours, theirs = found
+    key, quantity, ours, theirs = row
     names = ("dataset", "bias", "beta", "repetition", "technique", "classifier")
-    where = connection.execute(f"SELECT {', '.join(names)} FROM cells WHERE key = ?", (key,)).fetchone()
+    cell = connection.execute(f"SELECT {', '.join(names)} FROM cells WHERE key = ?", (key,)).fetchone()
     first = next((earlier for earlier in merged if _has_cell(earlier, key)), path)
     raise StoreError(
         f"{first} and {other} contradict each other in the cell "
-        + ", ".join(f"{name} {value}" for name, value in zip(names, where, strict=True)),
-        expected=f"the same {what} in both",
+        + ", ".join(f"{name} {value}" for name, value in zip(names, cell, strict=True)),
+        expected=f"the same {quantity} in both",
         got=f"{ours} and {theirs}",
         remedy="find out which of them is right, and merge without the other; nothing was merged",
     )
 
 
 def _take_staged(connection: sqlite3.Connection) -> int:
-    """Add those of the staged cells that are not there; return their number."""
+    """Add the staged cells that the store lacks; return their number."""
     execute = connection.execute
     execute("DROP TABLE IF EXISTS temp.fresh")
     execute("CREATE TEMP TABLE fresh (key TEXT PRIMARY KEY) WITHOUT ROWID")
@@ -113,7 +109,7 @@ def _take_staged(connection: sqlite3.Connection) -> int:
     for table in ("cells", "results", "convergence", "predictions", "checks"):
         execute(f"INSERT INTO {table} SELECT * FROM their_{table} WHERE key IN (SELECT key FROM fresh)")
     execute("INSERT OR IGNORE INTO scorings (digest, metrics) SELECT digest, metrics FROM their_scorings")
-    # Numbers of scorings are each store's own.
+    # Each store numbers its scorings in its own way.
     execute(
         "INSERT INTO scored SELECT key, scorings.id FROM their_scored "
         "JOIN their_scorings ON their_scored.scoring = their_scorings.id "
@@ -132,7 +128,7 @@ def require_store(path: Path) -> None:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open another store's file, of which nothing is changed, while no run writes to it."""
+    """Open another store's file for reading alone, while no run writes to it."""
     require_store(path)
     with contextlib.ExitStack() as stack:
         try:
@@ -140,12 +136,12 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         except filelock.Timeout:
             raise held(path) from None
         except OSError:
-            pass  # a folder that cannot be written to has no writer either
+            pass  # nobody can write to a folder without permission to write
         journal = path.with_name(path.name + "-journal")
-        if journal.exists() and journal.stat().st_size:  # reading it would finish it, which is a change
+        if journal.exists() and journal.stat().st_size:  # reading would play it back, which changes the file
             raise StoreError(
-                f"{path} was left by a run that was killed while it wrote",
-                remedy="start that run again, which puts its store in order",
+                f"The run of {path} was killed while it wrote",
+                remedy="start that run again, which repairs its store",
             )
         try:
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)

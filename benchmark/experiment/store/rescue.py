@@ -1,12 +1,10 @@
-"""What can still be read of a damaged store.
+"""Reading the sound cells of a damaged store.
 
-SQLite reads nothing of a file whose first page is damaged or whose length is not what that page says, and
-stops at the first damaged page of a table. So the file is read into memory, its first bytes are put right,
-and each table is read in ranges of keys, which are divided where one cannot be read. What comes out may be
-wrong all the same: only cells whose checksum holds are taken.
+SQLite reads nothing if a file's first page is damaged or states another length than the file has. It stops at
+the first damaged page of a table. So the file is read into memory, and its first bytes are corrected. Then
+each table is read in ranges of keys, and a range that cannot be read is divided. Even then values may be
+wrong, so only cells with a correct checksum are taken.
 """
-
-from __future__ import annotations
 
 import contextlib
 import sqlite3
@@ -15,40 +13,35 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmark.experiment.store.cell import CellResult
 from benchmark.experiment.store.checksums import UNREADABLE, checksum, is_damage
 
 _MAGIC = b"SQLite format 3\0"
 _MARKS = (b"CREATE TABLE cells", b"REFERENCES cells (key)")
 _DIGITS = "0123456789abcdef"
-_DEEPEST = 3  # digits of the keys in the smallest range that is tried
-_FIXED = 24  # first bytes of a database that are the same in all stores
+_DEEPEST = 3  # number of digits that the keys of the smallest range share
+_FIXED = 24  # number of first bytes that are the same in all stores
 
 Columns = dict[str, list[tuple[Any, ...]]]
 
 
 def is_store(path: Path) -> bool:
-    """Return whether a file that SQLite cannot read is, or begins like, a store rather than anything else."""
+    """Return whether a file that SQLite cannot read is, or begins like, a store."""
     with path.open("rb") as file:
         start = file.read(1 << 16)
     return any(mark in start for mark in _MARKS) or (len(start) < 4096 and start[:16] == _MAGIC[: len(start)])
 
 
-def read_damaged(path: Path, model: Path) -> Iterator[dict[str, Any]]:
-    """Yield the cells of a damaged store whose checksum holds.
-
-    ``model`` is a sound store, for what all of them begin with. Each cell is a dict: ``cell``, its row in the
-    table ``cells``; ``metrics``, ``convergence`` and ``scoring`` as in
-    :func:`benchmark.experiment.store.checksums.checksum`; ``rows``, the predictions of its rows or None.
-    """
+def read_damaged(path: Path, model: Path) -> Iterator[CellResult]:
+    """Yield the cells of a damaged store with a correct checksum; ``model`` is a sound store."""
     content, sound = path.read_bytes(), model.read_bytes()
-    known = set()
+    yielded = set()
+    # If its list of tables is damaged, too, the sound store's list is tried, which is mostly the same.
     for first in (sound[:_FIXED] + content[_FIXED : _page_size(sound)], sound[: _page_size(sound)]):
-        # Where the list of tables is damaged, too, that of another store is tried: most have the same.
         with contextlib.closing(_in_memory(first, content)) as connection:
             for cell in _sound_cells(connection):
-                key = cell["cell"][0]
-                if key not in known:
-                    known.add(key)
+                if cell.key not in yielded:
+                    yielded.add(cell.key)
                     yield cell
 
 
@@ -57,20 +50,20 @@ def _page_size(store: bytes) -> int:
 
 
 def _in_memory(first: bytes, content: bytes) -> sqlite3.Connection:
-    """Open what is left of a database, under a first page whose number of pages is the true one."""
+    """Open a damaged database with another first page, whose number of pages is corrected."""
     size = _page_size(first)
     n_pages = max(1, -(-len(content) // size))
     pages = bytearray(content.ljust(n_pages * size, b"\0"))
     pages[: len(first)] = first
     pages[28:32] = n_pages.to_bytes(4, "big")
-    pages[92:96] = pages[24:28]  # else that number counts as out of date
+    pages[92:96] = pages[24:28]  # else SQLite takes that number for out of date
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.deserialize(bytes(pages))
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     return connection
 
 
-def _sound_cells(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+def _sound_cells(connection: sqlite3.Connection) -> Iterator[CellResult]:
     metrics = _by_key(connection, "key, metric, value, reason", "results")
     convergence = _by_key(connection, "key, steps, residual, tolerance", "convergence")
     scored = _by_key(connection, "key, scoring", "scored")
@@ -80,13 +73,11 @@ def _sound_cells(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         scorings = dict(connection.execute("SELECT id, digest FROM scorings"))
     for key, cells in _by_key(connection, "key, *", "cells").items():
         steps, scoring = convergence.get(key, [None])[0], scored.get(key, [(None,)])[0][0]
-        (content, rows_sum), found = checks.get(key, [(None, None)])[0], metrics.get(key, [])
+        (content, rows_sum), values = checks.get(key, [(None, None)])[0], metrics.get(key, [])
         digest = scorings.get(scoring, "")
-        if checksum(cells[0], found, steps, digest) == content:
+        if checksum(cells[0], values, steps, digest) == content:
             rows = None if rows_sum is None else _rows(connection, key, rows_sum)
-            yield {
-                "cell": cells[0], "metrics": found, "convergence": steps, "scoring": digest, "rows": rows,
-            }  # fmt: skip
+            yield CellResult.stored(cells[0], values, steps, scoring=digest, rows=rows)
 
 
 def _rows(connection: sqlite3.Connection, key: str, expected: int) -> bytes | None:
@@ -98,16 +89,16 @@ def _rows(connection: sqlite3.Connection, key: str, expected: int) -> bytes | No
 
 
 def _by_key(connection: sqlite3.Connection, columns: str, table: str) -> Columns:
-    found: Columns = {}
+    rows: Columns = {}
     with _damage_skipped():
         connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
         for key, *row in _range(connection, f"SELECT {columns} FROM {table} WHERE key >= ? AND key < ?", ""):
-            found.setdefault(key, []).append(tuple(row))
-    return found
+            rows.setdefault(key, []).append(tuple(row))
+    return rows
 
 
 def _range(connection: sqlite3.Connection, query: str, prefix: str) -> list[tuple[Any, ...]]:
-    """Return the rows whose keys begin with some digits, but those that cannot be read."""
+    """Return the readable rows whose keys begin with the given digits."""
     with _damage_skipped():
         return connection.execute(query, (prefix, prefix + "g")).fetchall()
     if len(prefix) == _DEEPEST:

@@ -1,6 +1,4 @@
-"""The tables of a store, its lock, and what is said of a file that is none."""
-
-from __future__ import annotations
+"""The tables of a store, its lock, and errors about other files."""
 
 import sqlite3
 from pathlib import Path
@@ -28,7 +26,7 @@ CREATE TABLE results (
     PRIMARY KEY (key, metric)
 ) WITHOUT ROWID;
 """
-# Not among the tables above, which every store has: stores are also read that were written without it.
+# Tables of later versions, which are added to older stores when they are opened.
 LATER_TABLES = """
 CREATE TABLE IF NOT EXISTS convergence (
     key TEXT PRIMARY KEY REFERENCES cells (key),
@@ -60,23 +58,23 @@ CREATE TABLE checks (
 
 def check_format(connection: sqlite3.Connection, path: Path) -> None:
     """Raise an error unless this version reads and writes the format of a store."""
-    found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
-    if found is None or found[0] != str(FORMAT):
+    row = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+    if row is None or row[0] != str(FORMAT):
         raise StoreError(
             f"{path} was written by another version of betabench",
             expected=f"store format {FORMAT}",
-            got=f"format {found[0] if found else 'unknown'}",
-            remedy="use that version to read it, or start a new store with --fresh (the old one is kept)",
+            got=f"format {row[0] if row else 'unknown'}",
+            remedy="use that version to read it, or start a new store with --fresh, which keeps this file",
         )
 
 
 def lock_path(path: Path) -> Path:
-    """Return the file by whose lock a store is held."""
+    """Return the file whose lock protects a store."""
     return path.with_name(path.name + ".lock")
 
 
 def held(path: Path) -> StoreError:
-    """Return the error for a store that another process holds."""
+    """Return the error for a store that another process has locked."""
     return StoreError(
         f"Another run is writing to {path}",
         expected="one run per store",
@@ -85,7 +83,7 @@ def held(path: Path) -> StoreError:
 
 
 def not_a_store(path: Path, error: Exception) -> StoreError:
-    """Return the error for a file of which SQLite reads nothing."""
+    """Return the error for a file that SQLite cannot read."""
     return StoreError(
         f"{path} is not a result store",
         got=str(error),

@@ -1,4 +1,4 @@
-"""The store itself."""
+"""The class :class:`Store`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -18,30 +18,26 @@ import filelock
 
 from benchmark.errors import GOES_ON, StoreError
 from benchmark.experiment.store import schema
-from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue, Stored
+from benchmark.experiment.store.cell import CellResult, Stored
 from benchmark.experiment.store.checksums import UNREADABLE, add_checks, checksum, damage_of, is_damage
 from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
-from benchmark.techniques.base import Convergence
 
-_FORMAT_ASKED = "SELECT 1 FROM meta WHERE name = 'format'"
-_OF_A_CELL = ("cells", "results", "convergence", "scored", "predictions", "checks")
-_ASKED_AT_ONCE = 500  # SQLite takes as many parameters anywhere
+_FORMAT_QUERY = "SELECT 1 FROM meta WHERE name = 'format'"
+_TABLES_OF_CELLS = ("cells", "results", "convergence", "scored", "predictions", "checks")
+_PARAMETERS = 500  # of a statement; SQLite takes as many in every build
 _RESCUED_AT_ONCE = 1000
-_HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
 
 
 class Store:
-    """Finished cells of one experiment folder, in an SQLite file that one process holds at a time.
+    """Finished cells of one experiment folder, in an SQLite file that one process locks at a time.
 
-    With ``fresh``, it begins empty, and one that is there is renamed, never deleted. ``backup_path`` is the
-    new name of the store that was there before, if a fresh one was asked for or it was damaged.
-    ``recovery_message`` says what was found damaged when it was opened, and what became of it; it is empty if
-    nothing was.
+    With ``fresh``, it begins empty. An earlier store is then renamed to ``backup_path``, as is a damaged one.
+    ``recovery_message`` describes the damage and the rescue when it was opened; it is empty without damage.
 
-    A StoreError says that another run holds the store, that the file is no store, or that another format
-    wrote it.
+    A StoreError says that another run has locked the store, that the file is no store, or that another
+    format wrote it.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
@@ -67,7 +63,7 @@ class Store:
             raise
 
     def _check(self) -> None:
-        """Complete the tables, and raise an error if the file or a cell in it is damaged."""
+        """Complete the tables, and raise an error if the file or a cell is damaged."""
         with self._damage_noticed():
             (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
             if state != "ok":
@@ -78,27 +74,25 @@ class Store:
                     self._connection.execute(schema.CHECKS)
                     add_checks(self._connection)
             if damage := damage_of(self._connection):
-                # One damaged key is enough to have cells written in vain, so none is mended in place.
+                # With one damaged key, cells could be written in vain, so nothing is mended in place.
                 raise _DamagedError(damage)
 
     def _rescue(self, damage: str) -> None:
-        """Set a damaged store aside, in favor of a new one with what can still be read of it."""
+        """Replace a damaged store by a new one with its sound cells, and keep the old file."""
         part = self.path.with_name(self.path.name + ".rescue")
-        part.unlink(missing_ok=True)  # of a rescue that was interrupted
+        part.unlink(missing_ok=True)  # an interrupted rescue may have left it
         self._connection = self._open(part)
         self._check()
         n_rescued = 0
         cells = read_damaged(self.path, part)
         while batch := list(itertools.islice(cells, _RESCUED_AT_ONCE)):
-            self.write(map(_rescued, batch))
+            self.write(batch)
             n_rescued += len(batch)
         self._connection.close()
         self.backup_path = _free_name(self.path)
-        shutil.copy2(
-            self.path, self.backup_path
-        )  # so that there is a store at every moment, whatever is killed
+        shutil.copy2(self.path, self.backup_path)  # a copy: a kill at any moment leaves a store
         journal = _journal(self.path)
-        if journal.exists():  # it would be played into the new store
+        if journal.exists():  # SQLite would play it into the new store
             shutil.copy2(journal, _journal(self.backup_path))
             journal.unlink()
         part.replace(self.path)
@@ -120,7 +114,7 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Let all that is written inside be there, or nothing of it."""
+        """Write all changes inside, or none of them."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
@@ -149,12 +143,12 @@ class Store:
         try:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             if not tables:
-                if 0 < path.stat().st_size < 512:  # SQLite takes it for a new one
+                if 0 < path.stat().st_size < 512:  # SQLite takes it for a new database
                     raise sqlite3.DatabaseError("file is not a database")
                 connection.executescript(
                     f"BEGIN; {schema.TABLES} INSERT INTO meta VALUES ('format', '{schema.FORMAT}'); COMMIT;"
                 )
-            elif "cells" in tables and not connection.execute(_FORMAT_ASKED).fetchone():
+            elif "cells" in tables and not connection.execute(_FORMAT_QUERY).fetchone():
                 raise sqlite3.DatabaseError("its format is not there")
             schema.check_format(connection, path)
         except UNREADABLE as error:
@@ -176,64 +170,60 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file and let others have it."""
+        """Close and unlock the file."""
         self._connection.close()
         self._lock.release()
 
     @property
     def opening_messages(self) -> list[str]:
-        """What is to be said of how it was opened: what was found damaged, and where the old store is."""
-        kept = f"The old store is kept as {self.backup_path}" if self.backup_path else ""
-        return [line for line in (self.recovery_message, kept) if line]
+        """Messages about its opening: the damage, and the file of the old store."""
+        backup = f"The old store is kept as {self.backup_path}" if self.backup_path else ""
+        return [line for line in (self.recovery_message, backup) if line]
 
     def __len__(self) -> int:
         count: int = self._connection.execute("SELECT count(*) FROM cells").fetchone()[0]
         return count
 
     def statuses(self) -> dict[str, Stored]:
-        """Return what is known of every stored cell by key."""
-        known = self._connection.execute("SELECT id, digest, metrics FROM scorings")
-        scorings = {number: (digest, frozenset(metrics.split())) for number, digest, metrics in known}
+        """Return the facts about every stored cell by key."""
+        rows = self._connection.execute("SELECT id, digest, metrics FROM scorings")
+        scorings = {number: (digest, frozenset(metrics.split())) for number, digest, metrics in rows}
         query = "SELECT key, status, seconds, scoring FROM cells LEFT JOIN scored USING (key)"
-        rows = self._connection.execute(query)
         return {
             key: Stored(status, seconds, *scorings.get(scoring, ("", frozenset())))
-            for key, status, seconds, scoring in rows
+            for key, status, seconds, scoring in self._connection.execute(query)
         }
 
     def write(self, cells: Iterable[CellResult], run: LastRun | None = None) -> None:
-        """Store cells in one transaction, and how far the run that writes has come with them.
+        """Store cells, and the progress of the run that computed them, in one transaction.
 
-        A cell that is there already is replaced.
+        They replace stored cells with the same keys.
         """
         cells = list(cells)
-        heads = [
-            (
+        scorings = [(c.scoring, c.metric_names) for c in cells]
+        rows: dict[str, list[tuple[Any, ...]]] = {
+            "cells": [],
+            "results": [],
+            "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
+            "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
+            "checks": [],
+        }
+        for c in cells:
+            head = (
                 *(c.key, c.dataset, c.bias, c.beta, c.repetition, c.technique, c.classifier),
                 *(c.status, c.reason, json.dumps(c.counts, separators=(",", ":")), c.seconds),
             )
-            for c in cells
-        ]
-        scorings = [(c.scoring, c.metric_names) for c in cells]
-        values = [c.rows_of_values for c in cells]
-        rows: dict[str, list[tuple[Any, ...]]] = {
-            "cells": heads,
-            "results": [(c.key, *row) for c, own in zip(cells, values, strict=True) for row in own],
-            "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
-            "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
-            "checks": [
-                (c.key, _checksum(head, c, own), None if c.rows is None else zlib.crc32(c.rows))
-                for head, c, own in zip(heads, cells, values, strict=True)
-            ],
-        }
+            rows["cells"].append(head)
+            rows["results"] += ((c.key, *value) for value in c.rows_of_values)
+            rows["checks"].append((c.key, _checksum(head, c), None if c.rows is None else zlib.crc32(c.rows)))
         with self._transaction():
             many = self._connection.executemany
             if run is not None:
                 self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('last_run', ?)", (run.text(),))
-            for table in _OF_A_CELL:
+            for table in _TABLES_OF_CELLS:
                 many(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
-            for table, own in rows.items():
-                self._insert(table, own)
+            for table, table_rows in rows.items():
+                self._insert(table, table_rows)
             many("INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings)))
             many(
                 "INSERT INTO scored SELECT ?, id FROM scorings WHERE digest = ? AND metrics = ?",
@@ -241,22 +231,22 @@ class Store:
             )
 
     def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        # Many rows of one statement take two thirds of the time of as many statements.
-        at_once = _ASKED_AT_ONCE // len(rows[0]) if rows else 1
+        # One statement with many rows takes two thirds of the time of as many statements.
+        at_once = _PARAMETERS // len(rows[0]) if rows else 1
         for batch in (rows[start : start + at_once] for start in range(0, len(rows), at_once)):
-            places = ", ".join([f"({', '.join('?' * len(batch[0]))})"] * len(batch))
+            parameters = ", ".join([f"({', '.join('?' * len(batch[0]))})"] * len(batch))
             values = list(itertools.chain.from_iterable(batch))
-            self._connection.execute(f"INSERT INTO {table} VALUES {places}", values)
+            self._connection.execute(f"INSERT INTO {table} VALUES {parameters}", values)
 
     def merge(self, others: Sequence[Path]) -> int:
-        """Take over what other stores have and this one has not, all of it or nothing; return how many cells.
+        """Take over the cells that other stores have and this one lacks, all or none; return their number.
 
-        The others are only read, and never held in memory. What is stored already is kept, and so of a cell
-        that several stores have, the first.
+        The others are only read, and never held in memory. Stored cells stay. If several stores have a cell,
+        the first one's is taken.
 
-        A StoreError says that a file is no store or of another format, that another run holds it, or that two
-        stores contradict each other: the same cell with another status, other counts, or another value that
-        the same code computed. How long a cell took, and what it said when it failed, may differ.
+        A StoreError says that a file is no store, has another format, or is locked by another run. Or it says
+        that stores contradict each other in a cell's status, its counts, or a value computed by the same
+        code. Times and error messages of a cell may differ.
         """
         with self._transaction():
             return take_over(self._connection, self.path, others)
@@ -264,24 +254,24 @@ class Store:
     def read(self, keys: Sequence[str], *, counts: bool = True) -> list[CellResult]:
         """Return the stored cells among ``keys``, in that order, without the predictions of their rows.
 
-        Metrics come sorted by name. Cells that do not match their checksums are left out. Counts, which take
-        half of the memory, are empty unless they are asked for.
+        Metrics are sorted by name. Cells with wrong checksums are left out. Counts, which take half of the
+        memory, can be left empty.
         """
         cells: dict[str, CellResult] = {}
-        for start in range(0, len(keys), _ASKED_AT_ONCE):
-            cells |= self._read(keys[start : start + _ASKED_AT_ONCE], counts)
+        for start in range(0, len(keys), _PARAMETERS):
+            cells |= self._read(keys[start : start + _PARAMETERS], counts)
         return [cells[key] for key in keys if key in cells]
 
     def _read(self, keys: Sequence[str], with_counts: bool) -> dict[str, CellResult]:
         def rows(query: str) -> sqlite3.Cursor:
             return self._connection.execute(f"{query} WHERE key IN ({', '.join('?' * len(keys))})", keys)
 
-        # Names are the same in many cells: held once, a million cells take two fifths less memory.
-        metrics: dict[str, list[MetricValue]] = {}
-        for key, metric, value, reason in rows("SELECT key, metric, value, reason FROM results"):
-            metrics.setdefault(key, []).append(MetricValue.stored(metric, value, reason))
-        steps = rows("SELECT key, steps, residual, tolerance FROM convergence")
-        convergence = {key: Convergence(*figures) for key, *figures in steps}
+        metrics: dict[str, list[tuple[str, float | None, str]]] = {}
+        for key, *value in rows("SELECT key, metric, value, reason FROM results"):
+            metrics.setdefault(key, []).append(tuple(value))
+        convergence = {
+            key: row for key, *row in rows("SELECT key, steps, residual, tolerance FROM convergence")
+        }
         scorings = {
             key: sys.intern(digest)
             for key, digest in rows("SELECT key, digest FROM scored JOIN scorings ON scoring = scorings.id")
@@ -290,63 +280,41 @@ class Store:
         cells = {}
         for *head, counts, seconds in rows("SELECT * FROM cells"):
             key = head[0]
+            # Names are the same in many cells: held once, a million cells take two fifths less memory.
             shared: list[Any] = [sys.intern(value) if type(value) is str else value for value in head]
-            cell = _cell(
+            cell = CellResult.stored(
                 (*shared, counts if with_counts else "", seconds),
                 metrics.get(key, ()),
-                convergence=convergence.get(key),
+                convergence.get(key),
                 scoring=scorings.get(key, ""),
             )
-            if _checksum((*head, counts, seconds), cell, cell.rows_of_values) == written.get(key):
+            if _checksum((*head, counts, seconds), cell) == written.get(key):
                 cells[key] = cell
         return cells
 
     def having(self, name: str, keys: Sequence[str]) -> set[str]:
-        """Return those of some keys whose stored cells have a value of this name, defined or not."""
-        found: set[str] = set()
-        for start in range(0, len(keys), _ASKED_AT_ONCE):
-            asked = keys[start : start + _ASKED_AT_ONCE]
-            query = f"SELECT key FROM results WHERE metric = ? AND key IN ({', '.join('?' * len(asked))})"
-            found.update(key for (key,) in self._connection.execute(query, (name, *asked)))
-        return found
+        """Return the keys whose stored cells have a value of the given name, defined or not."""
+        having: set[str] = set()
+        for start in range(0, len(keys), _PARAMETERS):
+            batch = keys[start : start + _PARAMETERS]
+            query = f"SELECT key FROM results WHERE metric = ? AND key IN ({', '.join('?' * len(batch))})"
+            having.update(key for (key,) in self._connection.execute(query, (name, *batch)))
+        return having
 
     def rows(self, key: str) -> bytes | None:
-        """Return the packed predictions of a cell's test rows, or None if they are damaged or not there."""
-        found = self._connection.execute(
-            "SELECT predictions.rows, checks.rows FROM predictions JOIN checks USING (key) WHERE key = ?",
-            (key,),
-        ).fetchone()
-        return found[0] if found is not None and zlib.crc32(found[0]) == found[1] else None
+        """Return the packed predictions of a cell's test rows, or None if they are damaged or missing."""
+        query = "SELECT predictions.rows, checks.rows FROM predictions JOIN checks USING (key) WHERE key = ?"
+        row = self._connection.execute(query, (key,)).fetchone()
+        return row[0] if row is not None and zlib.crc32(row[0]) == row[1] else None
 
 
 class _DamagedError(Exception):
-    """A file that is a store, but not all of it can be read."""
+    """A store that cannot be read completely."""
 
 
-def _checksum(head: Sequence[Any], cell: CellResult, values: Iterable[tuple[str, float | None, str]]) -> int:
+def _checksum(head: Sequence[Any], cell: CellResult) -> int:
     convergence = None if cell.convergence is None else astuple(cell.convergence)
-    return checksum(head, values, convergence, cell.scoring)
-
-
-def _cell(row: Sequence[Any], values: Iterable[MetricValue], **others: Any) -> CellResult:
-    """Return a cell from its row in the table ``cells``, counts or none, and what other tables say of it."""
-    *head, counts, seconds = row
-    named = dict(zip(_HEAD, head, strict=True))
-    found: tuple[list[MetricValue], list[MetricValue]] = ([], [])
-    for value in values:
-        found[value.metric.startswith(FRONTIER)].append(value)
-    others |= dict(zip(("metrics", "frontier"), map(tuple, found), strict=True))
-    return CellResult(**named, counts=json.loads(counts) if counts else (), seconds=seconds, **others)
-
-
-def _rescued(found: Mapping[str, Any]) -> CellResult:
-    return _cell(
-        found["cell"],
-        (MetricValue.stored(*metric) for metric in found["metrics"]),
-        convergence=None if found["convergence"] is None else Convergence(*found["convergence"]),
-        rows=found["rows"],
-        scoring=found["scoring"],
-    )
+    return checksum(head, cell.rows_of_values, convergence, cell.scoring)
 
 
 def _free_name(path: Path) -> Path:
@@ -358,7 +326,7 @@ def _free_name(path: Path) -> Path:
 
 def _set_aside(path: Path) -> Path:
     aside = _free_name(path)
-    # A journal belongs to its database: without it, what a killed run left half-written could not be undone.
+    # A journal belongs to its database, and without it the unfinished writes of a killed run would stay.
     if _journal(path).exists():
         _journal(path).rename(_journal(aside))
     return path.rename(aside)
