@@ -332,6 +332,7 @@ class NameBound(Wrong):
 """
 
 
+@pytest.mark.nightly
 def test_hostile_techniques_do_not_take_the_check_down(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

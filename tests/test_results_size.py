@@ -71,8 +71,8 @@ def test_pictures_are_committed_if_and_only_if_a_page_shows_them() -> None:
 @pytest.mark.parametrize(
     "run",
     [
-        *("blum_stangl", "learners", "legast2025", "nested", "real_bias", "suite", "tests"),
-        *("tests_network", "tuning", "wick"),
+        *("blum_stangl", "learners", "legast2025", "nested", "real_bias", "suite", "fairness_cost"),
+        *("network_rows", "tuning", "wick"),
     ],
 )
 def test_findings_fit_on_a_screen(run: str) -> None:

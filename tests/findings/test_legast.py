@@ -16,7 +16,12 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.prepare import prepare_experiment
-from benchmark.published.comparison_files import compare_folder, published_numbers, write_comparison
+from benchmark.published.comparison_files import (
+    compare_folder,
+    published_path,
+    read_published,
+    write_comparison,
+)
 from benchmark.statistics.intervals import half_widths
 from benchmark.text.writing import plain_or_packed
 
@@ -48,7 +53,7 @@ def errors(apart: pd.Series) -> tuple[float, float, float]:
 def test_the_published_numbers_are_complete() -> None:
     entry = load_experiment("legast2025").published
     assert entry is not None
-    published = published_numbers(entry)
+    published = read_published(published_path(entry))
     assert len(published) == 320
     assert published.groupby(["table", "dataset", "technique", "metric"]).size().tolist() == [10] * 32
     assert sorted(published["beta"].unique()) == [level / 10 for level in range(10)]
