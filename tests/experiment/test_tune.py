@@ -376,7 +376,7 @@ def test_declared_spaces_have_no_flaws() -> None:
     ("search", "flaw"),
     [
         (Search("levle", 0, 1), "is no parameter"),
-        (Search("level", 0, 2), "valid is"),
+        (Search("level", 0, 2), "valid values lie in"),
         (Search("level", 1, 0), "has to be below"),
         (Search("level", 0, 1, log=True), "begin above 0"),
         (Search("variant", choices=("feldman", "other")), "two or more"),
