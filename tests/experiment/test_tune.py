@@ -283,7 +283,7 @@ def test_a_rule_that_bounds_nothing(constraint: str, kept: str) -> None:
     if not kept:
         check_experiment(asked)
         return
-    with pytest.raises(ExperimentError, match=f"bounds nothing: {kept}"):
+    with pytest.raises(ExperimentError, match=f"constrains nothing: {kept}"):
         check_experiment(asked)
 
 
@@ -331,13 +331,13 @@ def test_wrong_tuning_is_said() -> None:
     with pytest.raises(ValueError, match="a setting is chosen once"):
         Experiment(**{**GIVEN, "folds": 3})
     entries = ["none", {"technique": "repair", "tuned": "biased"}]
-    with pytest.raises(ValueError, match="give the table 'tune'"):
+    with pytest.raises(ValueError, match="give 'tune' as well"):
         Experiment(**{**GIVEN, "tune": None, "techniques": entries})
     with pytest.raises(UnknownNameError, match="acuracy"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max acuracy"}}))
     with pytest.raises(ExperimentError, match="a value for each group"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max precision"}}))
-    with pytest.raises(ExperimentError, match="is that of a tuned entry"):
+    with pytest.raises(ExperimentError, match="belongs to a tuned entry"):
         expand(
             Experiment(
                 **{**GIVEN, "techniques": ["none", "repair", {"technique": "none", "name": "repair_tuned"}]}
