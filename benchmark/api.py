@@ -223,7 +223,9 @@ def run(
                     )
                 except KeyboardInterrupt:
                     so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
-                    raise KeyboardInterrupt(f"interrupted; {so_far}, and the same command goes on") from None
+                    raise KeyboardInterrupt(
+                        f"interrupted; {so_far}, and the same command continues"
+                    ) from None
         if shard is not None:
             write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)

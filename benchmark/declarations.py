@@ -69,9 +69,16 @@ def declaration_dir(kind: Kind) -> Path:
     return shipped if shipped.is_dir() else package.parent / kind
 
 
-def list_declarations(kind: Kind) -> dict[str, Path]:
-    """Return the shipped TOML files of one kind by name, sorted by name."""
-    return {path.stem: path for path in sorted(declaration_dir(kind).glob("*.toml"))}
+def list_declarations(kind: Kind, *, nested: bool = False) -> dict[str, Path]:
+    """Return the shipped TOML files of one kind by name, sorted by name.
+
+    Files in folders within, such as ``experiments/variants``, can be named but are not listed to users:
+    ``nested`` adds them.
+    """
+    files = {path.stem: path for path in sorted(declaration_dir(kind).glob("*.toml"))}
+    if nested:
+        files = {path.stem: path for path in sorted(declaration_dir(kind).glob("*/*.toml"))} | files
+    return files
 
 
 def find_declaration(kind: Kind, name_or_path: str) -> Path:
@@ -82,9 +89,9 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
     path = Path(name_or_path).expanduser()
     if path.suffix == ".toml" and path.is_file():
         return path
+    if shipped_path := list_declarations(kind, nested=True).get(name_or_path):
+        return shipped_path
     shipped = list_declarations(kind)
-    if name_or_path in shipped:
-        return shipped[name_or_path]
     error = UnknownNameError(kind.removesuffix("s"), name_or_path, shipped)
     if path.suffix or len(path.parts) > 1:
         error.what = error.what.replace(" called ", " file ")

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-GOES_ON = "the same command goes on with what is stored"
+GOES_ON = "the same command continues with the stored cells"
 """Remedy after a run was interrupted."""
 
 _MOST_LISTED, _MOST_NAMED = 30, 6  # if more names than the first number are valid, the second number is shown

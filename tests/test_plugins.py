@@ -100,7 +100,7 @@ HARM = {
     "weights": ("failed", "weights that are negative or not finite"),
     "shape": ("failed", "Expected: bool array of shape (6150,). Got: bool array of shape (6151,)"),
     "dtype": ("failed", "Got: <U3 array"),
-    "nothing": ("failed", "trained something else than a predictor"),
+    "nothing": ("failed", "returned no Predictor"),
     "past_the_checks": ("failed", "Got: float64 array"),
     "convergence": ("failed", "Expected: a finite residual"),
     "odd_convergence": ("ok", ""),
@@ -332,6 +332,7 @@ class NameBound(Wrong):
 """
 
 
+@pytest.mark.nightly
 def test_hostile_techniques_do_not_take_the_check_down(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

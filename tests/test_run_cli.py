@@ -196,6 +196,7 @@ def test_a_dry_run_that_could_not_measure_all_says_how_rough_it_is(
         assert [own.status for own in store.statuses().values()] == ["ok"]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("unread")
 def test_what_is_asked_for_beside_lite_goes_before(here: Path) -> None:
     assert run("first", "--lite", "--betas", "0.25", "--repetitions", "1") == 0
@@ -245,7 +246,7 @@ def test_of_an_interrupted_run_it_is_said_how_far_it_came(
     with monkeypatch.context() as patch:
         patch.setattr(engine_module, "LocalEngine", Stopped)
         assert run() == 130
-    assert "interrupted; 4 of 12 cells are stored, and the same command goes on" in capsys.readouterr().err
+    assert "interrupted; 4 of 12 cells are stored, and the same command continues" in capsys.readouterr().err
     assert main(["report", "out"]) == 2
     error = capsys.readouterr().err
     assert "The run of 'first' in out is not finished" in error
@@ -353,6 +354,7 @@ class Mixed(InProcess):
     processors = ({"cpu": "abacus"}, {"cpu": "slide rule"})  # type: ignore[assignment]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("unread")
 def test_a_cluster_that_mixes_processors_says_so(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -401,6 +403,7 @@ def test_a_script_without_a_file_runs(here: Path, how: tuple[str, ...]) -> None:
     assert "12 cells, 12 of them computed now" in done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("unread")
 def test_groups_whose_names_differ_by_case_alone_have_files_of_their_own(
     here: Path, capsys: pytest.CaptureFixture[str]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Iterator
 
@@ -14,7 +13,8 @@ from benchmark.experiment.prepare import learned_network
 from benchmark.network.model import Network
 from benchmark.text.markdown import code, plain, table
 from benchmark.text.words import number
-from website.docstrings import comment_of_field, in_markdown
+from website.comments import field_comments
+from website.docstrings import in_markdown
 
 __all__ = ["bias_pages", "parameter_rows"]
 
@@ -57,14 +57,9 @@ def _page(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[str]:
 
 def parameter_rows(kind: type[BiasKind]) -> Iterator[tuple[str, ...]]:
     """Yield name, default and meaning of each parameter; the meaning is the field's comment."""
-    source = inspect.getsource(kind)
-    for field in ast.parse(source).body[0].body:  # type: ignore[attr-defined]
-        if isinstance(field, ast.AnnAssign):
-            name = ast.unparse(field.target)
-            default = repr(kind.model_fields[name].default)
-            comment = comment_of_field(source.splitlines(), field.lineno, field.end_lineno or field.lineno)
-            meaning = in_markdown(" ".join(comment.split()))
-            yield code(name), code(default), meaning[:1].upper() + meaning[1:]
+    for name, comment in field_comments(kind).items():
+        meaning = in_markdown(" ".join(comment.split()))
+        yield code(name), code(repr(kind.model_fields[name].default)), meaning[:1].upper() + meaning[1:]
 
 
 def _expected(kind: type[BiasKind], networks: dict[str, Network]) -> Iterator[tuple[str, ...]]:

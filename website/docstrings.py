@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import textwrap
-from collections.abc import Sequence
 from typing import Any
 
 import griffe
 
-__all__ = ["CommentsOfFields", "InMarkdown", "comment_of_field", "in_markdown"]
+from website.comments import comment_at
+
+__all__ = ["CommentsOfFields", "InMarkdown", "in_markdown"]
 
 _MATH = re.compile(
     r"(?m)^(?P<indent>[ \t]*)\.\. math::[ \t]*\n(?P<formula>(?:[ \t]*\n|(?P=indent)[ \t]+.*\n?)+)"
@@ -50,14 +50,5 @@ class CommentsOfFields(griffe.Extension):  # type: ignore[misc]
         """Give one field a docstring."""
         if attr.docstring or attr.lineno is None or not attr.parent.is_class:
             return
-        lines = attr.lines_collection[attr.filepath]
-        if comment := comment_of_field(lines, attr.lineno, attr.endlineno):
+        if comment := comment_at(attr.lines_collection[attr.filepath], attr.lineno, attr.endlineno):
             attr.docstring = griffe.Docstring(in_markdown(comment), parent=attr)
-
-
-def comment_of_field(lines: Sequence[str], first: int, last: int) -> str:
-    """Return the comment behind a field or above it; ``first`` and ``last`` are its lines, from 1."""
-    if behind := re.search(r"  # (?!noqa|type:)(.+)$", lines[last - 1]):
-        return behind[1]
-    above = itertools.takewhile(lambda line: line.strip().startswith("# "), lines[first - 2 :: -1])
-    return "\n".join([line.strip().removeprefix("# ") for line in above][::-1])

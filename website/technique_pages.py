@@ -1,4 +1,4 @@
-"""One Markdown page for each technique, from its declaration and its docstring, and an index of them.
+"""One Markdown page for each technique, from its declaration, docstring and comments, and an index of them.
 
 A page says nothing that the code does not say: what is wrong with it is corrected in the technique's file.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import textwrap
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from benchmark.techniques import Technique, list_techniques
 from benchmark.techniques._checks import parameter_rules
 from benchmark.techniques.base import Stage
 from benchmark.text.markdown import code, plain, table
+from website.comments import field_comments
 from website.links import link_to
 
 __all__ = ["Figures", "documentation_flaws", "technique_page", "technique_pages"]
@@ -87,7 +87,7 @@ def technique_page(
     if flaws:
         raise ReportError(
             f"The docstring of {technique.__name__} is no page yet",
-            expected=", ".join(map(repr, _DEMANDED)) + " and a description of each parameter",
+            expected=", ".join(map(repr, _DEMANDED)) + " and a comment on each parameter",
             got="; ".join(flaws),
             remedy=f"complete it in {inspect.getfile(technique)}",
         )
@@ -145,13 +145,11 @@ def _parameters(technique: type[Technique]) -> Iterator[str]:
             code(name),
             _valid(rule),
             code(inspect.signature(technique).parameters[name].default),
-            _inline(_meaning(technique, name)),
+            _sentence(_meaning(technique, name)),
         )
         for name, rule in rules.items()
     ]
     yield table(("name", "valid values", "default", "meaning"), rows)
-    for names, remark in _remarks(technique):
-        yield f"{', '.join(map(code, names))}: {_inline(remark)}"
 
 
 def _valid(rule: Any) -> str:
@@ -165,11 +163,10 @@ def _valid(rule: Any) -> str:
 
 
 def _capabilities(technique: type[Technique]) -> Iterator[tuple[str, ...]]:
-    # What the contract documents as true or false is a capability.
-    for names, kind, description in _entries(_sections(Technique)["Attributes"]):
-        if kind.startswith("bool"):
-            for name in names:
-                yield code(name), "yes" if getattr(technique, name) else "no", _inline(description)
+    for name, meaning in field_comments(Technique).items():
+        value = getattr(technique, name, None)
+        if isinstance(value, bool):
+            yield code(name), "yes" if value else "no", _sentence(meaning)
 
 
 def _source(technique: type[Technique], folder: Path, root: Path) -> str:
@@ -210,14 +207,13 @@ def _sections(owner: type) -> dict[str, str]:
 
 
 def _parts(technique: type[Technique]) -> dict[str, str]:
-    """Return the summary under "", and Idea, Changes, Limits and all sections but that of the parameters.
+    """Return the summary under "", and Idea, Changes, Limits and all sections.
 
     Idea runs on to the next of them, Changes and Limits to the end of their paragraphs; what is left over is
     among the Details.
     """
     sections = _sections(technique)
     summary, _, rest = sections.pop("").partition("\n\n")
-    sections.pop("Parameters", None)
     pieces = re.split(r"(?:^|(?<=\s))(Idea|Changes|Limits):\s+", rest)
     parts: dict[str, list[str]] = {"Idea": [], "Changes": [], "Limits": [], "Details": [pieces[0]]}
     for title, piece in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -228,33 +224,9 @@ def _parts(technique: type[Technique]) -> dict[str, str]:
     return {"": summary, **{title: text for title, text in (joined | sections).items() if text.strip()}}
 
 
-def _entries(section: str) -> list[tuple[list[str], str, str]]:
-    """Return names, type and description of each entry of a section of parameters."""
-    entries = []
-    for head, body in re.findall(r"(?m)^(\S.*)\n((?:[ \t]+.*\n?|\n)*)", section + "\n"):
-        names, _, kind = head.partition(" : ")
-        entries.append((names.split(", "), kind, textwrap.dedent(body).strip()))
-    return entries
-
-
-_SEE = re.compile(r"See :class:`[^`]+`\.\s*")
-
-
 def _meaning(technique: type[Technique], name: str) -> str:
-    """Return what a parameter means: the first description, own or inherited, that refers to no other."""
-    for owner in technique.__mro__:
-        for names, _, description in _entries(_sections(owner).get("Parameters", "")):
-            if name in names and not _SEE.match(description):
-                return description
-    return ""
-
-
-def _remarks(technique: type[Technique]) -> Iterator[tuple[list[str], str]]:
-    """Yield what a docstring adds on parameters that it does not describe itself."""
-    for names, _, description in _entries(_sections(technique).get("Parameters", "")):
-        reference = _SEE.match(description)
-        if reference and (remark := description[reference.end() :]):
-            yield names, remark
+    """Return the comment of a parameter, where the technique or the first parent declares it."""
+    return next((comments[name] for t in technique.__mro__ if name in (comments := field_comments(t))), "")
 
 
 # -------------------------------------------------------------------------------------------- Markdown
@@ -305,6 +277,11 @@ def _inline(text: str) -> str:
         parts += [plain(text[end : found.start()]), _token(found)]
         end = found.end()
     return "".join([*parts, plain(text[end:])])
+
+
+def _sentence(comment: str) -> str:
+    """Return a comment as a sentence in Markdown."""
+    return _inline(f"{comment[:1].upper()}{comment[1:].removesuffix('.')}.")
 
 
 def _token(found: re.Match[str]) -> str:

@@ -180,21 +180,16 @@ def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     return crossed.rename(CROSSED.join(columns))
 
 
-def by_group(
-    values: pd.Series,
-    *,
-    y_true: NDArray[np.bool_] | None = None,
-    y_pred: NDArray[np.bool_] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
-) -> Predictions:
+def by_group(values: pd.Series, **arrays: NDArray[Any] | None) -> Predictions:
     """Return predictions with the groups of an attribute, whose value for each row is in ``values``.
 
-    The groups are the values that occur, as text, sorted. The arrays are fields of
-    :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or arrays do not fit.
+    The groups are the values that occur, as text, sorted. The arrays, such as ``y_true`` and ``y_pred``, are
+    fields of :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or that
+    arrays do not fit.
     """
     _check_complete(values)
     codes, names = pd.factorize(values.astype(str).to_numpy(dtype=object), sort=True)
-    return Predictions(codes, tuple(names), y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
+    return Predictions(codes, tuple(names), **arrays)
 
 
 def _check_rows(predictions: Predictions) -> None:
@@ -427,15 +422,15 @@ def parity(
 
 
 def _both(
-    one: tuple[bool | None, str], other: tuple[bool | None, str], conventions: Conventions
+    first: tuple[bool | None, str], second: tuple[bool | None, str], conventions: Conventions
 ) -> tuple[bool | None, str]:
     """Return whether two verdicts are both True, or None and the reason why that is undefined."""
-    values = (one[0], other[0])
+    values = (first[0], second[0])
     if None not in values:
         return all(values), ""
     if values != (None, None) and (conventions == "aequitas" or False in values):
         return False, ""
-    return None, one[1] or other[1]
+    return None, first[1] or second[1]
 
 
 def overall_parity(verdicts: pd.DataFrame) -> pd.DataFrame:

@@ -70,14 +70,14 @@ _SHARE = Question(
 )
 
 
-def _reach(few: str, of_few: tuple[str, ...], most: str, of_most: tuple[str, ...]) -> Question:
+def _reach(few: str, few_metrics: tuple[str, ...], most: str, most_metrics: tuple[str, ...]) -> Question:
     """Return the question for an intervention's reach: reasons and metrics if it reaches few, or most."""
     return Question(
         "reach",
         "How many of the people that the intervention is meant for can it reach?",
         (
-            Answer("few", "only a small share: there are far fewer places", few, of_few),
-            Answer("most", "most of them", most, of_most),
+            Answer("few", "only a small share: there are far fewer places", few, few_metrics),
+            Answer("most", "most of them", most, most_metrics),
         ),
     )
 

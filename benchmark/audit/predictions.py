@@ -8,7 +8,7 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -40,12 +40,8 @@ def read_predictions(path: Path | str) -> pd.DataFrame:
 
     The file is CSV (UTF-8, commas, names in the first line; ``.csv`` or ``.csv.gz``) or Parquet
     (``.parquet``). Values of CSV stay text, without blanks around them; empty values and NA, N/A, NaN, nan,
-    null, NULL and <NA> are missing.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, has no rows, or two columns have the same name.
+    null, NULL and <NA> are missing. A DataError means that the file cannot be read, has no rows, or has two
+    columns of the same name.
     """
     path = Path(path)
     if not path.name.lower().endswith(_ENDINGS):
@@ -254,20 +250,15 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     if columns.intersections:
         crossed = intersect(pd.DataFrame(groups), attributes)
         groups[str(crossed.name)] = crossed
-    ready = {
-        attribute: replace(
-            by_group(
-                values,
-                y_true=truth.get("label"),
-                y_pred=truth["prediction"],
-                sample_weight=given["weight"].to_numpy() if "weight" in given else None,
-            ),
-            y_score=scores,
-            strata=pd.factorize(given["strata"])[0] if "strata" in given else None,
-            features=np.column_stack(list(features.values())) if features else None,
-        )
-        for attribute, values in groups.items()
+    arrays = {
+        "y_true": truth.get("label"),
+        "y_pred": truth["prediction"],
+        "y_score": scores,
+        "sample_weight": given["weight"].to_numpy() if "weight" in given else None,
+        "strata": pd.factorize(given["strata"])[0] if "strata" in given else None,
+        "features": np.column_stack(list(features.values())) if features else None,
     }
+    ready = {attribute: by_group(values, **arrays) for attribute, values in groups.items()}
     facts = {
         "rows": len(frame),
         "rows_audited": int(complete.sum()),

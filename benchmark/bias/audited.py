@@ -8,7 +8,7 @@ from benchmark.bias.registry import register
 class AuditedBias(BiasKind):
     """Train on both groups of an audit in which chance decided who belongs to which.
 
-    In an audit the groups differ only in how people treated them, and true labels do not exist. The clean
+    In an audit the groups differ only in how people treated them, and true labels are unknown. The clean
     model learns from the favored group's rows alone. At β = 1 a model learns from the recorded rows of both
     groups; there is no level between. The kind changes no row: an experiment chooses the training rows, for
     datasets with ``audit = true``.

@@ -113,8 +113,9 @@ class BiasKind(BaseModel, ABC):
     Annotated fields are its parameters, each with a default. A parameter that depends on the level of bias
     is a :class:`~benchmark.bias.level.Rate` or :class:`~benchmark.bias.level.Level`.
 
-    A kind implements one method: ``edited`` changes the network, ``chances`` makes labels wrong and rows
-    missing, ``recorded`` changes features. The chances give both the samples and their exact discrimination.
+    A kind implements at least one of three methods: ``edited`` changes the network, ``chances`` makes labels
+    wrong and rows missing, ``recorded`` changes features. The chances give both the samples and their exact
+    discrimination.
 
     At beta = 0 nothing is planted, whatever the parameters say.
     """

@@ -71,18 +71,18 @@ def nearness_to_boundary(table: Table, rng: np.random.Generator) -> Array:
     fifth = np.empty(len(table), dtype=np.intp)
     fifth[rng.permutation(len(table))] = np.arange(len(table)) % _FOLDS
     for number in range(_FOLDS):
-        others = fifth != number
-        if others.all():
+        training = fifth != number
+        if training.all():
             continue  # there are fewer rows than parts
-        if y[others].all() or not y[others].any():
+        if y[training].all() or not y[training].any():
             raise BiasError(
                 "The bias kind 'borderline' cannot tell where the decision boundary is",
                 expected="rows of both labels in any four fifths of all rows, to fit a model to",
                 got=f"{np.count_nonzero(y)} favorable labels among {len(y):,} rows",
                 remedy="use another kind on this dataset",
             )
-        model = LogisticRegression(solver="newton-cholesky", tol=1e-9).fit(features[others], y[others])
-        log_odds[~others] = model.decision_function(features[~others])
+        model = LogisticRegression(solver="newton-cholesky", tol=1e-9).fit(features[training], y[training])
+        log_odds[~training] = model.decision_function(features[~training])
     ranks = (rankdata(log_odds) - 1) / (len(table) - 1)
     # Ranks rise as probabilities do: their quantile is the rank of the probabilities' quantile.
     distance = np.abs(ranks - np.quantile(ranks, 1 - y.mean()))

@@ -38,8 +38,8 @@ class JudgedBias(BiasKind):
         if self.at_random:
             before = rows.before.take(rows.kept)
             turned = np.zeros((len(before), 2))
-            every, label = np.arange(len(before)), before.y.astype(np.intp)
-            turned[every, label] = rows.judged.shares(before)[before.deprived.astype(np.intp), label]
+            positions, label = np.arange(len(before)), before.y.astype(np.intp)
+            turned[positions, label] = rows.judged.shares(before)[before.deprived.astype(np.intp), label]
             return Chances(turned=self.rate.at(beta) * turned)
         favorable = rows.judged.favorable
         return Chances(turned=self.rate.at(beta) * np.column_stack([favorable, ~favorable]))

@@ -72,13 +72,7 @@ class Planted:
 
 @dataclass(frozen=True)
 class Bias:
-    """Steps that plant bias one after another.
-
-    Raises
-    ------
-    BiasError
-        If there is no step.
-    """
+    """Steps that plant bias one after another; a BiasError means that there is no step."""
 
     # At least one. Steps that edit the network come first, because rows are drawn from it.
     steps: tuple[BiasKind, ...]
@@ -150,11 +144,8 @@ class Bias:
     def plant(self, network: Network, beta: float) -> Planted:
         """Return a network with bias of level ``beta`` planted, from 0 (none) to 1.
 
-        Raises
-        ------
-        BiasError
-            If beta is out of range, a step cannot act on the network, a group or one of the labels would have
-            no rows, or nearly all rows would be left out.
+        A BiasError means that beta is out of range, that a step cannot act on the network, that a group or
+        one of the labels would have no rows, or that nearly all rows would be left out.
         """
         planted = self.plant_unchecked(network, beta)
         self._require_something(planted.expected)
@@ -175,10 +166,7 @@ class Bias:
     def plant_in_rows(self, rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
         """Return real rows with bias planted: with changed values, and without the rows left out.
 
-        Raises
-        ------
-        BiasError
-            If beta is out of range, or a step cannot act on the rows.
+        A BiasError means that beta is out of range, or that a step cannot act on the rows.
         """
         beta = check_beta(beta)
         self.check(rows.table.schema, [beta], has_score=rows.score is not None)
@@ -368,15 +356,15 @@ def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.
 
 def _drawn(rows: Rows, chances: Chances, rng: np.random.Generator) -> Rows:
     """Return rows with labels turned and rows left out, each with one random number per row."""
-    table, every = rows.table, np.arange(len(rows.table))
+    table, positions = rows.table, np.arange(len(rows.table))
     if chances.turned is not None:
-        turned = rng.random(len(table)) < chances.turned[every, table.y.astype(np.intp)]
+        turned = rng.random(len(table)) < chances.turned[positions, table.y.astype(np.intp)]
         labels = table.codes[:, table.schema.label_index]
         rows = replace(
             rows, table=table.with_column(table.schema.label, np.where(turned, 1 - labels, labels))
         )
     if chances.left_out is not None:
-        rows = rows.take(rng.random(len(table)) >= chances.left_out[every, rows.table.y.astype(np.intp)])
+        rows = rows.take(rng.random(len(table)) >= chances.left_out[positions, rows.table.y.astype(np.intp)])
     return rows
 
 

@@ -25,10 +25,8 @@ _REGISTRY: Registry[type[BiasKind]] = Registry(
 def register(kind: K) -> K:
     """Register a kind of bias under its ``name``: the decorator of every kind.
 
-    Raises
-    ------
-    BiasError
-        If the class is abstract, its declaration is incomplete, or its name is taken.
+    A BiasError means that the class is abstract, that its declaration is incomplete, or that its name is
+    taken.
     """
     _REGISTRY.add(vars(kind).get("name"), kind)
     return kind

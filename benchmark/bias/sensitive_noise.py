@@ -44,5 +44,5 @@ class SensitiveNoise(BiasKind):
         states = schema.columns[schema.sensitive_index].cardinality
         wrong = self.group.drawn(table, self.rate.at(beta), rng)
         codes = table.codes[:, schema.sensitive_index]
-        others = (codes + rng.integers(1, states, size=len(table))) % states
-        return table.with_column(schema.sensitive_feature, np.where(wrong, others, codes))
+        other_groups = (codes + rng.integers(1, states, size=len(table))) % states
+        return table.with_column(schema.sensitive_feature, np.where(wrong, other_groups, codes))

@@ -1,4 +1,4 @@
-"""Classifiers: an own C4.5, any scikit-learn classifier by name, and the ranker."""
+"""Classifiers: C4.5, any scikit-learn classifier by name, and the ranker."""
 
 from benchmark.classifiers.built_in import ClassifierDeclaration
 from benchmark.classifiers.factories import (

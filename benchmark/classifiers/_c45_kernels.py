@@ -1,10 +1,10 @@
 """Compiled heart of :class:`benchmark.classifiers.c45.C45Classifier`: growing, pruning and walking the tree.
 
-A tree is a handful of parallel arrays (:class:`Nodes`). Nodes are numbered in depth-first order and the
-children of a node stand side by side, one per declared category, so three things come for free: child
-``v`` of a node is ``first_child + v``, every parent has a smaller number than its descendants (a loop
-downwards is a bottom-up traversal), and the strict descendants of a node are one range of numbers. The rows
-of a node are likewise one range of a permutation of the training rows (:class:`Rows`).
+A tree is a handful of parallel arrays (:class:`Nodes`). Nodes are numbered in depth-first order, and a node's
+children have consecutive numbers, one per declared category. So child ``v`` of a node is ``first_child + v``,
+and the strict descendants of a node are one range of numbers. Every parent has a smaller number than its
+descendants, so a loop from the last node to the first goes bottom up. A node's rows are one range of a
+permutation of the training rows (:class:`Rows`).
 """
 
 import math
@@ -25,9 +25,9 @@ _MANY_VALUED = 0.3
 
 
 class Rows(NamedTuple):
-    """The training rows, and the order in which they stand; arrays have shape (n_rows,) unless noted."""
+    """The training rows, and their order; arrays have shape (n_rows,) unless noted."""
 
-    order: NDArray[np.int32]  # permutation of the rows in which those of each node stand together
+    order: NDArray[np.int32]  # permutation in which each node's rows are one range
     scratch: NDArray[np.int32]  # working memory
     codes: NDArray[np.int16]  # 0 up to its feature's cardinality, shape (n_rows, n_features), C order
     y: NDArray[np.int32]  # classes, numbered from 0
@@ -38,16 +38,16 @@ class Rows(NamedTuple):
 class Nodes(NamedTuple):
     """The nodes of a tree, root first, as parallel arrays of length n_nodes."""
 
-    feature: NDArray[np.int32]  # what the node splits on, or LEAF
+    feature: NDArray[np.int32]  # the feature of the node's split, or LEAF
     first_child: NDArray[np.int32]  # number of the child for code 0; meaningless at a leaf
     start: NDArray[np.int32]  # first position of the node's rows in the order of rows
     stop: NDArray[np.int32]  # position after the node's last row
     counts: NDArray[np.float64]  # weight of each class among the node's rows, shape (n_nodes, n_classes)
-    alive: NDArray[np.bool_]  # whether the node is still part of the tree: pruning removes none
+    alive: NDArray[np.bool_]  # whether the node is still part of the tree: pruning only marks nodes
 
 
 class Limit(NamedTuple):
-    """How pessimistic the error estimates are."""
+    """The pessimism of the error estimates."""
 
     confidence: float  # probability that the true error exceeds the estimate
     z: float  # the standard normal distribution's quantile at 1 - confidence
@@ -55,7 +55,7 @@ class Limit(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _plogp(weight: float) -> float:
-    """Return ``weight * log2(weight)``, of which entropies of unnormalized counts are sums."""
+    """Return ``weight * log2(weight)``, a term of the entropy of unnormalized counts."""
     return weight * math.log2(weight) if weight > _TOLERANCE else 0.0
 
 
@@ -65,8 +65,8 @@ def _gain_and_ratio(
 ) -> tuple[float, float]:
     """Return the information gain and gain ratio of a split, in bits (Quinlan 1993, section 2.2).
 
-    ``table`` holds the class weights of each category one after the other, ``counts`` those of the node.
-    The gain is negative if fewer than two branches would hold ``min_cases``.
+    ``table`` holds the class weights of each category one after the other, ``counts`` the class weights of
+    the node. The gain is negative if fewer than two branches would hold ``min_cases``.
     """
     n_classes, total = counts.size, counts.sum()
     before = split = _plogp(total)
@@ -110,12 +110,12 @@ def _best_feature(gains: NDArray[np.float64], ratios: NDArray[np.float64], few: 
 
 @njit(cache=True, nogil=True)
 def _partition(rows: Rows, begin: int, end: int, feature: int) -> NDArray[np.int32]:
-    """Sort the positions ``begin`` to ``end`` stably by the code of ``feature``.
+    """Return the bounds of each code after a stable sort of positions ``begin`` to ``end`` by ``feature``.
 
-    Returns the bounds: the rows with code ``v`` now stand at ``bounds[v]`` to ``bounds[v + 1]``.
+    The rows with code ``v`` are then at ``bounds[v]`` to ``bounds[v + 1]``.
     """
     order, scratch, codes = rows.order, rows.scratch, rows.codes
-    # One place further, so that filling a category moves its entry from its beginning to its end.
+    # Shifted by one, so that filling a category moves its entry from its beginning to its end.
     bounds = np.zeros(rows.cardinality[feature] + 2, np.int32)
     for i in range(begin, end):
         scratch[i] = order[i]
@@ -143,52 +143,52 @@ def _extended(array: Any, length: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def distinct(codes: NDArray[np.int16], y: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return where each distinct row occurs first, ascending, and how often it occurs.
+    """Return the first position of each distinct row, ascending, and the number of equal rows.
 
     ``codes``, shape (n_rows, n_features), are in C order.
     """
     n_rows, n_features = codes.shape
     first, times = np.empty(n_rows, np.int32), np.empty(n_rows)
     hashes = np.empty(n_rows, np.uint64)
-    # Numbers of distinct rows, each at the first free place from its hash.
+    # Numbers of distinct rows, each in the first free slot from its hash.
     slots = np.full(1024, -1, np.int32)
     n = 0
     for row in range(n_rows):
-        own = np.uint64(y[row])
+        key = np.uint64(y[row])
         for f in range(n_features):
-            own = (own ^ np.uint64(codes[row, f])) * np.uint64(0x9E3779B97F4A7C15)
-            own ^= own >> np.uint64(29)
-        slot = own & np.uint64(slots.size - 1)
+            key = (key ^ np.uint64(codes[row, f])) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+        slot = key & np.uint64(slots.size - 1)
         while True:
-            known = slots[slot]
-            if known < 0:
-                slots[slot], first[n], times[n], hashes[n] = n, row, 1.0, own
+            number = slots[slot]
+            if number < 0:
+                slots[slot], first[n], times[n], hashes[n] = n, row, 1.0, key
                 n += 1
                 break
-            if hashes[known] == own and y[first[known]] == y[row]:
+            if hashes[number] == key and y[first[number]] == y[row]:
                 same = True
                 for f in range(n_features):
-                    same &= codes[first[known], f] == codes[row, f]
+                    same &= codes[first[number], f] == codes[row, f]
                 if same:
-                    times[known] += 1.0
+                    times[number] += 1.0
                     break
             slot = (slot + np.uint64(1)) & np.uint64(slots.size - 1)
         if 2 * n > slots.size:
             slots = np.full(4 * slots.size, -1, np.int32)
-            for other in range(n):
-                slot = hashes[other] & np.uint64(slots.size - 1)
+            for number in range(n):
+                slot = hashes[number] & np.uint64(slots.size - 1)
                 while slots[slot] >= 0:
                     slot = (slot + np.uint64(1)) & np.uint64(slots.size - 1)
-                slots[slot] = other
+                slots[slot] = number
     return first[:n], times[:n]
 
 
 @njit(cache=True, nogil=True)
 def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
-    """Grow the full tree, all nodes alive; ``rows`` are reordered, ``min_cases`` is a weight."""
+    """Return the full tree, all nodes alive; ``rows`` are reordered, ``min_cases`` is a weight."""
     order, _, codes, y, weights, cardinality = rows
     n_rows, n_features = codes.shape
-    # The class weights of each category of each feature stand one after the other.
+    # The class weights of all categories of all features in one array.
     offset = np.zeros(n_features + 1, np.int64)
     for f in range(n_features):
         offset[f + 1] = offset[f] + cardinality[f] * n_classes
@@ -217,7 +217,7 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
         if total < 2 * min_cases - _TOLERANCE or total - counts[node].max() < _TOLERANCE:
             continue
 
-        # Class weights by category of every feature left, in one pass over the node's rows.
+        # Class weights by category of every remaining feature, in one pass over the node's rows.
         n_candidates = 0
         gains[:] = -1.0
         for f in range(n_features):
@@ -231,7 +231,6 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
             for j in range(n_candidates):
                 f = candidates[j]
                 table[offset[f] + codes[row, f] * n_classes + k] += weight
-        # Information gain and gain ratio of each feature left (Quinlan 1993, section 2.2).
         for f in candidates[:n_candidates]:
             gains[f], ratios[f] = _gain_and_ratio(table[offset[f] : offset[f + 1]], counts[node], min_cases)
         best = _best_feature(gains, ratios, few_valued)
@@ -246,7 +245,7 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
             counts = _extended(counts, n_nodes)
         feature[node], first_child[node], path[depth] = best, first, best
         bounds = _partition(rows, start[node], stop[node], best)
-        # The last branch first, so that the first one leaves the stack first and numbers are depth-first.
+        # The last branch first, so that the first branch leaves the stack first: depth-first numbers.
         for v in range(cardinality[best] - 1, -1, -1):
             child = first + v
             feature[child], first_child[child] = LEAF, 0
@@ -261,7 +260,7 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
 
 @njit(cache=True, nogil=True)
 def _ends(nodes: Nodes, cardinality: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number after each node's last descendant (the first one is ``first_child``)."""
+    """Return the number after each node's last descendant (the first descendant is ``first_child``)."""
     ends = np.zeros(nodes.feature.size, np.int64)
     for node in range(nodes.feature.size - 1, -1, -1):
         if nodes.feature[node] != LEAF:
@@ -273,7 +272,7 @@ def _ends(nodes: Nodes, cardinality: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @njit(cache=True, nogil=True)
 def collapse(nodes: Nodes, cardinality: NDArray[np.int64]) -> None:
-    """Turn subtrees that classify their training rows no better than a leaf would into leaves, in place."""
+    """Turn subtrees that classify their training rows no better than a leaf into leaves, in place."""
     feature, first_child, _, _, counts, alive = nodes
     ends = _ends(nodes, cardinality)
     as_leaf, as_tree = np.empty(feature.size), np.empty(feature.size)
@@ -304,8 +303,8 @@ def _upper_limit(cases: float, errors: float, z: float) -> float:
 def _estimated_errors(counts: NDArray[np.float64], limit: Limit) -> float:
     """Return the pessimistic number of errors of a leaf (Quinlan 1993, section 4.2).
 
-    This is the upper confidence limit of a binomial proportion: exact for no error, the normal approximation
-    with continuity correction for one error and more, and linear between the two.
+    This is the upper confidence limit of a binomial proportion. It is exact for no error, the normal
+    approximation with continuity correction for one error and more, and linear between the two.
     """
     cases: float = counts.sum()
     if cases < _TOLERANCE:
@@ -321,13 +320,13 @@ def _estimated_errors(counts: NDArray[np.float64], limit: Limit) -> float:
 
 @njit(cache=True, nogil=True)
 def _largest_branch(nodes: Nodes, node: int, cardinality: NDArray[np.int64]) -> int:
-    """Return the child that holds the largest weight, the last one of equals."""
+    """Return the child of largest weight, the last in a tie."""
     first = int(nodes.first_child[node])
-    largest, weight = first, 0.0
+    largest, largest_weight = first, 0.0
     for child in range(first, first + cardinality[nodes.feature[node]]):
-        own = nodes.counts[child].sum()
-        if own >= weight - _TOLERANCE:
-            largest, weight = child, own
+        weight = nodes.counts[child].sum()
+        if weight >= largest_weight - _TOLERANCE:
+            largest, largest_weight = child, weight
     return largest
 
 
@@ -343,8 +342,8 @@ def _raised_estimate(
 ) -> float:
     """Return the estimated errors of ``branch`` if it received all rows of its parent ``node``.
 
-    Only leaves that the siblings' rows would reach change, so only these are estimated anew. ``gained``, of
-    shape (n_nodes, n_classes), is all zero before and after.
+    Only leaves that the siblings' rows would reach are estimated anew. ``gained``, shape (n_nodes,
+    n_classes), is all zero before and after.
     """
     feature, first_child, start, stop, counts, _ = nodes
     reached = rows.scratch
@@ -381,9 +380,8 @@ def _hand_down(nodes: Nodes, node: int, rows: Rows) -> None:
 def prune(nodes: Nodes, rows: Rows, limit: Limit, subtree_raising: bool) -> None:
     """Prune by pessimistic error estimates, bottom up and in place (Quinlan 1993, chapter 4).
 
-    A node becomes a leaf, or is replaced by its largest branch (which then receives all its rows and is
-    pruned again), or stays. ``rows`` are in the order that :func:`grow` gave them, which is changed with the
-    tree.
+    A node becomes a leaf, or gives way to its largest branch (which receives all its rows and is pruned
+    again), or stays. ``rows`` are in the order of :func:`grow`, which changes with the tree.
     """
     feature, first_child, _, _, counts, alive = nodes
     ends = _ends(nodes, rows.cardinality)
@@ -399,7 +397,7 @@ def prune(nodes: Nodes, rows: Rows, limit: Limit, subtree_raising: bool) -> None
         if not alive[node] or feature[node] == LEAF:
             continue
         first = first_child[node]
-        # Pessimistic errors of the three alternatives: the subtree, a leaf, the largest branch.
+        # Pessimistic errors of the three choices: the subtree, a leaf, the largest branch.
         as_tree = estimate[first : first + rows.cardinality[feature[node]]].sum()
         as_leaf = _estimated_errors(counts[node], limit)
         as_branch = np.inf
@@ -413,7 +411,7 @@ def prune(nodes: Nodes, rows: Rows, limit: Limit, subtree_raising: bool) -> None
             feature[node] = LEAF
             estimate[node] = as_leaf
         elif as_branch <= as_tree + _PRUNING_SLACK:
-            # Subtree raising: the largest branch takes the node's place and all of its rows.
+            # Subtree raising: the largest branch replaces the node and takes all of its rows.
             alive[first : first_child[branch]] = False
             alive[ends[branch] : ends[node]] = False
             feature[node], first_child[node], ends[node] = feature[branch], first_child[branch], ends[branch]
@@ -423,7 +421,7 @@ def prune(nodes: Nodes, rows: Rows, limit: Limit, subtree_raising: bool) -> None
                     _hand_down(nodes, inner, rows)
                 elif alive[inner]:
                     estimate[inner] = _estimated_errors(counts[inner], limit)
-            node = ends[node]  # once more from the bottom, with the rows that the branch has gained
+            node = ends[node]  # again from the bottom, because the branch has gained rows
         else:
             estimate[node] = as_tree
 
@@ -435,10 +433,10 @@ def walk(
     first_child: NDArray[np.int32],
     cardinality: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """Return the node at which each row's way from the root ends: a leaf, or where its code is unknown.
+    """Return the last node of each row's path: a leaf, or a node that splits on an unknown code.
 
-    Unknown are codes, shape (n_rows, n_features), Fortran order, outside a feature's categories. The tree has
-    no dead nodes.
+    A code outside a feature's categories is unknown. ``codes``, shape (n_rows, n_features), are in Fortran
+    order. The tree has no dead nodes.
     """
     ends = np.empty(codes.shape[0], np.int32)
     for row in range(ends.size):

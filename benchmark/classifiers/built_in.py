@@ -1,4 +1,4 @@
-"""The classifiers that have a short name. What is declared of one is in its cells' keys, and in no others."""
+"""The classifiers that have a short name. A declaration is part of its classifier's cell keys alone."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +14,8 @@ class ClassifierDeclaration:
     # The class's parameter for the numbers of states, shape (n_features,), if it reads codes as categories;
     # otherwise codes are one-hot encoded.
     cardinality_parameter: str | None = None
-    settings: tuple[tuple[str, Any], ...] = ()  # parameters that are not left at the class's defaults
-    extra: str = ""  # the optional part of this package that brings the class, if one does
+    settings: tuple[tuple[str, Any], ...] = ()  # parameters that differ from the class's defaults
+    extra: str = ""  # the optional part of this package that brings the class, if any
 
 
 BUILT_IN = (
@@ -56,4 +56,4 @@ BUILT_IN = (
         extra="lightgbm",
     ),
 )
-"""Those of this package, in the order in which they are registered."""
+"""This package's classifiers, in the order of registration."""

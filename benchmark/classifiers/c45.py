@@ -25,7 +25,7 @@ _TOLERANCE = 1e-6  # probabilities closer than this are equal: sums of weights c
 
 
 class C45InputError(ClassifierError, ValueError):
-    """A parameter or an input is invalid: a ``ValueError`` as scikit-learn's tools expect of an estimator."""
+    """A parameter or an input is invalid; also a ``ValueError``, which scikit-learn's tools expect."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Tree:
     feature, and come after it.
     """
 
-    feature: NDArray[np.int32]  # what a node splits on; -1 at a leaf; shape (n_nodes,)
+    feature: NDArray[np.int32]  # the feature of a node's split; -1 at a leaf; shape (n_nodes,)
     first_child: NDArray[np.int32]  # the child for code v is first_child + v; -1 at a leaf; shape (n_nodes,)
     class_weights: NDArray[np.float64]  # of a node's training rows, shape (n_nodes, n_classes)
     probabilities: NDArray[np.float64]  # class frequencies; its parent's if a node has no training rows
@@ -48,7 +48,7 @@ class Tree:
 
     @property
     def majority(self) -> NDArray[np.intp]:
-        """Position of the most frequent class of each node, the first one of equals, shape (n_nodes,)."""
+        """Position of each node's most frequent class, the first in a tie, shape (n_nodes,)."""
         highest = self.probabilities.max(axis=1, keepdims=True)
         return np.asarray((self.probabilities >= highest - _TOLERANCE).argmax(axis=1))
 
@@ -75,10 +75,10 @@ class Tree:
 class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """C4.5 decision tree for categorical features.
 
-    Builds the tree that Weka's J48 builds from nominal attributes. Among the features whose information gain
-    is at least the average gain, a node splits on the one with the highest gain ratio, into one branch for
-    each declared category. Subtrees that classify their training rows no better than a leaf are collapsed;
-    then the tree is pruned bottom up by pessimistic error estimates.
+    Builds the tree that Weka's J48 builds from nominal attributes. A node splits on the feature of highest
+    gain ratio, among features of at least average information gain. The split has one branch for each
+    declared category. Subtrees that classify their training rows no better than a leaf are collapsed. Then
+    the tree is pruned bottom up by pessimistic error estimates.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether pruning may replace a node by its largest branch (False: J48's ``-S``). Ignored if ``prune``
         is False.
     categories : sequence of int, optional
-        Number of categories of each feature. By default, that of the categorical's dtype for a column of a
-        data frame, and otherwise the highest code in ``X`` plus 1. A category without training rows still
-        becomes a leaf, which predicts as its parent does and counts in ``n_leaves_`` and ``tree_size_``.
+        Number of categories of each feature. By default, a pandas categorical's number of categories;
+        otherwise the highest code in ``X`` plus 1. A category without training rows still becomes a leaf,
+        which predicts like its parent and counts in ``n_leaves_`` and ``tree_size_``.
 
     Attributes
     ----------
@@ -105,30 +105,24 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cardinality_ : ndarray of int64, shape (n_features,)
         Number of categories of each feature.
     feature_categories_ : tuple of (Index or None), length n_features
-        The categories of each feature that came as a pandas categorical.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str, shape (n_features,)
-        Names of the features, if ``X`` was a data frame.
-    n_leaves_ : int
-        Number of leaves.
-    tree_size_ : int
-        Number of nodes, leaves included.
+        The categories of each feature that is a pandas categorical.
+    n_leaves_, tree_size_ : int
+        Number of leaves, and of all nodes.
     tree_ : Tree
         The tree itself.
 
     Notes
     -----
-    Every choice between equals is settled: the first of equal features splits, the last of equal branches is
-    the largest one, and the first of equally frequent classes in ``classes_`` is predicted. The tree does not
-    depend on the order of the rows (but for rounding in sums of fractional weights).
+    Ties are fixed. The first of equal features splits, the last of equal branches is the largest, and the
+    first of equally frequent classes in ``classes_`` is predicted. The tree does not depend on the order of
+    the rows (but for rounding in sums of fractional weights).
 
-    Weights are counted as cases: ``min_cases`` and the error estimates speak of weight, so weights should
-    average about 1. Rows of weight 0 are ignored.
+    Weights count as cases: ``min_cases`` and the error estimates are in weight, so weights should average
+    about 1. Rows of weight 0 are ignored.
 
     ``X`` must be complete in training. In prediction a code that is negative or not below the feature's
-    cardinality is unknown (a missing or new category of a data frame becomes -1): the row then stops at the
-    node that asks for it, and receives that node's class frequencies.
+    cardinality is unknown. So is a missing or new category of a data frame, which becomes -1. The row then
+    stops at the node that splits on this feature, and gets that node's class frequencies.
 
     References
     ----------
@@ -177,34 +171,18 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Build the tree.
+        """Return the classifier with its tree.
 
-        Parameters
-        ----------
-        X : array-like of int, shape (n_rows, n_features), or DataFrame
-            Codes from 0; columns of a data frame are categoricals or codes.
-        y : array-like, shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of float, shape (n_rows,), optional
-            Finite weights of at least 0, in cases; 1 by default.
-
-        Returns
-        -------
-        C45Classifier
-            Itself.
-
-        Raises
-        ------
-        C45InputError
-            If a parameter is out of range, a code is negative, fractional or too high, or a weight is
-            negative or all of them are zero.
-        ValueError
-            If the shapes do not fit each other, or a value is missing or not a number.
+        ``X``, shape (n_rows, n_features), has codes from 0; columns of a data frame are categoricals or
+        codes. ``y`` has class labels, shape (n_rows,). ``sample_weight``, shape (n_rows,), has finite weights
+        of at least 0, in cases; 1 by default. Raises :class:`C45InputError` if a parameter is out of range, a
+        code negative, fractional or too high, a weight negative, or all weights zero. Raises
+        :class:`ValueError` if the shapes do not fit each other, or a value is missing or not a number.
         """
         self._check_parameters()
         declared = _declared_categories(X) if isinstance(X, pd.DataFrame) else ()
         coded, labels = self._validated(_coded(X, declared), y)
-        if labels.dtype.kind not in "biu":  # whole numbers are classes, whatever they are
+        if labels.dtype.kind not in "biu":  # whole numbers always are classes
             check_classification_targets(labels)
         codes = _checked_codes(coded)
         weights = _checked_weights(sample_weight, codes)
@@ -217,7 +195,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         codes, numbers = np.array(codes, order="C"), classes.astype(np.int32)  # copies, writable for kernels
         if sample_weight is None:
-            # Equal rows count as one: sums of ones have no rounding, so that the tree is the same.
+            # Equal rows become one row: sums of ones have no rounding, so the tree is the same.
             first, weights = distinct(codes, numbers)
             codes, numbers = codes[first], numbers[first]
         rows = Rows(
@@ -239,7 +217,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
-        """Return the most frequent class where each row ends, the first one of equals, shape (n_rows,).
+        """Return the most frequent class at each row's node, the first in a tie, shape (n_rows,).
 
         ``X`` is as in training, but codes may be unknown. Raises :class:`ValueError` if the number or the
         names of features differ from training, or a value is no whole number.
@@ -248,24 +226,24 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[self.tree_.majority][nodes])
 
     def predict_both(self, X: ArrayLike | pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return what :meth:`predict` and :meth:`predict_proba` do, of one walk through the tree."""
+        """Return the results of :meth:`predict` and :meth:`predict_proba` from one walk through the tree."""
         nodes = self._walk(X)
         labels = self.classes_[self.tree_.majority]
         return np.asarray(labels[nodes]), np.asarray(self.tree_.probabilities[nodes])
 
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
-        """Return the class frequencies where each row ends, shape (n_rows, n_classes); else as ``predict``.
+        """Return the class frequencies at each row's node, shape (n_rows, n_classes); ``X`` as for predict.
 
-        They are shares of the training weight at the leaf, without smoothing, in the order of ``classes_``.
+        They are shares of the node's training weight, without smoothing, in the order of ``classes_``.
         """
         nodes = self._walk(X)
         return np.asarray(self.tree_.probabilities[nodes])
 
     def export_text(self) -> str:
-        """Draw the tree as text, one line per branch.
+        """Return the tree as text, one line per branch.
 
-        At each leaf stand the predicted class and, in parentheses, the weight of its training rows and, after
-        a stroke, of those of another class.
+        A leaf shows the predicted class. In parentheses are the weight of its training rows and, after a
+        slash, the weight of rows of other classes.
         """
         check_is_fitted(self)
         tree = self.tree_
@@ -304,8 +282,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the number of categories of each feature, shape (n_features,)."""
         needed = codes.max(axis=0).astype(np.int64) + 1
         if self.categories is None:
-            declared = [0 if known is None else len(known) for known in self.feature_categories_]
-            return np.where([known is None for known in self.feature_categories_], needed, declared)
+            declared = [0 if names is None else len(names) for names in self.feature_categories_]
+            return np.where([names is None for names in self.feature_categories_], needed, declared)
         given = np.asarray(self.categories)
         fits = given.shape == needed.shape and given.dtype.kind in "iu"
         if not (fits and ((given >= 1) & (given <= _MAX_CARDINALITY)).all()):
@@ -322,7 +300,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return cardinality
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return what scikit-learn's check returns, without its cost where the types say that all is well."""
+        """Return checked input; scikit-learn's check, which is slow, runs only if types do not suffice."""
         labels = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"
         if not (_is_codes(X) and labels and len(X) == len(y) and self._nameless):
             X, y = validate_data(self, X, y, dtype="numeric")
@@ -335,7 +313,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return not hasattr(self, "feature_names_in_")
 
     def _walk(self, X: Any) -> NDArray[np.int32]:
-        """Return the node where each row ends, shape (n_rows,)."""
+        """Return the last node of each row's path, shape (n_rows,)."""
         check_is_fitted(self)
         coded = _coded(X, self.feature_categories_)
         if not (_is_codes(coded) and coded.shape[1] == self.n_features_in_ and self._nameless):
@@ -345,10 +323,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the labels that there are, ascending, and which of them each row has."""
+    """Return the distinct labels, ascending, and the number of each row's label among them."""
     if labels.dtype.kind == "i" and labels.min() >= 0 and labels.max() < len(labels):
-        there = np.bincount(labels) > 0  # without sorting
-        return np.flatnonzero(there).astype(labels.dtype), (np.cumsum(there) - 1)[labels]
+        present = np.bincount(labels) > 0  # without sorting
+        return np.flatnonzero(present).astype(labels.dtype), (np.cumsum(present) - 1)[labels]
     classes, numbers = np.unique(labels, return_inverse=True)
     return classes, numbers
 
@@ -363,7 +341,7 @@ def _declared_categories(X: pd.DataFrame) -> tuple[pd.Index | None, ...]:
 
 
 def _coded(X: Any, declared: tuple[pd.Index | None, ...]) -> Any:
-    """Replace the categoricals of a data frame by their codes among the ``declared`` categories."""
+    """Return a data frame with codes among the ``declared`` categories in place of categoricals."""
     if not isinstance(X, pd.DataFrame):
         return X
     columns = {}
@@ -371,10 +349,10 @@ def _coded(X: Any, declared: tuple[pd.Index | None, ...]) -> Any:
         column = X.iloc[:, i]
         if isinstance(dtype, pd.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
-            known = declared[i] if i < len(declared) else None
-            if known is not None and not known.equals(dtype.categories):
+            expected = declared[i] if i < len(declared) else None
+            if expected is not None and not expected.equals(dtype.categories):
                 # A missing value, code -1, takes the last entry.
-                codes = np.append(known.get_indexer(dtype.categories), _UNKNOWN)[codes]
+                codes = np.append(expected.get_indexer(dtype.categories), _UNKNOWN)[codes]
             columns[i] = codes
         elif dtype.kind in "biuf":
             columns[i] = column.to_numpy()
@@ -399,7 +377,7 @@ def _invalid(name: str, expected: str, got: object) -> C45InputError:
 
 
 def _as_codes(X: NDArray[Any]) -> NDArray[np.int16]:
-    """Return ``X`` as int16, with -1 for what is no code at all; refuse fractions."""
+    """Return ``X`` as int16, with -1 for numbers that are no codes; refuse fractions."""
     if X.dtype == CODE_DTYPE:
         return X
     if X.dtype.kind == "f":
@@ -417,7 +395,7 @@ def _as_codes(X: NDArray[Any]) -> NDArray[np.int16]:
 
 
 def _checked_codes(X: NDArray[Any]) -> NDArray[np.int16]:
-    """Return training codes as int16; refuse what is no code."""
+    """Return training codes as int16; refuse numbers that are no codes."""
     codes = _as_codes(X)
     if codes.min() < 0:
         row, feature = np.argwhere(codes < 0)[0]

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     try:
-        code: int = options.command(options)
+        return int(options.command(options))
     except BetabenchError as error:
         print(f"betabench: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -59,7 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         print(f"\nbetabench: {stop if stop.args else 'interrupted'}", file=sys.stderr)
         return EXIT_INTERRUPTED
-    return code
 
 
 def _parser() -> argparse.ArgumentParser:

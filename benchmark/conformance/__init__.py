@@ -1,4 +1,4 @@
-"""The conformance suite: what every technique, kind of bias and metric must do, checked on made-up rows."""
+"""The conformance suite: checks of techniques, kinds of bias and metrics on made-up rows."""
 
 from benchmark.conformance._example import example_table
 from benchmark.conformance._under_test import NonconformityError

@@ -1,4 +1,4 @@
-"""A made-up table with planted discrimination, and what the checks change about it."""
+"""A made-up table with planted discrimination, and changed copies of it for the checks."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,17 +15,10 @@ def example_table(
 ) -> Table:
     """Return a made-up table with planted discrimination.
 
-    It has an ordered and two unordered columns (one of them a proxy of the group, one with a state that never
-    occurs), a sensitive feature of three states and a label whose favorable state has code 0.
-
-    Parameters
-    ----------
-    rows, seed : int, defaults 600 and 7
-        Number of rows, and seed of the generator that draws them.
-    positives : tuple of bool, default (True, True)
-        Whether the favored, and the deprived, group has rows of favorable label.
-    extra_columns : int, default 0
-        Further columns of 2 to 16 states, alternately ordered and unordered, in which the skill shows.
+    It has an ordered column, the skill, and two unordered columns: a proxy of the group, and a column with a
+    state that never occurs. The sensitive feature has three states. The label's favorable state has code 0.
+    ``positives`` says whether the favored, and the deprived, group has rows of favorable label.
+    ``extra_columns`` depend on the skill, have 2 to 16 states, and are alternately ordered and unordered.
     """
     rng = np.random.default_rng(seed)
     group = rng.choice(3, rows, p=[0.5, 0.35, 0.15])
@@ -63,7 +56,7 @@ def made_up_scores(table: Table) -> NDArray[np.float64]:
 
 
 def scored(table: Table) -> Scored:
-    """Return the example's rows, labels hidden, with made-up scores by which the deprived are behind."""
+    """Return rows with hidden labels, and made-up scores, which are lower for the deprived."""
     return Scored(table.hide_label(), made_up_scores(table))
 
 
@@ -85,9 +78,9 @@ def renamed(table: Table) -> Table:
 
 
 def recoded(table: Table, names: Iterable[str] | None = None) -> Table:
-    """Move the codes of unordered columns on by one: of those named, or of all, roles included.
+    """Return a table with the codes of unordered columns shifted by one: the named columns, or all.
 
-    No state keeps its code, as the middle one of three would if they were reversed.
+    Roles are included. No state keeps its code, as the middle of three states would in a reversal.
     """
     columns = table.schema.columns
     for name in [c.name for c in columns if not c.ordered] if names is None else names:
@@ -97,7 +90,7 @@ def recoded(table: Table, names: Iterable[str] | None = None) -> Table:
 
 
 def swapped(table: Table) -> Table:
-    """Exchange the codes of the deprived group and of the other group that :func:`merged` leaves."""
+    """Return a table with exchanged codes of the deprived group and of the other group of :func:`merged`."""
     schema = table.schema
     codes = np.arange(schema.column(schema.sensitive_feature).cardinality)
     pair = [schema.deprived_code, _other_code(schema)]
@@ -106,7 +99,7 @@ def swapped(table: Table) -> Table:
 
 
 def _permuted(table: Table, name: str, new: NDArray[np.integer]) -> Table:
-    """Give each state of a column a new code, shape (n_states,)."""
+    """Return a table with a new code for each state of a column; ``new`` has shape (n_states,)."""
     schema = table.schema
     i, column = schema.index(name), schema.column(name)
     states = tuple(column.states[old] for old in np.argsort(new))
@@ -117,14 +110,14 @@ def _permuted(table: Table, name: str, new: NDArray[np.integer]) -> Table:
 
 
 def flipped(table: Table) -> Table:
-    """Give every row the other label."""
+    """Return a table in which every row has the other label."""
     return table.with_column(table.schema.label, 1 - table.codes[:, table.schema.label_index])
 
 
 def told_by_skill(rows: int, seed: int, wrong: float = 0.0) -> Table:
-    """Return the example with another label, which the skill tells, and a skill that all groups have alike.
+    """Return the example with a label that follows from the skill, and with the same skill in all groups.
 
-    Where some labels are wrong, a copy of the label says more of it than the skill does.
+    A share ``wrong`` of the labels is wrong. Then a copy of the label predicts it better than the skill.
     """
     table, rng = example_table(rows, seed), np.random.default_rng(seed)
     schema = table.schema
@@ -135,7 +128,7 @@ def told_by_skill(rows: int, seed: int, wrong: float = 0.0) -> Table:
 
 
 def merged(table: Table) -> Table:
-    """Give all rows outside of the deprived group one state of the sensitive feature."""
+    """Return a table in which all rows outside of the deprived group have one state."""
     schema = table.schema
     codes = np.where(table.deprived, schema.deprived_code, _other_code(schema))
     return table.with_column(schema.sensitive_feature, codes)
@@ -146,7 +139,7 @@ def _other_code(schema: Schema) -> int:
 
 
 class Shown(Table):
-    """Rows whose labels are not hidden, though everything that predicts hides them."""
+    """Rows whose labels stay visible, although every predictor hides them."""
 
     def hide_label(self) -> Table:
         return self

@@ -1,4 +1,4 @@
-"""A technique under test: what it answers, and by how much two answers differ."""
+"""A technique under test: its answers, and the difference between two of them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from benchmark.errors import TechniqueError
 from benchmark.techniques.base import Estimator, Predictor, Prepared, PreProcessing, Technique, Tools
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
-# Sums of the same numbers in another order differ by rounding, which shows where a score is this near to 1/2,
-# and in the last digits of a weight.
+# Sums in another order differ by rounding, which may change weights by this share, and decisions of scores
+# this near to 1/2.
 _TOLERANCE = 1e-6
-# Mean shares of favorable answers that differ by more do not do so by lot: over so many seeds it is three
-# standard errors even in the smallest cell compared, 41 rows, if all its answers were tosses of a coin.
-# Answers that are the same row by row under the first seeds need no more of them.
+# Mean shares of favorable answers that differ by more do not differ by chance. With this number of seeds it
+# is three standard errors even in the smallest compared cell, 41 rows, if coins decided its answers. Answers
+# that are the same row by row under the first seeds need no more of them.
 _SEEDS, _SEEDS_IF_ALIKE = 50, 3
 SHARE_TOLERANCE = 0.05
 
@@ -39,16 +39,16 @@ class NonconformityError(TechniqueError):
 
 
 class CautionError(NonconformityError):
-    """What a technique does may be meant, but should be looked at."""
+    """A technique's behavior may be intended, but deserves a look."""
 
 
 class NotApplicableError(Exception):
-    """The check does not concern this technique; the message says why."""
+    """The check does not apply to this technique; the message says why."""
 
 
 @dataclass(frozen=True)
 class TechniqueUnderTest:
-    """A technique under test, with what it is handed."""
+    """A technique under test, with its tools."""
 
     technique: Technique
     classifier: Callable[[NDArray[np.int64]], Estimator]
@@ -64,41 +64,40 @@ class TechniqueUnderTest:
     def predict(self, train: Table, test: Table) -> NDArray[np.bool_]:
         return self.fit(train).predict(test)
 
-    def asks_for_classifier(self) -> bool:
-        """Fit on the example table, and return whether a classifier was asked for."""
-        asked: list[NDArray[np.int64]] = []
+    def calls_classifier(self) -> bool:
+        """Return whether a fit on the example table builds a classifier."""
+        calls: list[NDArray[np.int64]] = []
 
         def noted(cardinalities: NDArray[np.int64]) -> Estimator:
-            asked.append(cardinalities)
+            calls.append(cardinalities)
             return self.classifier(cardinalities)
 
         replace(self, classifier=noted).fit(example_table())
-        return bool(asked)
+        return bool(calls)
 
     @cached_property
     def trial(self) -> _Trial:
-        """A fit on the example table that several checks share, and what was noticed meanwhile."""
+        """A fit on the example table that several checks share."""
         train, test = train_and_test()
         before = [_content(table) for table in (train, test)]
         with captured_output() as written:
             predictor = self.fit(train)
-            ask(predictor, test)
+            predictions_and_scores(predictor, test)
         return _Trial(predictor, "".join(written), before != [_content(t) for t in (train, test)])
 
     @cached_property
     def repetition(self) -> tuple[Answers, bool]:
-        """What a second fit answers, and whether a global generator was used meanwhile."""
+        """The answers of a second fit, and whether it used a global generator."""
         _ = self.trial  # first, because libraries may use these generators when they are imported
         with _marked_global_state() as marked:
             answers = TechniqueUnderTest(self.technique, self.classifier, self.ranker, self.seed).answers()
             return answers, _global_state() != marked
 
     def answers(self, test: Table | None = None) -> Answers:
-        """Ask for all that shows of the fit: predictions, scores and, of pre-processing, prepared data."""
+        """Return all visible results of the fit: predictions, scores, and prepared data if there are any."""
         test = example_table(200, seed=8) if test is None else test
-        shown = ask(self.fitted, test)
         data = _data(self.prepared, test) if isinstance(self.technique, PreProcessing) else None
-        return Answers(*shown, data)
+        return Answers(*predictions_and_scores(self.fitted, test), data)
 
     @property
     def fitted(self) -> Predictor:
@@ -118,31 +117,30 @@ class _Trial:
     tables_changed: bool
 
 
-def ask(predictor: Predictor, test: Table) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
-    """Return predictions, and scores if there are any."""
+def predictions_and_scores(
+    predictor: Predictor, test: Table
+) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
     predicted = predictor.predict(test)
     return predicted, None if predictor.predict_score is None else predictor.predict_score(test)
 
 
 @dataclass(frozen=True)
 class _Data:
-    """What a classifier trains on, with its weights, and what it predicts from."""
+    """Training rows of a classifier with their weights, and the rows that it predicts from, in words."""
 
     rows: NDArray[np.str_]
     weight: NDArray[np.float64]
     shown: NDArray[np.str_]
 
     def distance(self, other: _Data) -> float:
-        """Return which share of the weight lies on other training rows, or of test rows is another.
+        """Return the share of weight on different training rows, or of different test rows if it is larger.
 
-        The order of the training rows does not count, but for that of rounding.
+        The order of training rows does not count, nor does rounding.
         """
         _, distinct = np.unique(np.concatenate([self.rows, other.rows]), return_inverse=True)
-        here = np.arange(len(distinct)) < len(self.rows)
-        first, second = (
-            np.bincount(distinct[part], data.weight, distinct.max() + 1)
-            for part, data in ((here, self), (~here, other))
-        )
+        split = len(self.rows)
+        first = np.bincount(distinct[:split], self.weight, distinct.max() + 1)
+        second = np.bincount(distinct[split:], other.weight, distinct.max() + 1)
         apart = np.abs(first - second)
         apart[apart <= _TOLERANCE * np.maximum(first, second)] = 0.0
         return float(max(apart.sum() / (first + second).sum(), np.mean(self.shown != other.shown)))
@@ -154,36 +152,36 @@ class _Data:
             or not np.allclose(self.weight, other.weight, rtol=_TOLERANCE),
             "transformed test rows differ": not np.array_equal(self.shown, other.shown),
         }
-        return [what for what, seen in differ.items() if seen]
+        return [text for text, seen in differ.items() if seen]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """All that shows of a fit."""
+    """All visible results of a fit."""
 
     predicted: NDArray[np.bool_]
     score: NDArray[np.float64] | None
     data: _Data | None
 
     def differences(self, other: Answers) -> str:
-        """Say in what two answers to the same questions differ; nothing if they agree."""
-        found = []
+        """Return the differences between two answers in words; "" if they agree."""
+        differences = []
         wrong = np.count_nonzero(self.predicted != other.predicted)
         if wrong:
-            found.append(f"{wrong} of {len(self.predicted)} predictions differ")
+            differences.append(f"{wrong} of {len(self.predicted)} predictions differ")
         if self.score is None or other.score is None:
             if self.score is not other.score:
-                found.append("only one has scores")
+                differences.append("only one has scores")
         elif not np.allclose(self.score, other.score, rtol=0, atol=_TOLERANCE):
-            found.append(f"scores differ by up to {np.abs(self.score - other.score).max():.3g}")
+            differences.append(f"scores differ by up to {np.abs(self.score - other.score).max():.3g}")
         if self.data is not None and other.data is not None:
-            found.extend(self.data.differences(other.data))
-        return ", ".join(found)
+            differences.extend(self.data.differences(other.data))
+        return ", ".join(differences)
 
 
 def demand_fixed(tested: TechniqueUnderTest) -> None:
     if tested.technique.randomised:
-        raise NotApplicableError("it is randomised")
+        raise NotApplicableError("it is randomized")
 
 
 def demand_repeatable(tested: TechniqueUnderTest) -> None:
@@ -192,15 +190,14 @@ def demand_repeatable(tested: TechniqueUnderTest) -> None:
 
 
 def difference(tested: TechniqueUnderTest, first: tuple[Table, Table], second: tuple[Table, Table]) -> float:
-    """Return which share of the result differs between two pairs of training and test rows.
+    """Return the share of the result that differs between two pairs of training and test rows.
 
-    That is the share of prepared data, or of predictions where scores do not say that rounding decided.
+    The result is prepared data, or predictions. A prediction does not differ if its score is 1/2 to within
+    rounding.
     """
     if isinstance(tested.technique, PreProcessing):
-        data, other = (
-            _data(tested.technique.prepare(train, tested.tools()), test) for train, test in (first, second)
-        )
-        return data.distance(other)
+        prepared = [tested.technique.prepare(train, tested.tools()) for train, _ in (first, second)]
+        return _data(prepared[0], first[1]).distance(_data(prepared[1], second[1]))
     fits = [tested.fit(train) for train, _ in (first, second)]
     differ = fits[0].predict(first[1]) != fits[1].predict(second[1])
     if differ.any() and fits[0].predict_score is not None:
@@ -213,16 +210,17 @@ def effect_of(
     change: Callable[[Table], Table],
     before: Callable[[Table], Table] = lambda table: table,
 ) -> float:
-    """Return which share of the result a change of the tables changes, unless chance decides.
+    """Return the share of the result that a change of the tables changes, unless chance decides.
 
-    Of post-processing it is the largest change of a group's share of favorable answers, if lots do not
-    explain it.
+    For post-processing it is the largest change of a group's share of favorable answers; 0 if chance explains
+    it.
     """
     if isinstance(tested.technique, PostProcessing):
         rows = scored(before(example_table(400, seed=8)))
         changed = Scored(change(rows.table).hide_label(), rows.score)
-        ways = (lambda adjust: adjust(rows), lambda adjust: adjust(changed))
-        pairs = adjusted(tested, tested.technique, *ways, held_out=before(example_table()), change=change)
+        questions = (lambda adjust: adjust(rows), lambda adjust: adjust(changed))
+        held_out = before(example_table())
+        pairs = adjusted(tested, tested.technique, *questions, held_out=held_out, change=change)
         largest = share_difference(pairs, rows.table.codes[:, rows.table.schema.sensitive_index])
         return largest if largest > SHARE_TOLERANCE else 0.0
     demand_fixed(tested)
@@ -230,8 +228,8 @@ def effect_of(
     return difference(tested, (train, test), (change(train), change(test)))
 
 
-Answered = Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
-"""Answers for the same rows in the same order, asked in two ways, by one lot after another."""
+AnswerPairs = Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+"""Pairs of answers to two questions about the same rows, one pair for each seed."""
 
 
 def adjusted(
@@ -242,37 +240,35 @@ def adjusted(
     *,
     held_out: Table | None = None,
     change: Callable[[Table], Table] | None = None,
-) -> Answered:
-    """Ask an adjustment in two ways, seed after seed.
+) -> AnswerPairs:
+    """Yield the answers of an adjustment to two questions, for each seed.
 
-    The adjustment asked the second way is learned from changed held-out rows, if a change is given, with the
-    same scores.
+    With a ``change``, the second adjustment is learned from changed held-out rows with the same scores.
     """
     held_out = example_table() if held_out is None else held_out
     score = made_up_scores(held_out)
     for i in range(_SEEDS):
         seeded = replace(tested, seed=tested.seed + i)
-        adjust = technique._adjust(Scored(held_out, score), seeded.tools())
-        other = adjust
+        adjust = changed = technique._adjust(Scored(held_out, score), seeded.tools())
         if change is not None:
-            other = technique._adjust(Scored(change(held_out), score), seeded.tools())
-        yield first(adjust), second(other)
+            changed = technique._adjust(Scored(change(held_out), score), seeded.tools())
+        yield first(adjust), second(changed)
 
 
-def asked_in_parts(predictor: Predictor, rows: Table, part: NDArray[np.bool_]) -> Answered:
-    """Ask for rows at once and in two parts, in another order each time: each row meets other draws."""
+def predicted_in_parts(predictor: Predictor, rows: Table, part: NDArray[np.bool_]) -> AnswerPairs:
+    """Yield predictions of rows at once and in two parts, in a new order each time, so that draws change."""
     rng = np.random.default_rng(1)
     for _ in range(_SEEDS):
         order = rng.permutation(len(rows))
         at_once, apart = (np.empty(len(rows), dtype=np.bool_) for _ in range(2))
         at_once[order] = predictor.predict(rows.take(order))
-        for mine in (order[part[order]], order[~part[order]]):
-            apart[mine] = predictor.predict(rows.take(mine))
+        for members in (order[part[order]], order[~part[order]]):
+            apart[members] = predictor.predict(rows.take(members))
         yield at_once, apart
 
 
-def share_difference(pairs: Answered, cells: NDArray[np.integer]) -> float:
-    """Return by how much the mean shares of favorable answers differ in the cell where they do so most."""
+def share_difference(pairs: AnswerPairs, cells: NDArray[np.integer]) -> float:
+    """Return the largest difference, of all cells, between the mean shares of favorable answers."""
     excess, alike = np.zeros(len(cells)), True
     for i, (answers, others) in enumerate(pairs):
         alike = alike and np.array_equal(answers, others)
@@ -291,7 +287,7 @@ def _data(prepared: Prepared, test: Table) -> _Data:
 
 
 def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.str_]:
-    """Return the states of each row's features by name, which say the same whatever the codes are."""
+    """Return the names of the states of each row's features, which do not depend on codes."""
     columns = [*prepared.feature_indices, *([table.schema.label_index] if label else [])]
     states = [np.array(table.schema.columns[i].states)[table.codes[:, i]] for i in columns]
     return np.array(["|".join(row) for row in zip(*states, strict=True)])
@@ -299,23 +295,26 @@ def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.st
 
 @contextlib.contextmanager
 def captured_output() -> Iterator[list[str]]:
-    """Collect what is written to the standard streams, by Python or past it, instead of showing it."""
+    """Collect the output of the standard streams, from Python and from libraries, without showing it."""
     written: list[str] = []
     by_python = io.StringIO()
     real = [stream for stream in (sys.__stdout__, sys.__stderr__) if stream is not None]
-    with tempfile.TemporaryFile() as file, warnings.catch_warnings():  # a warning is shown again inside
+    with (
+        tempfile.TemporaryFile() as file,
+        warnings.catch_warnings(),
+    ):  # earlier warnings are shown again inside
         for stream in real:
             stream.flush()
-        kept = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
+        copies = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
         try:
-            for descriptor in kept:
+            for descriptor in copies:
                 os.dup2(file.fileno(), descriptor)
             with contextlib.redirect_stdout(by_python), contextlib.redirect_stderr(by_python):
                 yield written
         finally:
             for stream in real:
                 stream.flush()
-            for descriptor, copy in kept.items():
+            for descriptor, copy in copies.items():
                 os.dup2(copy, descriptor)
                 os.close(copy)
             file.seek(0)
@@ -325,13 +324,13 @@ def captured_output() -> Iterator[list[str]]:
 
 def _content(table: Table) -> tuple[bytes | bool, ...]:
     codes, features = table.codes, table.features
-    written = (codes, features, table.y, table.deprived)
-    return *(array.tobytes() for array in written), codes.flags.writeable, features.flags.writeable
+    arrays = (codes, features, table.y, table.deprived)
+    return *(array.tobytes() for array in arrays), codes.flags.writeable, features.flags.writeable
 
 
 @contextlib.contextmanager
 def _marked_global_state() -> Iterator[bytes]:
-    """Give the global generators a state of their own, so that seeding shows every time."""
+    """Give the global generators a state that no seed of a technique gives them, so that seeding shows."""
     original = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         random.seed("conformance")

@@ -1,4 +1,4 @@
-"""What every kind of bias must do, checked on made-up rows and a network learned from them."""
+"""Checks of kinds of bias, on made-up rows and a network learned from them."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ from benchmark.network.model import Network
 
 _ROWS = 20_000
 _LEVELS = (0.3, 0.7, 1.0)
-# An intersection of two columns of the example.
-_NARROW = Group({"sex": "others", "proxy": ["north", "east"]})
-_ERRORS = 5.0  # standard errors by which a sample may miss what is expected of it
+_NARROW = Group(
+    {"sex": "others", "proxy": ["north", "east"]}
+)  # an intersection of two columns of the example
+_ERRORS = 5.0  # standard errors by which a sample may miss its expectation
 
 
 def check_bias(bias: Bias) -> list[CheckResult]:
-    """Run all checks on a bias, of one step or several; it must fit :func:`example_table`."""
+    """Return the results of all checks on a bias that fits :func:`example_table`."""
     return [CheckResult(name, *outcome_of(check, bias)) for name, check in BIAS_CHECKS.items()]
 
 
-def _demand(kept: bool, what: str, expected: str, got: str = "something else") -> None:
-    if not kept:
-        raise BiasError(what, expected=expected, got=got)
+def _demand(passed: bool, message: str, expected: str, got: str = "something else") -> None:
+    if not passed:
+        raise BiasError(message, expected=expected, got=got)
 
 
 @functools.cache
 def _rows() -> Rows:
     table = example_table(_ROWS)
     skill = table.codes[:, table.schema.index("skill")].astype(np.float64)
-    score = np.where(table.y, 10.0, 0.0) + skill  # favorable is what reaches 10
+    score = np.where(table.y, 10.0, 0.0) + skill  # at least 10 for favorable rows
     boundary = np.abs(skill - skill.mean()) < 2  # any numbers from 0 to 1 will do
     rows = np.arange(_ROWS)
     judged = Judged(table.y ^ (skill < skill.mean()), judges=rows % 100, persons=rows)
@@ -70,9 +71,9 @@ def _nothing_at_zero(bias: Bias) -> None:
 
 def _repeatable(bias: Bias) -> None:
     for beta in _levels(bias):
-        one, same = _biased(bias, beta), _biased(bias, beta)
+        first, second = _biased(bias, beta).table, _biased(bias, beta).table
         _demand(
-            one.table.schema == same.table.schema and np.array_equal(one.table.codes, same.table.codes),
+            first.schema == second.schema and np.array_equal(first.codes, second.codes),
             f"The same generator gives other rows at beta = {beta:g}",
             "the same rows: no other source of randomness",
         )
@@ -87,26 +88,26 @@ def _roles_stay(bias: Bias) -> None:
                 len(after) == len(before)
                 and np.array_equal(after.y, before.y)
                 and replace(after.schema, columns=before.schema.columns) == before.schema,
-                f"What {step.name} records anew is not of the same rows",
+                f"{step.name} changes more than features",
                 "the same rows in the same order, with their labels and the roles of columns",
             )
             before = after
 
 
+def _chances(step: BiasKind, beta: float) -> list[np.ndarray]:
+    """Return the chances that a step turns labels and leaves rows out; the arrays that the step gives."""
+    chances = step.chances(_rows(), beta)
+    return [] if chances is None else [c for c in (chances.turned, chances.left_out) if c is not None]
+
+
 def _chances_are_probabilities(bias: Bias) -> None:
-    found = [
-        own
-        for step in bias.steps
-        for beta in _levels(bias)
-        if (chances := step.chances(_rows(), beta)) is not None
-        for own in (chances.turned, chances.left_out)
-        if own is not None
-    ]
-    if not found:
+    arrays = [chance for step in bias.steps for beta in _levels(bias) for chance in _chances(step, beta)]
+    if not arrays:
         raise NotApplicableError("it neither turns labels nor leaves rows out")
-    for own in found:
-        valid = own.shape == (_ROWS, 2) and bool(((own >= 0) & (own <= 1)).all())
-        _demand(valid, "Chances are no probabilities", f"numbers from 0 to 1 of shape ({_ROWS}, 2)", str(own))
+    for chance in arrays:
+        valid = chance.shape == (_ROWS, 2) and bool(((chance >= 0) & (chance <= 1)).all())
+        expected = f"numbers from 0 to 1 of shape ({_ROWS}, 2)"
+        _demand(valid, "Chances are no probabilities", expected, str(chance))
 
 
 def _target_only(bias: Bias) -> None:
@@ -116,14 +117,13 @@ def _target_only(bias: Bias) -> None:
         if "group" in type(step).model_fields and not step.acts_beyond_group
     ]
     if not narrow:
-        raise NotApplicableError("it has no group to be narrowed to, or acts on others as well by intention")
+        raise NotApplicableError("it has no group, or acts on others as well by intention")
     table = _rows().table
     outside = ~_NARROW.members(table)
     for step in narrow:
-        chances = step.chances(_rows(), 1.0)
-        for own in () if chances is None else (chances.turned, chances.left_out):
-            beside = own is not None and bool(own[outside, table.y[outside].astype(np.intp)].any())
-            _demand(not beside, f"{step.name} acts outside of its group", "nothing there")
+        for chance in _chances(step, 1.0):
+            acts_outside = bool(chance[outside, table.y[outside].astype(np.intp)].any())
+            _demand(not acts_outside, f"{step.name} acts outside of its group", "nothing there")
         if step.widens:
             continue
         after = step.recorded(table, 1.0, np.random.default_rng(1))
@@ -134,20 +134,22 @@ def _target_only(bias: Bias) -> None:
 def _monotone(bias: Bias) -> None:
     levels = [name for step in bias.steps for name in step.given if isinstance(step.parameters[name], Level)]
     if len(bias.steps) > 1 or not bias.steps[0].monotone or levels:
-        raise NotApplicableError("only single kinds that say so are checked, with their default levels")
+        raise NotApplicableError("only single kinds that declare it are checked, with their default levels")
     step, before = bias.steps[0], (0.0, 0.0)
     if step.chances(_rows(), 1.0) is None:
         raise NotApplicableError("it neither turns labels nor leaves rows out")
     for beta in _levels(bias):
         chances = step.chances(_rows(), beta)
         assert chances is not None
-        totals = tuple(0.0 if own is None else float(own.sum()) for own in (chances.turned, chances.left_out))
+        turned, left_out = (
+            0.0 if chance is None else float(chance.sum()) for chance in (chances.turned, chances.left_out)
+        )
         _demand(
-            all(now >= earlier for now, earlier in zip(totals, before, strict=True)),
+            turned >= before[0] and left_out >= before[1],
             f"Less is planted at beta = {beta:g} than at a smaller one",
             "as much or more",
         )
-        before = totals  # type: ignore[assignment]
+        before = turned, left_out
 
 
 def _expected_in_rows(bias: Bias) -> None:
@@ -172,18 +174,19 @@ def _expected_in_samples(bias: Bias) -> None:
         _hold(planted.expected, rows.table.y, rows.deprived, f"A sample at beta = {beta:g}")
 
 
-def _hold(expected: Expected, y: np.ndarray, deprived: np.ndarray, what: str) -> None:
-    rates = [(float(y[own].mean()), int(own.sum())) for own in (~deprived, deprived)]
-    found = rates[0][0] - rates[1][0]
+def _hold(expected: Expected, y: np.ndarray, deprived: np.ndarray, subject: str) -> None:
+    rates = [(float(y[members].mean()), int(members.sum())) for members in (~deprived, deprived)]
+    discrimination = rates[0][0] - rates[1][0]
     variance = sum(max(rate * (1 - rate), 1 / n) / n for rate, n in rates) + expected.error**2
-    within = abs(found - expected.discrimination) <= _ERRORS * np.sqrt(variance)
+    within = abs(discrimination - expected.discrimination) <= _ERRORS * np.sqrt(variance)
     values = f"{expected.discrimination:.4f} ± {_ERRORS * np.sqrt(variance):.4f}"
-    _demand(bool(within), f"{what}: another discrimination than expected", values, f"{found:.4f}")
+    message = f"{subject}: another discrimination than expected"
+    _demand(bool(within), message, values, f"{discrimination:.4f}")
     share = float(deprived.mean())
     spread = np.sqrt(max(expected.deprived * (1 - expected.deprived), 1 / len(y)) / len(y))
     _demand(
         bool(abs(share - expected.deprived) <= _ERRORS * (spread + expected.error)),
-        f"{what}: another share of the deprived group than expected",
+        f"{subject}: another share of the deprived group than expected",
         f"{expected.deprived:.4f}",
         f"{share:.4f}",
     )
@@ -199,9 +202,9 @@ BIAS_CHECKS: dict[str, Callable[[Bias], None]] = {
     "biased rows have the expected discrimination and groups": _expected_in_rows,
     "samples of a network have the expected discrimination and groups": _expected_in_samples,
 }
-"""What is checked, by name."""
+"""All checks by name, in the order in which they run."""
 
 
 def example_of(kind: type[BiasKind]) -> Bias:
-    """Return a bias of one kind, with parameters that fit :func:`example_table`."""
+    """Return a bias of one kind that fits :func:`example_table`."""
     return Bias((kind.example(_rows().table.schema),))

@@ -1,4 +1,4 @@
-"""What every metric must do, checked on made-up predictions."""
+"""Checks of metrics, on made-up predictions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from benchmark.conformance.technique_checks import CheckResult, outcome_of
 from benchmark.metrics import Metric, Predictions, measure
 
 _SEEDS = range(12)
-_DIGITS = 1e-9
+_TOLERANCE = 1e-9
 
 
 def check_metric(metric: Metric) -> list[CheckResult]:
-    """Run all checks on a registered metric; of one that fails on the examples, no other applies."""
+    """Return the results of all checks on a registered metric; no other applies if it fails on examples."""
     results: list[CheckResult] = []
     for name, check in METRIC_CHECKS.items():
         if results and results[0].status == "failed":
@@ -30,8 +30,8 @@ def check_metric(metric: Metric) -> list[CheckResult]:
 
 @functools.cache
 def _examples() -> tuple[Predictions, ...]:
-    """Return predictions for people of two or three groups, of whom somebody is often missing."""
-    found = []
+    """Return predictions for two or three groups; small groups often lack a label or a prediction."""
+    examples = []
     for seed in _SEEDS:
         rng = np.random.default_rng(seed)
         n_groups, n = 2 + seed % 2, (6, 40, 400)[seed % 3]
@@ -48,34 +48,49 @@ def _examples() -> tuple[Predictions, ...]:
         }
         for array in arrays.values():
             array.flags.writeable = False
-        found.append(Predictions(names=("a", "b", "c")[:n_groups], **arrays))
-    return tuple(found)
+        examples.append(Predictions(names=("a", "b", "c")[:n_groups], **arrays))
+    return tuple(examples)
 
 
 def _values(metric: Metric, rows: Predictions) -> dict[tuple[str, str], float]:
     """Return the metric's values by group and reference; MetricError if it fails."""
     return {
-        (own.group, own.reference): own.value
+        (measured.group, measured.reference): measured.value
         for reference in rows.names
-        for own in measure(rows, [metric.name], reference=reference)
+        for measured in measure(rows, [metric.name], reference=reference)
     }
 
 
-def _same(one: float, other: float) -> bool:
-    return (math.isnan(one) and math.isnan(other)) or math.isclose(
-        one, other, rel_tol=_DIGITS, abs_tol=_DIGITS
-    )
+def _same(first: float, second: float) -> bool:
+    both_nan = math.isnan(first) and math.isnan(second)
+    return both_nan or math.isclose(first, second, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+_Change = Callable[[Predictions], Predictions]
+
+
+def _difference(
+    metric: Metric, first: _Change, second: _Change, renamed: Callable[[str], str] = str
+) -> str | None:
+    """Return the first two values that differ between two changes of the examples, or None.
+
+    The second change gives groups the names that ``renamed`` returns.
+    """
+    for rows in _examples():
+        values, others = _values(metric, first(rows)), _values(metric, second(rows))
+        for (group, reference), value in values.items():
+            other = others[renamed(group), renamed(reference)]
+            if not _same(value, other):
+                return f"{value:g} and {other:g}" + (f" of {group!r}" if group else "")
+    return None
 
 
 def _demand_same(
-    metric: Metric, change: Callable[[Predictions], Predictions], what: str, expected: str
+    metric: Metric, change: _Change, message: str, expected: str, renamed: Callable[[str], str] = str
 ) -> None:
-    for rows in _examples():
-        before, after = _values(metric, rows), _values(metric, change(rows))
-        for key, value in before.items():
-            if not _same(value, after[key]):
-                about = f" of {key[0]!r}" if key[0] else ""
-                raise NonconformityError(what, expected=expected, got=f"{value:g} and {after[key]:g}{about}")
+    difference = _difference(metric, lambda rows: rows, change, renamed)
+    if difference is not None:
+        raise NonconformityError(message, expected=expected, got=difference)
 
 
 def _gives_values(metric: Metric) -> None:
@@ -114,38 +129,38 @@ def _groups_by_name(metric: Metric) -> None:
         last = len(rows.names) - 1
         return dataclasses.replace(rows, codes=last - rows.codes, names=rows.names[::-1])
 
-    what = "Groups that are listed in another order have other values"
-    _demand_same(metric, reversed_codes, what, "values that belong to groups, not to their order")
+    message = "Groups that are listed in another order have other values"
+    _demand_same(metric, reversed_codes, message, "values that belong to groups, not to their order")
 
 
 def _names_irrelevant(metric: Metric) -> None:
-    for rows in _examples():
-        names = tuple(f"group {name}" for name in rows.names)
-        renamed = dataclasses.replace(rows, names=names)
-        pairs = zip(_values(metric, rows).values(), _values(metric, renamed).values(), strict=True)
-        for one, other in pairs:
-            if not _same(one, other):
-                raise NonconformityError(
-                    "Groups of other names have other values",
-                    expected="values that ignore names",
-                    got=f"{one:g} and {other:g}",
-                )
+    def renamed(name: str) -> str:
+        return f"group {name}" if name in ("a", "b", "c") else name
+
+    def change(rows: Predictions) -> Predictions:
+        return dataclasses.replace(rows, names=tuple(map(renamed, rows.names)))
+
+    message = "Groups of other names have other values"
+    _demand_same(metric, change, message, "values that ignore names", renamed)
 
 
 def _weights_count(metric: Metric) -> None:
     if not metric.from_counts:
         raise NotApplicableError("it needs more than counts of labels and predictions")
-    for rows in _examples():
-        weight = np.arange(len(rows)) % 3
-        weighted = _values(metric, dataclasses.replace(rows, sample_weight=weight.astype(float)))
-        repeated = _values(metric, _taken(rows, np.repeat(np.arange(len(rows)), weight)))
-        for key, value in weighted.items():
-            if not _same(value, repeated[key]):
-                raise CautionError(
-                    "A row of weight 2 counts otherwise than two rows",
-                    expected="group.tp, group.size and the like, which sum weights",
-                    got=f"{value:g} and {repeated[key]:g}",
-                )
+
+    def weighted(rows: Predictions) -> Predictions:
+        return dataclasses.replace(rows, sample_weight=(np.arange(len(rows)) % 3).astype(float))
+
+    def repeated(rows: Predictions) -> Predictions:
+        return _taken(rows, np.repeat(np.arange(len(rows)), np.arange(len(rows)) % 3))
+
+    difference = _difference(metric, weighted, repeated)
+    if difference is not None:
+        raise CautionError(
+            "A row of weight 2 does not count as two rows",
+            expected="group.tp, group.size and the like, which sum weights",
+            got=difference,
+        )
 
 
 def _symmetric(metric: Metric) -> None:
@@ -157,30 +172,30 @@ def _symmetric(metric: Metric) -> None:
         mirrored = [("a", "b"), ("b", "a")]
     for rows in (rows for rows in _examples() if len(rows.names) == 2):
         values = _values(metric, rows)
-        one, other = (values[key] for key in mirrored)
-        if not _same(one, -other) and not (math.isnan(one) or math.isnan(other)):
+        first, second = (values[key] for key in mirrored)
+        if not _same(first, -second) and not (math.isnan(first) or math.isnan(second)):
             raise CautionError(
                 "Two groups that change places do not change the sign",
-                expected=f"{-other:g}: its range, from {low:g} to {high:g}, is that of a difference",
-                got=f"{one:g}",
-                remedy="unless this is meant, correct the metric or its range",
+                expected=f"{-second:g}: its range, from {low:g} to {high:g}, is the range of a difference",
+                got=f"{first:g}",
+                remedy="unless this is intended, correct the metric or its range",
             )
 
 
 def _ideal_if_perfect(metric: Metric) -> None:
     needs = set(metric.needs)
     if metric.ideal is None or "y_true" not in needs or not needs & {"y_pred", "y_score"}:
-        raise NotApplicableError("it does not say how far predictions are from labels")
+        raise NotApplicableError("it does not measure the distance of predictions from labels")
     for rows in _examples():
         assert rows.y_true is not None
         perfect = dataclasses.replace(rows, y_pred=rows.y_true, y_score=rows.y_true.astype(float))
         for value in _values(metric, perfect).values():
             if not (math.isnan(value) or _same(value, metric.ideal)):
                 raise CautionError(
-                    "Predictions that are all right do not have the ideal value",
+                    "Perfect predictions do not have the ideal value",
                     expected=f"{metric.ideal:g}",
                     got=f"{value:g}",
-                    remedy="unless this is meant, correct the metric or its ideal",
+                    remedy="unless this is intended, correct the metric or its ideal",
                 )
 
 
@@ -194,4 +209,4 @@ METRIC_CHECKS: dict[str, Callable[[Metric], None]] = {
     "groups that change places change the sign": _symmetric,
     "perfect predictions are ideal": _ideal_if_perfect,
 }
-"""The checks by name, in the order in which they run."""
+"""All checks by name, in the order in which they run."""

@@ -1,14 +1,12 @@
-"""What every technique must do.
+"""Checks of techniques.
 
-Each check is a function of a technique that raises :class:`NonconformityError` with what it saw. They run on
-a small made-up table, so they are quick and need neither data nor network.
+Each check is a function of a technique that raises :class:`NonconformityError` if the technique fails. Checks
+run on a small made-up table, so they are quick and need neither data nor network.
 
-Post-processing draws its held-out rows at random, so that no two of its fits can be compared row by row. Its
+Post-processing draws its held-out rows at random, so no two of its fits can be compared row by row. Its
 adjustment is checked instead, on made-up scores, by the mean shares of favorable answers over several seeds.
-A technique that learns from the label column is seen in two ways: its answers change with what hides that
-column in the rows to predict, or, if it looks elsewhere there, they are no better than a constant. Whether a
-technique distinguishes more than two groups is only checked where the classifier does not: elsewhere a
-prediction may rightly depend on each state of the sensitive feature.
+Two checks find a technique that learns from the label column. Its answers change with the filler of that
+column in the rows to predict. Or they are no better than a constant, if it uses other columns there.
 """
 
 import functools
@@ -35,7 +33,7 @@ from benchmark.conformance._example import (
 )
 from benchmark.conformance._under_test import (
     SHARE_TOLERANCE,
-    Answered,
+    AnswerPairs,
     Answers,
     CautionError,
     NonconformityError,
@@ -44,18 +42,18 @@ from benchmark.conformance._under_test import (
     TechniqueUnderTest,
     Weightless,
     adjusted,
-    ask,
-    asked_in_parts,
     captured_output,
     demand_fixed,
     demand_repeatable,
     difference,
     effect_of,
+    predicted_in_parts,
+    predictions_and_scores,
     share_difference,
 )
-from benchmark.conformance.space_checks import valid_search_space
 from benchmark.data.table import Table
-from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, where
+from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError, TechniqueError, where
+from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
 from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProcessing, Technique
 from benchmark.techniques.post_processing import PostProcessing, Scored
 
@@ -63,15 +61,15 @@ Status = Literal["passed", "warning", "failed", "not applicable"]
 T = TypeVar("T")
 
 # Learners that take codes for numbers, or drop one state as reference and regularize the others, depend on
-# the codes of features. Of twelve such (trees, neighbors, linear models) it was 5 % of the answers to the
-# example at most, and 2 % where the two groups swap their codes.
+# the codes of features. Twelve such learners changed at most 5 % of their answers to the example, and 2 %
+# where the two groups swap their codes.
 _MOST_BY_CODES = 0.15
 _MOST_BY_ROLES = 0.05
-
+_ROWS_PER_FIT = 150  # of search spaces: enough for every shipped technique, and quick
 
 _WITHOUT_LABEL = (
-    "train on train.features and predict from test.features, which leave the label column out; codes and "
-    "to_frame() hold it"
+    "train on train.features and predict from test.features, which have no label column; codes and "
+    "to_frame() have it"
 )
 
 
@@ -80,8 +78,8 @@ class CheckResult:
     """Outcome of one check."""
 
     check: str  # the check's name
-    status: Status  # a warning breaks no rule: what was seen may be meant
-    detail: str = ""  # what was wrong or seen, or why the check does not apply; empty if it passed
+    status: Status  # a warning breaks no rule: the behavior may be intended
+    detail: str = ""  # the flaw, or the reason why the check does not apply; empty if it passed
 
 
 def check_technique(
@@ -91,22 +89,11 @@ def check_technique(
     ranker: Callable[[Table], NDArray[np.float64]] | None = None,
     seed: int = 0,
 ) -> list[CheckResult]:
-    """Run all checks on a configured technique.
+    """Return the results of all checks on a configured technique, in the order of :data:`CHECKS`.
 
-    Parameters
-    ----------
-    technique : Technique
-        What is checked, with its parameters.
-    classifier, ranker : callable, optional
-        As in :class:`Tools`; naive Bayes if left out.
-    seed : int, default 0
-        Of the generators handed to the technique.
-
-    Returns
-    -------
-    list of CheckResult
-        One for each check, in the order of :data:`CHECKS`. Of a technique that fails on the example table, or
-        declines it, the first check says why, and no other applies.
+    ``classifier`` and ``ranker`` are as in :class:`Tools`, by default naive Bayes; ``seed`` is for the
+    technique's generators. If the technique fails on the example table, or declines it, the first check says
+    why, and no other applies.
     """
     naive_bayes = functools.partial(make_classifier("naive_bayes").build, seed=0)
     tested = TechniqueUnderTest(technique, classifier or naive_bayes, ranker or naive_bayes_ranker, seed)
@@ -120,9 +107,9 @@ def check_technique(
 
 
 def outcome_of(check: Callable[[T], None], subject: T) -> tuple[Status, str]:
-    """Return how a check ends, and what it says."""
+    """Return a check's status and message."""
     try:
-        with captured_output():  # what a technique writes is quoted by one check, and shown by none
+        with captured_output():  # one check quotes a technique's output, none shows it
             check(subject)
     except NotApplicableError as reason:
         return "not applicable", str(reason)
@@ -134,25 +121,24 @@ def outcome_of(check: Callable[[T], None], subject: T) -> tuple[Status, str]:
 
 
 def described(problem: BaseException) -> str:
-    """Return what an exception says, and on a line of its own where in the technique's file it arose."""
+    """Return an exception's message, and on a second line its position in the technique's file."""
     text = str(problem) if isinstance(problem, BetabenchError) else f"{type(problem).__name__}: {problem}"
-    place = where(problem, source=True)
-    return f"{text}\nIn {place}" if place else text
+    line = where(problem, source=True)
+    return f"{text}\nIn {line}" if line else text
 
 
-def _demand(held: bool, what: str, **details: Any) -> None:
-    if not held:
-        raise NonconformityError(what, **details)
+def _demand(passed: bool, message: str, **details: Any) -> None:
+    if not passed:
+        raise NonconformityError(message, **details)
 
 
-def _demand_alike(first: Answers, second: Answers, what: str, got: str = "{}", **details: Any) -> None:
-    """Demand the same answers twice; ``got`` says what to show of their differences."""
+def _demand_alike(first: Answers, second: Answers, message: str, got: str = "{}", **details: Any) -> None:
+    """Demand the same answers twice; ``got`` is a template for their differences."""
     differences = first.differences(second)
-    _demand(not differences, what, got=got.format(differences), **details)
+    _demand(not differences, message, got=got.format(differences), **details)
 
 
 def _trains(tested: TechniqueUnderTest) -> None:
-    """Demand that training and prediction end without an error, unless the technique declines."""
     reason = tested.technique.skip(example_table())
     if reason is not None:
         raise NotApplicableError(f"it declines the example table: {reason}")
@@ -160,7 +146,6 @@ def _trains(tested: TechniqueUnderTest) -> None:
 
 
 def _deterministic(tested: TechniqueUnderTest) -> None:
-    """Demand the same predictions, scores and prepared data from the same seed."""
     _demand_alike(
         tested.answers(),
         tested.repetition[0],
@@ -170,25 +155,24 @@ def _deterministic(tested: TechniqueUnderTest) -> None:
 
 
 def _repeatable(tested: TechniqueUnderTest) -> None:
-    """Demand the same answer whenever the same rows are asked for, whatever was asked in between."""
     first = tested.answers()
-    ask(tested.fitted, example_table(90, seed=9))
+    predictions_and_scores(tested.fitted, example_table(90, seed=9))
     _demand_alike(
         first,
         tested.answers(),
-        "The same rows get another answer when they are asked for again",
-        remedy="draw a seed from tools.rng in fit, and begin a new generator with it in each prediction",
+        "A second prediction of the same rows gives another answer",
+        remedy="draw a seed from tools.rng in fit, and start a new generator with it in each prediction",
     )
 
 
 def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
-    """Demand the same answer for a row whichever rows come with it, or the same probabilities by chance."""
+    """Demand that the other rows of a table change neither a row's answer nor its chances of one."""
     remedy = "learn thresholds and rates in fit, and predict each row by itself"
     unsorted = scored(example_table(400, seed=8))
     rising = np.argsort(unsorted.score, kind="stable")
     rows = Scored(unsorted.table.take(rising), unsorted.score[rising])
     half = np.arange(len(rising)) >= len(rising) // 2
-    pairs: Answered | None = None
+    pairs: AnswerPairs | None = None
     if isinstance(tested.technique, PostProcessing):
         subject = "The adjustment of a row depends"
         pairs = adjusted(
@@ -201,12 +185,12 @@ def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
         )
     elif tested.technique.randomised:
         subject = "The chances of a row depend"
-        pairs = asked_in_parts(tested.fitted, rows.table, half)
+        pairs = predicted_in_parts(tested.fitted, rows.table, half)
     if pairs is not None:
         largest = share_difference(pairs, 2 * rows.table.deprived + half)
         _demand(
             largest <= SHARE_TOLERANCE,
-            f"{subject} on the rows that come with it",
+            f"{subject} on the other rows of the table",
             expected=f"shares of favorable answers that differ by at most {SHARE_TOLERANCE}",
             got=f"a difference of {largest:.3f}",
             remedy=remedy,
@@ -219,13 +203,12 @@ def _batch_irrelevant(tested: TechniqueUnderTest) -> None:
     for chosen in (order, order[:50], order[50:], *np.arange(12)[:, None]):
         _demand(
             np.array_equal(tested.fitted.predict(test.take(chosen)), whole[chosen]),
-            "The answer for a row depends on the rows that come with it",
+            "The answer for a row depends on the other rows of the table",
             remedy=remedy,
         )
 
 
 def _input_untouched(tested: TechniqueUnderTest) -> None:
-    """Demand that training and test tables stay as they were."""
     _demand(
         not tested.trial.tables_changed,
         "A table was changed in place",
@@ -234,7 +217,6 @@ def _input_untouched(tested: TechniqueUnderTest) -> None:
 
 
 def _global_state_untouched(tested: TechniqueUnderTest) -> None:
-    """Demand that the global generators of Python and NumPy are neither used nor seeded."""
     _demand(
         not tested.repetition[1],
         "A global random generator was used or seeded",
@@ -243,7 +225,6 @@ def _global_state_untouched(tested: TechniqueUnderTest) -> None:
 
 
 def _silent(tested: TechniqueUnderTest) -> None:
-    """Demand that nothing is written to the standard streams, warnings included."""
     written = tested.trial.written
     _demand(
         not written,
@@ -254,55 +235,52 @@ def _silent(tested: TechniqueUnderTest) -> None:
 
 
 def _randomness_declared(tested: TechniqueUnderTest) -> None:
-    """Demand that the seed is irrelevant unless the technique says that chance decides."""
     demand_fixed(tested)
     other = replace(tested, seed=tested.seed + 1).answers()
-    _demand_alike(tested.answers(), other, "Results depend on the seed", remedy="declare randomised = True")
+    _demand_alike(tested.answers(), other, "Results depend on the seed", remedy="declare `randomised = True`")
 
 
 def _sensitive_declared(tested: TechniqueUnderTest) -> None:
-    """Demand that the sensitive feature of test rows is irrelevant if it is said not to be needed."""
     if tested.technique.needs_sensitive:
         raise NotApplicableError("it declares that it may use the sensitive feature of the rows to predict")
     test = example_table(200, seed=8)
     group = np.random.default_rng(1).permutation(test.codes[:, test.schema.sensitive_index])
-    other = test.with_column(test.schema.sensitive_feature, group)
-    (predicted, score), (predicted_other, score_other) = (
-        ask(tested.fitted, test),
-        ask(tested.fitted, other),
-    )
-    same = score is None or score_other is None or np.array_equal(score, score_other)
+    regrouped = test.with_column(test.schema.sensitive_feature, group)
+    first, second = (predictions_and_scores(tested.fitted, table) for table in (test, regrouped))
+    same = first[1] is None or second[1] is None or np.array_equal(first[1], second[1])
     _demand(
-        same and np.array_equal(predicted, predicted_other),
+        same and np.array_equal(first[0], second[0]),
         "Predictions or scores depend on the sensitive feature of the rows to predict",
-        remedy="declare needs_sensitive = True, or leave the feature out of what predicts",
+        remedy="declare needs_sensitive = True, or predict without the feature",
     )
 
 
 def _need_declared(
-    tested: TechniqueUnderTest, need: str, has_to: str, lacking: Callable[[Any], Any], what: str
+    tested: TechniqueUnderTest, need: str, has_to: str, lacking: Callable[[Any], Any], classifier: str
 ) -> None:
-    """Demand a result with a classifier that lacks something, unless it says that it needs that."""
+    """Demand a result with a classifier that lacks an ability, unless the technique declares the need."""
     if getattr(tested.technique, need):
         raise NotApplicableError(f"it declares that the classifier has to {has_to}")
     try:
         replace(tested, classifier=lambda k: lacking(tested.classifier(k))).predict(*train_and_test())
     except Exception as problem:
-        remedy = f"declare {need} = True"
-        what = f"It fails with a classifier {what}"
-        raise NonconformityError(what, got=described(problem), remedy=remedy) from problem
+        raise NonconformityError(
+            f"It fails with a classifier {classifier}",
+            got=described(problem),
+            remedy=f"declare {need} = True",
+        ) from problem
 
 
 def _scores_declared(tested: TechniqueUnderTest) -> None:
-    """Demand scores from 0 to 1 if it says that it estimates them, and none otherwise."""
+    """Demand scores from 0 to 1 if the technique declares scores, and none otherwise."""
     train, test = train_and_test()
     classifier = tested.classifier(train.feature_schema.cardinalities)
     if not hasattr(classifier, "predict_proba"):
         raise NotApplicableError("the classifier estimates no probabilities")
     predict_score = tested.fitted.predict_score
     if not tested.technique.produces_scores:
-        what = "It estimates scores, but declares that it does not"
-        _demand(predict_score is None, what, remedy="declare produces_scores = True")
+        message = "It estimates scores, but declares that it does not"
+        _demand(predict_score is None, message, remedy="declare produces_scores = True")
         return
     if predict_score is None:
         raise NonconformityError(
@@ -315,12 +293,11 @@ def _scores_declared(tested: TechniqueUnderTest) -> None:
         "Its scores are no estimates of a probability",
         expected=f"{len(test)} numbers from 0 to 1",
         got=f"shape {scores.shape} from {scores.min()} to {scores.max()}",
-        remedy="put distances to the boundary through the logistic function",
+        remedy="apply the logistic function to distances from the boundary",
     )
 
 
 def _labels_unseen(tested: TechniqueUnderTest) -> None:
-    """Demand that nothing goes round the hiding of the labels of test rows."""
     test = example_table(200, seed=8)
     first, second = tested.answers(test), tested.answers(flipped(test))
     demand_repeatable(tested)
@@ -329,12 +306,12 @@ def _labels_unseen(tested: TechniqueUnderTest) -> None:
         second,
         f"The true labels of the rows to predict, column {test.schema.label!r}, change the answers",
         "with the opposite labels {}",
-        remedy="predict from what predict() is given, and override neither fit() nor learn()",
+        remedy="predict only from the argument of predict(), and override neither fit() nor learn()",
     )
 
 
 def _label_column_unused(tested: TechniqueUnderTest) -> None:
-    """Demand the same answers whatever the label column of the rows to predict is filled with."""
+    """Demand the same answers for every filler of the label column of the rows to predict."""
     test = example_table(200, seed=8)
     label = test.schema.label
     fillers = {
@@ -348,19 +325,18 @@ def _label_column_unused(tested: TechniqueUnderTest) -> None:
         _demand_alike(
             hidden,
             tested.answers(Shown(filled.schema, filled.codes)),
-            f"It learns or predicts from the label column {label!r}: answers change with what hides that "
+            f"It learns or predicts from the label column {label!r}: answers change with the filler of that "
             "column in the rows to predict",
-            expected="the same answers whatever that column is filled with there",
-            got="{}, if it is filled with " + filler,
+            expected="the same answers for every filler",
+            got="{}, if the filler is " + filler,
             remedy=_WITHOUT_LABEL,
         )
 
 
 def _better_than_constant(tested: TechniqueUnderTest) -> None:
-    """Demand more right answers than a constant has where one feature tells the label.
+    """Demand a higher accuracy than a constant's where one feature tells the label.
 
-    The same is demanded after training on rows that are sorted by their labels, as those to predict are not:
-    what learns from the position of a row fails there.
+    The same holds after training on rows sorted by their labels, where learning from positions fails.
     """
     if tested.technique.may_lose_to_constant:
         raise NotApplicableError(f"it declares that it may not: {tested.technique.may_lose_to_constant}")
@@ -368,42 +344,41 @@ def _better_than_constant(tested: TechniqueUnderTest) -> None:
     label = test.schema.label
     constant = float(max(np.mean(test.y), np.mean(~test.y)))
 
-    def right(predictor: Predictor, rows: Table = test) -> float:
+    def accuracy(predictor: Predictor, rows: Table = test) -> float:
         return float(np.mean(predictor.predict(rows) == test.y))
 
     try:
         predictor = tested.fit(train)
     except DeclinedError as declined:
         raise NotApplicableError(f"it declines the table: {declined}") from declined
-    reached = right(predictor)
+    reached = accuracy(predictor)
     if reached <= constant:
         got = f"{reached:.3f}"
         remedy = (
-            f"see whether what it trains on holds the label column {label!r} or a copy of it "
+            f"check whether its training data include the label column {label!r} or a copy of it "
             "(train.features does not), or declare may_lose_to_constant = 'the reason'"
         )
-        if right(predictor, Shown(test.schema, test.codes)) > constant:
+        if accuracy(predictor, Shown(test.schema, test.codes)) > constant:
             got += f"; more with the true labels in column {label!r}: it learns from that column"
             remedy = _WITHOUT_LABEL
         raise NonconformityError(
             "It is no better than a constant answer where one feature tells the label",
-            expected=f"more than {constant:.3f} of the answers right",
+            expected=f"an accuracy above {constant:.3f}",
             got=got,
             remedy=remedy,
         )
-    sorted_by_label = right(tested.fit(train.take(np.argsort(train.y, kind="stable"))))
+    sorted_by_label = accuracy(tested.fit(train.take(np.argsort(train.y, kind="stable"))))
     _demand(
         sorted_by_label > constant,
-        "It learns from the order of the training rows: sorted by their labels they make it no better than a "
-        "constant answer where one feature tells the label",
-        expected=f"more than {constant:.3f} of the answers right",
-        got=f"{sorted_by_label:.3f}, and {reached:.3f} with the same rows in another order",
-        remedy="use the position of a row nowhere",
+        "It learns from the order of the training rows: after rows sorted by their labels it is no better "
+        "than a constant answer where one feature tells the label",
+        expected=f"an accuracy above {constant:.3f}",
+        got=f"{sorted_by_label:.3f}, and {reached:.3f} after the same rows in another order",
+        remedy="never use the position of a row",
     )
 
 
 def _valid_weights(tested: TechniqueUnderTest) -> None:
-    """Demand weights that are finite, not negative and one for each row."""
     weight = tested.prepared.sample_weight
     if weight is None:
         raise NotApplicableError("it does not weight rows")
@@ -413,7 +388,6 @@ def _valid_weights(tested: TechniqueUnderTest) -> None:
 
 
 def _valid_convergence(tested: TechniqueUnderTest) -> None:
-    """Demand a count of steps and a residual within its tolerance, if it says how its fit converged."""
     reported = tested.fitted.convergence
     if reported is None:
         raise NotApplicableError("it reports no convergence")
@@ -432,19 +406,17 @@ def _valid_convergence(tested: TechniqueUnderTest) -> None:
 
 
 def _row_order_irrelevant(tested: TechniqueUnderTest) -> None:
-    """Demand the same result from a shuffled table, unless chance decides."""
     demand_fixed(tested)
     train, test = train_and_test()
     shuffled = train.take(np.random.default_rng(1).permutation(len(train)))
     _demand(
         difference(tested, (train, test), (shuffled, test)) == 0,
         "The result depends on the order of the training rows",
-        remedy="declare randomised = True if chance decides, or break ties by what rows hold",
+        remedy="declare `randomised = True` if chance decides, or break ties by the rows' contents",
     )
 
 
 def _names_irrelevant(tested: TechniqueUnderTest) -> None:
-    """Demand that renaming columns and states changes no prediction."""
     train, test = train_and_test()
     _demand(
         np.array_equal(tested.fitted.predict(test), tested.predict(renamed(train), renamed(test))),
@@ -454,10 +426,9 @@ def _names_irrelevant(tested: TechniqueUnderTest) -> None:
 
 
 def _coding_irrelevant(tested: TechniqueUnderTest) -> None:
-    """Demand the same result whichever codes unordered states have, unless chance decides.
+    """Demand the same result for other codes of unordered states, unless chance decides.
 
-    The codes of roles must not matter. Those of features may to some extent, with a warning: see
-    :data:`_MOST_BY_CODES`.
+    The codes of features may matter up to :data:`_MOST_BY_CODES`, with a warning.
     """
     effect = effect_of(tested, recoded)
     if effect == 0:
@@ -468,31 +439,34 @@ def _coding_irrelevant(tested: TechniqueUnderTest) -> None:
     _demand(
         by_label <= _MOST_BY_ROLES,
         f"The result depends on which code the favorable label has, in column {label!r}",
-        got=f"{by_label:.1%} of it is another if the two labels swap their codes",
-        remedy="take it from table.y or schema.favorable_code, not from code 0 or 1; and learn from "
-        "train.features, which leave the label column out",
+        got=f"a change of {by_label:.1%} if the two labels swap their codes",
+        remedy="read the label from table.y or schema.favorable_code, not from code 0 or 1; and learn from "
+        "train.features, which have no label column",
     )
     by_group = effect_of(tested, swapped, before=merged)
     _demand(
         by_group <= _MOST_BY_ROLES,
         f"The result depends on which code the deprived group has, in column {sensitive!r}",
-        got=f"{by_group:.1%} of it is another if the two groups swap their codes",
-        remedy="take it from table.deprived or schema.deprived_code, not from code 0 or 1",
+        got=f"a change of {by_group:.1%} if the two groups swap their codes",
+        remedy="read the group from table.deprived or schema.deprived_code, not from code 0 or 1",
     )
     unordered = [column.name for column in schema.columns if not column.ordered]
     alone = [name for name in unordered if effect_of(tested, functools.partial(recoded, names=[name])) > 0]
     error = NonconformityError if effect > _MOST_BY_CODES else CautionError
     raise error(
         f"The result depends on the codes of unordered states, in {', '.join(map(repr, alone or unordered))}",
-        got=f"{effect:.1%} of it is another if states swap their codes",
-        remedy="nothing, if it is meant; else take no code for a number (train.feature_schema.ordered says "
-        "which columns have an order), and give each state an indicator of its own: where coefficients are "
-        "regularized, it matters which state is dropped as the reference level",
+        got=f"a change of {effect:.1%} if states swap their codes",
+        remedy="nothing, if it is intended; else take no code for a number (train.feature_schema.ordered "
+        "marks columns with an order), and give each state an indicator: with regularized coefficients, the "
+        "choice of the dropped reference level matters",
     )
 
 
 def _groups_declared(tested: TechniqueUnderTest) -> None:
-    """Demand that all rows outside of the deprived group are one group unless it distinguishes more."""
+    """Demand that all rows outside of the deprived group are one group, unless the technique is multi-group.
+
+    Where the classifier sees the sensitive feature, a prediction may rightly depend on each of its states.
+    """
     technique = tested.technique
     if technique.multi_group:
         raise NotApplicableError("it declares that it distinguishes more than two groups")
@@ -503,20 +477,20 @@ def _groups_declared(tested: TechniqueUnderTest) -> None:
         # The scores that post-processing changes are the same whatever the classifier sees.
         seen = technique.needs_sensitive and not isinstance(technique, PostProcessing)
     if seen:
-        raise NotApplicableError("what predicts may see the sensitive feature, and so every state of it")
-    # Rows are ranked by a model that sees every state, unless it is kept from it.
+        raise NotApplicableError("its predictions may use the sensitive feature, and so all its states")
+    # The ranker sees merged states, because its model would distinguish them.
     blind = replace(tested, ranker=lambda table: tested.ranker(merged(table)))
     effect = effect_of(blind, merged)
     _demand(
         effect == 0,
         "The result depends on the states of the sensitive feature besides the deprived group",
-        got=f"{effect:.1%} of it is another if these states are one",
+        got=f"a change of {effect:.1%} if these states are one",
         remedy="declare multi_group = True, or distinguish groups by table.deprived",
     )
 
 
 def _group_without_positives(tested: TechniqueUnderTest) -> None:
-    """Demand a result or a stated reason where one group never has the favorable label."""
+    """Demand a result or a reason where one group never has the favorable label."""
     for positives in ((True, False), (False, True)):
         train = example_table(positives=positives)
         reason = tested.technique.skip(train)
@@ -530,26 +504,52 @@ def _group_without_positives(tested: TechniqueUnderTest) -> None:
 
 
 def _learner_declared(tested: TechniqueUnderTest) -> None:
-    """Demand that who asks for no classifier says what its own learner is without mitigation."""
-    own, technique = tested.technique.unconstrained, tested.technique
-    if own is None:
-        if not tested.asks_for_classifier():
+    """Demand ``unconstrained`` from a technique that builds no classifier, and from no other."""
+    technique = tested.technique
+    if technique.unconstrained is None:
+        if not tested.calls_classifier():
             raise CautionError(
-                "It never asks for tools.classifier, and is compared with one nevertheless",
+                "It never calls tools.classifier, but is compared with a classifier",
                 expected="unconstrained, the parameters at which its own learner does nothing for fairness",
-                remedy='declare it, so that baseline = "own" compares it with that learner, if there are any',
+                remedy='declare them, if any, so that baseline = "own" compares it with that learner',
             )
         return
     try:
-        free = type(technique)(**{**technique.parameters, **own})
+        free = type(technique)(**{**technique.parameters, **technique.unconstrained})
     except (TechniqueError, TypeError) as problem:
         raise NonconformityError("unconstrained holds no parameters of it", got=str(problem)) from None
-    for tried in (tested, replace(tested, technique=free)):
+    for subject in (tested, replace(tested, technique=free)):
         _demand(
-            not tried.asks_for_classifier(),
-            "It asks for tools.classifier, and declares a learner of its own",
-            remedy="take 'unconstrained' out of it, or train without tools.classifier",
+            not subject.calls_classifier(),
+            "It calls tools.classifier, but declares a learner of its own",
+            remedy="remove 'unconstrained', or train without tools.classifier",
         )
+
+
+def _valid_search_space(tested: TechniqueUnderTest) -> None:
+    """Demand a search space within the declared ranges, and a fit, or a reason, at its ends."""
+    technique, kind = tested.technique, type(tested.technique)
+    if not search_space(kind):
+        raise NotApplicableError("it declares no search space")
+    if flaws := list(space_flaws(kind)):
+        raise NonconformityError(
+            "The search space is not valid", got="; ".join(flaws), remedy="correct its search_space"
+        )
+    train, test = example_table(_ROWS_PER_FIT), example_table(20, seed=8)
+    for search in space_of(technique):
+        for end in search.ends:
+            value = round(end) if is_whole(kind, search.parameter) and isinstance(end, float) else end
+            changed = kind(**{**technique.parameters, search.parameter: value})
+            try:
+                replace(tested, technique=changed).predict(train, test)
+            except (DeclinedError, NotConvergedError):
+                continue
+            except Exception as problem:
+                raise NonconformityError(
+                    f"It does not train with {search.parameter} = {value!r}, an end of its search space",
+                    got=f"{type(problem).__name__}: {problem}",
+                    remedy="correct it, or narrow the search space",
+                ) from problem
 
 
 CHECKS: dict[str, Callable[[TechniqueUnderTest], None]] = {
@@ -580,6 +580,6 @@ CHECKS: dict[str, Callable[[TechniqueUnderTest], None]] = {
     "coding irrelevant": _coding_irrelevant,
     "groups declared": _groups_declared,
     "a group without positives": _group_without_positives,
-    "search space valid": valid_search_space,
+    "search space valid": _valid_search_space,
 }
 """All checks by name, in the order in which they run."""

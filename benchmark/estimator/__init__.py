@@ -1,1 +1,1 @@
-"""Techniques for use: an estimator on data frames, and the lines of Python that show how it is used."""
+"""Techniques as estimators on data frames, and the lines of Python that apply them."""

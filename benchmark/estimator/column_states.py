@@ -1,10 +1,10 @@
-"""From the columns of a data frame to states, learned from training rows and applied to others."""
+"""States of data-frame columns, learned from training rows and applied to other rows."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few
 
-_LARGEST_WHOLE = 2**53  # up to here a float says which whole number it is
+_LARGEST_WHOLE = 2**53  # floats up to here are exact whole numbers
 
 
 class RowsError(DataError, ValueError):
@@ -30,21 +30,21 @@ class RowsError(DataError, ValueError):
 
 @dataclass(frozen=True)
 class LearnedColumn:
-    """How the values of a column are read."""
+    """A column with a state for each value."""
 
     column: Column  # its name and states
-    spec: CategoricalColumn | NumericColumn  # which values have which state
-    usual: int  # code of the state that most training rows have, or -1 if a value without a state is an error
+    spec: CategoricalColumn | NumericColumn  # the state of each value
+    usual: int  # code of the most frequent state, or -1 if a value without a state is an error
 
     def codes(self, values: pd.Series[Any]) -> NDArray[np.int16]:
         """Return the state of each row, shape (n_rows,).
 
-        What training rows did not show has the state that rare or missing values had there, or else the most
-        frequent one.
+        A value that no training row has gets the state of rare or missing values, or else the most frequent
+        state.
         """
         raw, coder = raw_column(self.column.name, values), Coder(self.spec)
-        found = np.array([coder[text] for text in raw.values], dtype=CODE_DTYPE)
-        unknown = found < 0
+        codes = np.array([coder[text] for text in raw.values], dtype=CODE_DTYPE)
+        unknown = codes < 0
         if self.usual < 0 and unknown.any():
             n = int(raw.counts[unknown].sum())
             shown = [repr(text) if text else "no value" for text in np.array(raw.values)[unknown].tolist()]
@@ -55,32 +55,32 @@ class LearnedColumn:
                 got=few(shown, 8),
                 remedy="leave these rows out, or train on rows that have the value",
             )
-        found[unknown] = self.usual
-        return found[raw.rows]
+        codes[unknown] = self.usual
+        return codes[raw.rows]
 
 
 def raw_column(name: str, values: pd.Series[Any]) -> RawColumn:
-    """Return a column as a CSV file would have it: as text, "" where a value is missing."""
+    """Return a column as in a CSV file: text, and "" for a missing value."""
     try:
-        codes, found = pd.factorize(values)
+        codes, distinct = pd.factorize(values)
     except TypeError:
         raise RowsError(
             f"The column {name!r} holds values that are neither text nor numbers",
             expected="an argument must be a string or a number in each row",
             got=type(values.iloc[0]).__name__,
-            remedy="make text or numbers of them, or leave the column out",
+            remedy="convert them to text or numbers, or leave the column out",
         ) from None
-    texts = [*map(_text, found), ""]
-    distinct = sorted({texts[code] for code in np.unique(codes).tolist()})
-    place = {text: i for i, text in enumerate(distinct)}
-    of_code = np.array([place.get(text, 0) for text in texts], dtype=np.intp)
-    return RawColumn(name, tuple(distinct), of_code[codes])  # of -1, the last one
+    texts = [*map(_text, distinct), ""]
+    ordered = sorted({texts[code] for code in np.unique(codes).tolist()})
+    positions = {text: i for i, text in enumerate(ordered)}
+    of_code = np.array([positions.get(text, 0) for text in texts], dtype=np.intp)
+    return RawColumn(name, tuple(ordered), of_code[codes])  # a missing value, code -1, takes the last entry
 
 
 def learn_feature(name: str, values: pd.Series[Any], min_count: int) -> LearnedColumn:
-    """Learn the states of a feature: its categories, or those that ``betabench quick`` would draft."""
-    if (own := _categories(name, values)) is not None:
-        return own
+    """Return a feature with its states: its categories, or the states of a ``betabench quick`` draft."""
+    if (declared := _categories(name, values)) is not None:
+        return declared
     raw = raw_column(name, values)
     numeric = len(raw.values) > 0 and bool((~np.isnan(raw.numbers) & ~raw.missing).any())
     return _learned(raw, feature(raw, min_count) if numeric else category(raw, min_count))
@@ -89,10 +89,10 @@ def learn_feature(name: str, values: pd.Series[Any], min_count: int) -> LearnedC
 def learn_groups(
     name: str, values: pd.Series[Any], deprived: object, min_count: int
 ) -> tuple[LearnedColumn, tuple[str, ...]]:
-    """Learn the groups of the sensitive column, and which states of it are the deprived group.
+    """Return the sensitive column with its groups, and the states of the deprived group.
 
-    ``deprived`` is a value or a list of values; of None no state is deprived yet. Rows without a group are a
-    :class:`RowsError`.
+    ``deprived`` is a value or a list of values; None leaves the deprived group open. Rows without a group are
+    a :class:`RowsError`.
     """
     raw = raw_column(name, values)
     if lacking := int(raw.counts[raw.missing].sum()):
@@ -101,43 +101,42 @@ def learn_groups(
             expected="a group for each training row",
             remedy="leave these rows out",
         )
-    asked = [] if deprived is None else [*map(_text, _listed(deprived))]
-    known = _categories(name, values)
-    if known is not None:
-        members = [state for state in known.column.states if _is_one_of(state, asked)]
-        # A category may be declared of which no row is.
-        _require_known(
-            name, asked, [_text(own) for own in values.cat.remove_unused_categories().cat.categories]
-        )
-        return LearnedColumn(known.column, known.spec, -1), tuple(members)
-    _require_known(name, asked, raw.values)
-    if not asked:
-        many = len(raw.values) > MOST_LEVELS
-        learned = _learned(raw, feature(raw, min_count) if many else category(raw, min_count))
-        return LearnedColumn(learned.column, learned.spec, -1), ()
-    chosen = np.array([_is_one_of(text, asked) for text in raw.values], dtype=bool)
-    _require_apart(raw, asked, chosen)
-    group = " or ".join(asked)
-    learned = _learned(raw, category(raw, min_count, (group, chosen)))
-    return LearnedColumn(learned.column, learned.spec, -1), (group,)
+    named = [] if deprived is None else [*map(_text, _listed(deprived))]
+    learned = _categories(name, values)
+    members: tuple[str, ...] = ()
+    if learned is not None:
+        # Declared categories may have no rows.
+        present = values.cat.remove_unused_categories().cat.categories
+        _require_present(name, named, list(map(_text, present)))
+        members = tuple(state for state in learned.column.states if _is_one_of(state, named))
+        return replace(learned, usual=-1), members
+    _require_present(name, named, raw.values)
+    if named:
+        chosen = np.array([_is_one_of(text, named) for text in raw.values], dtype=bool)
+        _require_apart(raw, named, chosen)
+        members = (" or ".join(named),)
+        draft = category(raw, min_count, (members[0], chosen))
+    else:
+        draft = (feature if len(raw.values) > MOST_LEVELS else category)(raw, min_count)
+    return replace(_learned(raw, draft), usual=-1), members
 
 
-def _require_apart(raw: RawColumn, asked: Sequence[str], deprived: NDArray[np.bool_]) -> None:
-    """Refuse groups of which one is deprived, and another that seems to mean the same is not."""
+def _require_apart(raw: RawColumn, named: Sequence[str], deprived: NDArray[np.bool_]) -> None:
+    """Refuse a deprived group if another group seems to be the same in another spelling."""
     for i, j in itertools.product(np.flatnonzero(deprived), np.flatnonzero(~deprived)):
         if mean_the_same(raw, int(i), int(j)):
-            one, other = raw.values[i], raw.values[j]
+            member, double = raw.values[i], raw.values[j]
             raise RowsError(
-                f"In the sensitive column {raw.name!r} {one!r} is deprived, and {other!r}, which seems to "
-                "mean the same, is not",
-                expected="all spellings of the deprived group, or values that are spelled alike",
-                got=f"deprived={few(list(map(repr, asked)), 8)}",
-                remedy=f"name {other!r} in 'deprived' as well, or replace it in the column",
+                f"In the sensitive column {raw.name!r} {member!r} is deprived, but {double!r}, which seems "
+                "to mean the same, is not",
+                expected="all spellings of the deprived group, or one spelling in the column",
+                got=f"deprived={few(list(map(repr, named)), 8)}",
+                remedy=f"name {double!r} in 'deprived' as well, or replace it in the column",
             )
 
 
-def _learned(raw: RawColumn, found: Found) -> LearnedColumn:
-    entry = found[0]
+def _learned(raw: RawColumn, draft: Found) -> LearnedColumn:
+    entry = draft[0]
     spec = NumericColumn(**entry) if entry["kind"] == "numeric" else CategoricalColumn(**entry)
     coder = Coder(spec)
     codes = np.array([coder[text] for text in raw.values], dtype=np.intp)
@@ -146,10 +145,10 @@ def _learned(raw: RawColumn, found: Found) -> LearnedColumn:
 
 
 def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
-    """Return a column whose states a frame declares: its categories, and one for what is missing."""
+    """Return a categorical column with its categories as states, and a state for missing values; or None."""
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return None
-    states, codes = [_text(own) for own in values.cat.categories], np.asarray(values.cat.codes)
+    states, codes = [_text(label) for label in values.cat.categories], np.asarray(values.cat.codes)
     missing = {"": MISSING} if (codes < 0).any() or not states else {}
     if missing and MISSING not in states:
         states.append(MISSING)
@@ -159,7 +158,7 @@ def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
         )
     except ValidationError:
         raise RowsError(
-            f"The categories of the column {name!r} cannot be told apart as text",
+            f"The categories of the column {name!r} are not distinct as text",
             expected="categories that differ, none of them empty",
             got=few(list(map(repr, states)), 8),
             remedy="rename them",
@@ -170,7 +169,7 @@ def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
 
 
 def _text(value: object) -> str:
-    """Return a value as text; a whole number is the same, whether it is an integer or a float."""
+    """Return a value as text; a whole number has the same text as integer and as float."""
     if isinstance(value, float | np.floating):
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < _LARGEST_WHOLE else repr(number)
@@ -182,24 +181,24 @@ def _listed(value: object) -> Iterable[object]:
     return value if several else [value]  # type: ignore[return-value]
 
 
-def _is_one_of(text: str, asked: Sequence[str]) -> bool:
+def _is_one_of(text: str, named: Sequence[str]) -> bool:
     number = as_number(text)
-    return any(text == own or (number is not None and number == as_number(own)) for own in asked)
+    return any(text == value or (number is not None and number == as_number(value)) for value in named)
 
 
-def _require_known(name: str, asked: Sequence[str], known: Sequence[str]) -> None:
-    for own in asked:
-        if not any(_is_one_of(text, [own]) for text in known):
+def _require_present(name: str, named: Sequence[str], present: Sequence[str]) -> None:
+    for value in named:
+        if not any(_is_one_of(text, [value]) for text in present):
             raise RowsError(
-                f"No training row has {own!r} in the sensitive column {name!r}",
-                expected="values of that column: " + few(list(map(repr, known)), 8),
-                got=repr(own),
+                f"No training row has {value!r} in the sensitive column {name!r}",
+                expected="values of that column: " + few(list(map(repr, present)), 8),
+                got=repr(value),
                 remedy="correct 'deprived'",
             )
-    if asked and all(_is_one_of(text, asked) for text in known):
+    if named and all(_is_one_of(text, named) for text in present):
         raise RowsError(
             f"All groups of the sensitive column {name!r} are deprived",
-            expected="at least one group that is not",
-            got=few(list(map(repr, asked)), 8),
+            expected="at least one favored group",
+            got=few(list(map(repr, named)), 8),
             remedy="correct 'deprived'",
         )

@@ -1,4 +1,4 @@
-"""A technique with a classifier, as an estimator of scikit-learn on data frames."""
+"""A technique with a classifier, as a scikit-learn estimator on data frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from benchmark.text.words import few
 T = TypeVar("T")
 
 _LABELS = ("unfavorable", "favorable")
-_MADE = ("predictor_", "prepared_")  # attributes that hold functions of a technique
+_WITH_FUNCTIONS = ("predictor_", "prepared_")  # attributes that hold a technique's functions
 
 
 class UseError(RowsError, TechniqueError):
@@ -41,12 +41,12 @@ class UseError(RowsError, TechniqueError):
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Writes functions, also such as begin in a context: a context is made anew by who reads them."""
+    """A pickler that also writes functions decorated by a context manager, which the reader makes anew."""
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, contextlib._GeneratorContextManager):
-            made_by = obj.func
-            return _context, (made_by.__module__, made_by.__name__, obj.args, obj.kwds)
+            factory = obj.func
+            return _context, (factory.__module__, factory.__name__, obj.args, obj.kwds)
         return super().reducer_override(obj)
 
 
@@ -54,26 +54,26 @@ def _context(module: str, name: str, args: tuple[Any, ...], keywords: dict[str, 
     return getattr(importlib.import_module(module), name)(*args, **keywords)
 
 
-def _packed(made: object) -> bytes:
+def _packed(value: object) -> bytes:
     file = io.BytesIO()
-    _Pickler(file).dump(made)
+    _Pickler(file).dump(value)
     return file.getvalue()
 
 
 @contextlib.contextmanager
 def _as_value_error() -> Iterator[None]:
-    """Raise errors of this package as such that are ValueErrors as well."""
+    """Raise this package's errors as ValueErrors, too."""
     try:
         yield
     except BetabenchError as error:
         if isinstance(error, ValueError):
             raise
-        said = {"expected": error.expected, "got": error.got, "remedy": error.remedy}
-        raise UseError(error.what, **said) from error
+        details = {"expected": error.expected, "got": error.got, "remedy": error.remedy}
+        raise UseError(error.what, **details) from error
 
 
 def _only_if(available: Callable[[FairClassifier], bool]) -> Callable[[T], T]:
-    """Give a method to those estimators alone for which it is available."""
+    """Return a decorator for methods that only some estimators have."""
     return cast(Callable[[T], T], available_if(available))
 
 
@@ -88,50 +88,49 @@ def _gives_scores(estimator: FairClassifier) -> bool:
 
 
 class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A fairness technique with a classifier, to be trained on a data frame and asked for decisions.
+    """A fairness technique with a classifier, which trains on a data frame and decides on rows.
 
-    It decides as the benchmark's cell of the same technique and classifier does, trained on the same rows.
-    Techniques work on states, so each column of ``X`` becomes states in :meth:`fit`, from the training rows
-    alone: categories of pandas stay as they are, with their order; other columns are read as ``betabench
-    quick`` reads a file, numbers in bins and rare values together. A text such as "1,234" or "$5" is no
-    number here: convert it first. Every column is a feature: leave out identifiers, and what is known only
-    after the outcome.
+    It decides like the benchmark's cell of the same technique and classifier, trained on the same rows.
+    Techniques work on states, so :meth:`fit` learns states for each column of ``X`` from the training rows.
+    Pandas' categories stay, with their order. Other columns are read like a file of ``betabench quick``:
+    numbers in bins, and rare values together. A text such as "1,234" or "$5" is no number here: convert it
+    first. Every column is a feature: leave out identifiers, and columns that are known only after the
+    outcome.
 
-    In rows to predict, a value that training rows did not show has the state that rare values, or a missing
-    value that of missing values, had there; where there is none, the column's most frequent state. A group
-    that training rows did not show is an error, and so is a missing one.
+    In rows to predict, a new value gets the state of rare values, and a missing value the state of missing
+    values. Without such a state it gets the column's most frequent state. A new or missing group is an error.
 
     Parameters
     ----------
     technique : str, default "none"
-        A registered technique's name, as ``betabench list techniques`` shows it, or that of another library,
-        such as ``"aif360:Reweighing"``.
+        The name of a registered technique, as in ``betabench list techniques``, or of another library's
+        technique, such as ``"aif360:Reweighing"``.
     sensitive : str or int
         The sensitive column of ``X``: its name, or its position where ``X`` is an array.
     deprived : value or list of values, optional
         The deprived group, by values of the sensitive column; everyone else is favored. By default, the group
-        that has the favorable label least often, of those that are no handful of rows.
+        with the lowest rate of favorable labels, very small groups excepted.
     favorable : value, optional
-        The class that is good for people; by default the one that sorts last, such as 1 or True.
+        The class that is good for people; by default the class that sorts last, such as 1 or True.
     parameters : dict, optional
-        The technique's parameters, by name; those left out take their defaults.
+        The technique's parameters, by name; others take their defaults.
     classifier : str, dict or classifier of scikit-learn, default "c45"
         Short name or dotted path; an entry as in experiment files, such as ``{"classifier": "random_forest",
-        "parameters": {"n_estimators": 50}}``; or an untrained classifier, of which a clone is trained. It
-        gets a column of 0 and 1 for each state, unless it reads states as categories. Techniques that train a
-        learner of their own use none.
+        "parameters": {"n_estimators": 50}}``; or an untrained classifier, which is cloned. It gets a column
+        of 0 and 1 for each state, unless it reads states as categories. Techniques with a learner of their
+        own ignore it.
     random_state : int, Generator, RandomState or None, default 0
-        Where lots come from, of techniques that draw any, and of classifiers. The same number, or a generator
-        in the same state, which is left as it is, gives the same model; None another one each time.
+        Source of random numbers for technique and classifier. The same number, or a generator in the same
+        state, gives the same model; None gives another model each time. A generator keeps its state.
     min_count : int, default 5
-        Values that fewer training rows have are put together.
+        Values of fewer training rows are put together.
 
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
         The classes, sorted.
     favorable_ : object
-        The favorable one.
+        The favorable class.
     schema_ : Schema
         The columns with their states, and the deprived group.
     technique_ : Technique
@@ -141,8 +140,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     -----
     A pickled model can hold training rows: some techniques keep them.
 
-    Techniques that decide by lot, such as equalized odds, draw it by a row's place in the table. Ask for all
-    rows in one table: the first row of every call has the same lot.
+    Techniques with random decisions, such as equalized odds, draw lots by a row's position in the table.
+    Predict all rows in one table: the first row of every call has the same lot.
 
     Examples
     --------
@@ -174,18 +173,10 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train on rows with their labels.
 
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_rows, n_columns)
-            Features, the sensitive column among them.
-        y : array, shape (n_rows,)
-            Labels of two classes.
-
-        Raises
-        ------
-        ValueError
-            If rows, labels or groups cannot be trained on, or the technique declines them. It is also a
-            :class:`~benchmark.errors.BetabenchError`, which says what to do.
+        ``X``, a frame or an array of shape (n_rows, n_columns), holds the sensitive column. ``y``, shape
+        (n_rows,), has two classes. Raises :class:`ValueError` if rows, labels or groups are unfit for
+        training, or the technique declines them. The error is also a
+        :class:`~benchmark.errors.BetabenchError`, which says what to do.
         """
         technique, train = self._learn(X, y)
         with _as_value_error():
@@ -198,67 +189,69 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._rows(X)
         with _as_value_error():
             favorable = self.predictor_.predict(table)
-        return np.asarray(self.classes_[np.where(favorable, self._place, 1 - self._place)])
+        return self._classes_of(favorable)
 
     @_only_if(_gives_scores)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class in each row, shape (n_rows, 2); not all techniques have it."""
+        """Return the probability of each class in each row, shape (n_rows, 2); some techniques have none."""
         table = self._rows(X)
         score = self.predictor_.predict_score
         assert score is not None
         with _as_value_error():
             favorable = score(table)
-        found = np.empty((len(table), 2))
-        found[:, self._place], found[:, 1 - self._place] = favorable, 1 - favorable
-        return found
+        columns = (1 - favorable, favorable) if self._favorable_index else (favorable, 1 - favorable)
+        return np.column_stack(columns)
 
     @_only_if(_is_preprocessing)
     def prepare(self, X: Any, y: ArrayLike) -> tuple[pd.DataFrame, NDArray[Any], NDArray[np.float64]]:
-        """Return training data as a pre-processing technique leaves them: rows, labels and weights.
+        """Return training data that a pre-processing technique prepared: rows, labels and weights.
 
-        The rows are of states, without the columns that the technique hides from the classifier. A technique
-        that weights rows or turns labels leaves the rows of ``X`` in their order, so that its labels and
-        weights fit ``X`` as well. Parameters and errors are those of :meth:`fit`; no classifier is trained.
+        The rows hold states, without the columns that the technique hides from the classifier. If a technique
+        weights rows or changes labels, the rows of ``X`` keep their order, so labels and weights fit ``X`` as
+        well. Parameters and errors are as of :meth:`fit`; no classifier is trained.
         """
         technique, train = self._learn(X, y)
         assert isinstance(technique, PreProcessing)
         with _as_value_error():
             self.prepared_: Prepared = technique.prepare(train, self._tools())
-        made = self.prepared_
-        labels = self.classes_[np.where(made.table.y, self._place, 1 - self._place)]
-        weights = np.ones(len(made.table)) if made.sample_weight is None else made.sample_weight.copy()
-        return made.table.to_frame()[list(made.features or ())], labels, weights
+        prepared = self.prepared_
+        labels, weights = self._classes_of(prepared.table.y), prepared.sample_weight
+        weights = np.ones(len(labels)) if weights is None else weights.copy()
+        return prepared.table.to_frame()[list(prepared.features or ())], labels, weights
 
     @_only_if(_is_preprocessing)
     def prepare_new(self, X: Any) -> pd.DataFrame:
-        """Return rows to predict as a classifier takes them that was trained on what :meth:`prepare` made."""
-        check_is_fitted(self, "prepared_")
-        table, made = self._rows(X, fitted="prepared_"), self.prepared_
-        changed = table if made.transform is None else made.transform(table)
-        return changed.to_frame()[list(made.features or ())]
+        """Return rows to predict for a classifier that was trained on the result of :meth:`prepare`."""
+        table, prepared = self._rows(X, fitted="prepared_"), self.prepared_
+        changed = table if prepared.transform is None else prepared.transform(table)
+        return changed.to_frame()[list(prepared.features or ())]
 
     @property
-    def _place(self) -> int:
-        """Position of the favorable class."""
+    def _favorable_index(self) -> int:
         return int(self.classes_[1] == self.favorable_)
 
+    def _classes_of(self, favorable: NDArray[np.bool_]) -> NDArray[Any]:
+        index = self._favorable_index
+        return np.asarray(self.classes_[np.where(favorable, index, 1 - index)])
+
     def _learn(self, X: Any, y: ArrayLike) -> tuple[Technique, Table]:
-        """Learn the columns of training rows; return the technique, and the rows as a table with roles."""
+        """Return the technique, and training rows as a table with roles, after learning their columns."""
         technique = self._configured()
         frame = self._frame(X, reset=True)
         favorable = self._learn_classes(y, len(frame))
-        place = self._sensitive_place(frame)
+        sensitive = self._sensitive_index(frame)
         names = _distinct(map(str, frame.columns))
-        groups, deprived = learn_groups(names[place], frame.iloc[:, place], self.deprived, self.min_count)
+        values = frame.iloc[:, sensitive]
+        groups, deprived = learn_groups(names[sensitive], values, self.deprived, self.min_count)
         self._columns = [
-            groups if i == place else learn_feature(name, frame.iloc[:, i], self.min_count)
+            groups if i == sensitive else learn_feature(name, frame.iloc[:, i], self.min_count)
             for i, name in enumerate(names)
         ]
-        codes = [own.codes(frame.iloc[:, i]) for i, own in enumerate(self._columns)]
+        codes = [column.codes(frame.iloc[:, i]) for i, column in enumerate(self._columns)]
         if not deprived:
-            deprived = (_least_favored(groups.column.states, codes[place], favorable),)
+            deprived = (_least_favored(groups.column.states, codes[sensitive], favorable),)
         with _as_value_error():
-            self.schema_ = _schema(self._columns, place, deprived)
+            self.schema_ = _schema(self._columns, sensitive, deprived)
             return technique, Table(self.schema_, np.column_stack([*codes, favorable.astype(np.int16)]))
 
     def _learn_classes(self, y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
@@ -286,7 +279,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         favorable = classes[-1] if self.favorable is None else self.favorable
         if len(classes) < 2 or favorable not in classes:
             raise RowsError(
-                "Nothing can be learned from these labels: one class is not there",
+                "Nothing can be learned from these labels: one class is missing",
                 expected="two classes" + ("" if self.favorable is None else f", {favorable!r} among them"),
                 got=", ".join(map(repr, classes.tolist())),
                 remedy="give labels of both classes, and one of them as 'favorable'",
@@ -299,11 +292,11 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return rows to predict as a table, labels hidden."""
         check_is_fitted(self, fitted)
         frame = self._frame(X, reset=False)
-        codes = [own.codes(frame.iloc[:, i]) for i, own in enumerate(self._columns)]
+        codes = [column.codes(frame.iloc[:, i]) for i, column in enumerate(self._columns)]
         return Table(self.schema_, np.column_stack([*codes, np.zeros(len(frame), np.int16)]))
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
-        """Return rows as a data frame whose columns are those of the training rows."""
+        """Return rows as a data frame with the columns of the training rows."""
         if not isinstance(X, pd.DataFrame):
             array = check_array(X, dtype=None, ensure_all_finite="allow-nan")
             validate_data(self, array, reset=reset, skip_check_array=True)
@@ -313,8 +306,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, reset=reset, skip_check_array=True)
         return X
 
-    def _sensitive_place(self, frame: pd.DataFrame) -> int:
-        """Return the position of the sensitive column."""
+    def _sensitive_index(self, frame: pd.DataFrame) -> int:
         names = list(frame.columns)
         if self.sensitive in names:
             return names.index(self.sensitive)
@@ -322,7 +314,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f"There is no sensitive column {self.sensitive!r}",
             expected="one of the columns of X: " + few(list(map(repr, names)), 20),
             got=repr(self.sensitive),
-            remedy="name it as 'sensitive'; of an array, by its position",
+            remedy="name it as 'sensitive'; in an array, by its position",
         )
 
     def _configured(self) -> Technique:
@@ -330,23 +322,22 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return get_technique(self.technique, **(self.parameters or {}))
 
     def _tools(self) -> Tools:
-        """Return what the technique works with: classifiers, the ranker, lots."""
-        lots = self.random_state
-        if isinstance(lots, np.random.Generator):
-            return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(lots))
-        if not isinstance(lots, int | np.integer):
-            lots = int(check_random_state(lots).randint(2**31))
-        seed = axis_seed(int(lots), purpose="classifier")
-        return Tools(self._builder(seed), naive_bayes_ranker, generator(int(lots), purpose="technique"))
+        state = self.random_state
+        if isinstance(state, np.random.Generator):
+            return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(state))
+        if not isinstance(state, int | np.integer):
+            state = int(check_random_state(state).randint(2**31))
+        seed = axis_seed(int(state), purpose="classifier")
+        return Tools(self._builder(seed), naive_bayes_ranker, generator(int(state), purpose="technique"))
 
     def _builder(self, seed: int) -> Callable[[NDArray[np.int64]], Any]:
-        """Return what builds a classifier for features of so many states each."""
+        """Return a function that builds a classifier from the features' numbers of states."""
         chosen = self.classifier
         if isinstance(chosen, str | Mapping):
             entry: dict[str, Any] = {"classifier": chosen} if isinstance(chosen, str) else dict(chosen)
             name, encoding = entry.get("classifier"), entry.get("encoding", "one_hot")
-            known = entry.keys() <= {"classifier", "parameters", "encoding"}
-            if not (known and isinstance(name, str) and encoding in ("one_hot", "ordinal")):
+            valid = entry.keys() <= {"classifier", "parameters", "encoding"}
+            if not (valid and isinstance(name, str) and encoding in ("one_hot", "ordinal")):
                 raise _no_classifier(chosen)
             with _as_value_error():
                 factory = make_classifier(name, dict(entry.get("parameters") or {}), encoding)
@@ -363,13 +354,13 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return build
 
     def __getstate__(self) -> dict[str, Any]:
-        # Functions that a technique made while it trained are nothing that pickle itself can write.
+        # Pickle itself cannot write the functions of a trained technique.
         state = dict(super().__getstate__())
-        return state | {name: _packed(state[name]) for name in _MADE if name in state}
+        return state | {name: _packed(state[name]) for name in _WITH_FUNCTIONS if name in state}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        made = {name: cloudpickle.loads(state[name]) for name in _MADE if name in state}
-        super().__setstate__(state | made)
+        unpacked = {name: cloudpickle.loads(state[name]) for name in _WITH_FUNCTIONS if name in state}
+        super().__setstate__(state | unpacked)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -383,38 +374,38 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _no_classifier(chosen: object) -> UseError:
     return UseError(
         "This is no classifier",
-        expected="a name such as 'c45', a classifier of scikit-learn, or a dict with 'classifier' and, where "
-        "they are wanted, 'parameters' and 'encoding' ('one_hot' or 'ordinal')",
+        expected="a name such as 'c45', a classifier of scikit-learn, or a dict with 'classifier' and, "
+        "optionally, 'parameters' and 'encoding' ('one_hot' or 'ordinal')",
         got=repr(chosen),
         remedy="'betabench list classifiers' shows the names",
     )
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    found = list(names)
-    if repeated := sorted({name for name in found if found.count(name) > 1}):
+    columns = list(names)
+    if repeated := sorted({name for name in columns if columns.count(name) > 1}):
         raise RowsError(
             "Names of columns repeat",
             expected="columns whose names differ as text",
             got=few(list(map(repr, repeated))),
             remedy="rename them",
         )
-    return found
+    return columns
 
 
-def _schema(columns: Sequence[LearnedColumn], place: int, deprived: tuple[str, ...]) -> Schema:
+def _schema(learned: Sequence[LearnedColumn], sensitive: int, deprived: tuple[str, ...]) -> Schema:
     """Return the columns with their roles; the label comes last, under a name that no feature has."""
-    own, label = [learned.column for learned in columns], "label"
-    while label in {column.name for column in own}:
+    features, label = [column.column for column in learned], "label"
+    while label in {column.name for column in features}:
         label += "_"
-    sensitive = own[place].name
-    several = ((sensitive, deprived),) if len(deprived) > 1 else ()
+    name = features[sensitive].name
+    several = ((name, deprived),) if len(deprived) > 1 else ()
     group = " or ".join(deprived)
-    return Schema((*own, Column(label, _LABELS)), label, _LABELS[1], sensitive, group, several)
+    return Schema((*features, Column(label, _LABELS)), label, _LABELS[1], name, group, several)
 
 
 def _least_favored(states: Sequence[str], codes: NDArray[np.int16], favorable: NDArray[np.bool_]) -> str:
-    """Return the group that counts as deprived where nobody named it."""
+    """Return the group that is deprived by default."""
     if len(np.unique(codes)) < 2:
         raise RowsError(
             "The sensitive column has one group",

@@ -1,4 +1,4 @@
-"""The lines of Python that apply a technique to data, as pages and terminals print them."""
+"""The lines of Python on pages and in terminals that apply a technique to data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmark.techniques import find_technique
 from benchmark.text.words import as_number
 
 _WIDTH = 100
-_MERGED = re.compile(r".* and \d+ more|other|missing")  # names that a draft gives to several values
+_MERGED = re.compile(r".* and \d+ more|other|missing")  # a draft's names for several values
 
 
 def snippet(
@@ -33,26 +33,12 @@ def snippet(
 ) -> str:
     """Return about ten lines of Python that apply a technique to a data frame.
 
-    Parameters
-    ----------
-    technique : str
-        Its registered name.
-    data : str
-        The name of a CSV file, or of a dataset's card, shipped (``"adult"``) or a file (``"card.toml"``).
-    label, sensitive : str
-        Columns of the outcome and of the groups.
-    favorable, deprived : str or sequence of str
-        Values of these that are favorable, and deprived.
-    parameters : mapping, optional
-        The technique's parameters that are not left at their defaults.
-    classifier : str or mapping, default "c45"
-        As :class:`~benchmark.estimator.fair_classifier.FairClassifier` takes it; "" to leave it out.
-    reading : mapping of str to str, optional
-        How a CSV file is read, by pandas' names, where that is not the usual way.
-    only : mapping of str to sequence of str, optional
-        By column, the values of the rows that are kept.
-    without : sequence of str, default ()
-        Columns that are no features.
+    ``data`` is a CSV file, or a dataset's card: a shipped card (``"adult"``) or a file (``"card.toml"``).
+    ``label`` and ``sensitive`` are columns, ``favorable`` and ``deprived`` some of their values.
+    ``parameters`` are the technique's, if not at their defaults. ``classifier`` is as of
+    :class:`~benchmark.estimator.fair_classifier.FairClassifier`; "" leaves it out. ``reading`` are further
+    arguments of pandas' ``read_csv``. ``only`` limits the rows to values by column. ``without`` are columns
+    that are no features.
     """
     lines = ["from benchmark import FairClassifier", ""]
     if PurePath(data).suffix in ("", ".toml"):
@@ -77,23 +63,23 @@ def snippet(
         settings["classifier"] = _value(classifier)
     given = [_text(technique), *(f"{name}={value}" for name, value in settings.items())]
     whole = ", ".join(given)
-    if len(made := f"model = FairClassifier({whole})") <= _WIDTH:
-        lines.append(made)
+    if len(call := f"model = FairClassifier({whole})") <= _WIDTH:
+        lines.append(call)
     else:
-        rows = [whole] if len(whole) <= _WIDTH - 4 else [f"{one}," for one in given]
+        rows = [whole] if len(whole) <= _WIDTH - 4 else [f"{argument}," for argument in given]
         lines += ["model = FairClassifier(", *(f"    {row}" for row in rows), ")"]
     lines += ["model.fit(X, y)", "decisions = model.predict(X)  # or of new rows with the same columns"]
-    found = find_technique(technique)
-    if found is not None and found.stage == "pre":
+    technique_class = find_technique(technique)
+    if technique_class is not None and technique_class.stage == "pre":
         lines.append("rows, labels, weights = model.prepare(X, y)  # to train something else on")
     return "\n".join(lines) + "\n"
 
 
 def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
-    """Return the lines for a dataset that has a card, ``name`` being what the card is found by.
+    """Return the lines for a dataset with a card, which is loaded by ``name``.
 
-    A single CSV file that the card names by its path is read as it is, if values of the file can be told from
-    the states; other data are read by the card. ``settings`` are others of :func:`snippet`. Empty where the
+    The lines read a single CSV file if the card names its path, and its values follow from the states. Else
+    they load the card. ``settings`` are further arguments of :func:`snippet`. The result is empty if the
     deprived group is an intersection of several columns, which the estimator does not take.
     """
     if len(dict(card.schema().deprived_states)) > 1:
@@ -107,8 +93,8 @@ def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
         and source.join is None
         and source.decimal == "."
         and source.column_names is None
+        and all(_is_plain(column, spec) for column, spec in card.columns.items())
     )
-    plain = plain and all(_is_plain(column, spec) for column, spec in card.columns.items())
     if file.path is None or file.skip_lines or more or not (plain and favorable and deprived):
         columns: dict[str, Any] = {"label": label, "sensitive": sensitive}
         return snippet(
@@ -132,25 +118,25 @@ def card_snippet(card: Card, name: str, technique: str, **settings: Any) -> str:
 
 
 def _is_plain(column: str, spec: ColumnCard) -> bool:
-    """Whether a column is in the file under its name, and its numbers are written as Python reads them."""
+    """Return whether the file has a column under its name, with numbers that Python reads."""
     if spec.source not in (None, column) or isinstance(spec, CategoricalColumn):
         return spec.source in (None, column)
-    # A number that stands for a missing value would be taken for one.
+    # A numeric code for a missing value would be taken for a number.
     written = spec.decimal in (None, ".") and spec.thousands is None and spec.unit is None
     return written and all(as_number(value) is None for value in spec.values)
 
 
 def _values(card: Card, column: str, states: Sequence[str]) -> list[str]:
-    """Return the values of a column of the file that have one of the states; none if they are not listed."""
+    """Return the file's values of a column with one of the states; [] if the card does not list them."""
     spec = card.columns[column]
     if not isinstance(spec, CategoricalColumn) or spec.others in states:
         return []
-    found: list[str] = []
+    values: list[str] = []
     for state in states:
-        listed = [value for value, own in spec.values.items() if own == state]
+        listed = [value for value, assigned in spec.values.items() if assigned == state]
         merged = _MERGED.fullmatch(state) is not None or {*state.split(" or ")} == {*listed}
-        found += listed if listed and merged else [state, *listed]
-    return found
+        values += listed if listed and merged else [state, *listed]
+    return values
 
 
 def _several(values: str | Sequence[str]) -> list[str]:
@@ -163,7 +149,7 @@ def _text(value: str) -> str:
 
 def _value(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(str(key))}: {_value(own)}" for key, own in value.items()) + "}"
+        return "{" + ", ".join(f"{_text(str(key))}: {_value(item)}" for key, item in value.items()) + "}"
     return _text(value) if isinstance(value, str) else repr(value)
 
 

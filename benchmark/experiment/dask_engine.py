@@ -169,7 +169,7 @@ def _failed(error: BaseException) -> ExperimentError:
     return ExperimentError(
         "The Dask cluster failed",
         got=f"{type(error).__name__}: {error}",
-        remedy="see its logs, and start the same command again: it goes on where this run was",
+        remedy="see its logs, and start the same command again: it continues where this run ended",
     )
 
 

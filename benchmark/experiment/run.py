@@ -219,7 +219,7 @@ def measure(
 
 
 def _sampled(experiment: Experiment, planned: Plan, stored: Mapping[str, Stored], samples: int) -> list[Task]:
-    """Return tasks of a few cells of each sort; techniques take turns, and within each its other sorts.
+    """Return tasks of a few cells of each sort; techniques take turns, and so do the sorts of each technique.
 
     Blocks at the middle level of bias come first. In experiments that tune, entries of a technique stay
     together, because they share their trials.

@@ -44,7 +44,7 @@ _NEEDED: Mapping[Need, str] = {
 FAILING = "the metric"
 """First words of the reason why a metric that failed has no value."""
 
-_ALONE = math.nan, "there is only one group"
+_SINGLE = math.nan, "there is only one group"
 _ROUNDING = 1e-9
 COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
 """Needs that counts of labels and predictions by group meet."""
@@ -150,8 +150,8 @@ def _metric_flaws(item: Metric) -> list[str]:
     ]
     if item.compare not in get_args(Compares):
         flaws.append(f"its 'compare' is none of {', '.join(COMPARISONS)}")
-    others = _REGISTRY.known()
-    if any(item.name == other.family for other in others) or item.family in {m.name for m in others}:
+    metrics = _REGISTRY.known()
+    if item.name in {m.family for m in metrics} or item.family in {m.name for m in metrics}:
         flaws.append("a metric and a family would have the same name")
     return flaws
 
@@ -239,30 +239,32 @@ def measure(
     fails.
     """
     names = predictions.names
-    everybody, alone = _groups(predictions.counts, predictions, conventions)
-    groups: dict[Compares, Sequence[tuple[Any, ...]]] = {
+    everybody, groups = _groups(predictions.counts, predictions, conventions)
+    arguments: dict[Compares, Sequence[tuple[Any, ...]]] = {
         "overall": [(everybody,)],
-        "all_groups": [(tuple(alone),)],
-        "each_group": [(one,) for one in alone],
-        "one_against_rest": [(one, rest(predictions.counts, one)) for one in alone],
+        "all_groups": [(tuple(groups),)],
+        "each_group": [(group,) for group in groups],
+        "one_against_rest": [(group, rest(predictions.counts, group)) for group in groups],
     }
     measured = []
-    wanted = (m.name for m in list_metrics().values() if not m.of_run) if metrics is None else metrics
-    for item in map(get_metric, metric_names(wanted)):
-        other, lonely = "rest" if item.compare == "one_against_rest" else "", False
+    if metrics is None:
+        metrics = [m.name for m in list_metrics().values() if not m.of_run]
+    for item in map(get_metric, metric_names(metrics)):
+        compared_with, single = "rest" if item.compare == "one_against_rest" else "", False
         if item.compare == "against_reference":
-            other = (reference(item) if callable(reference) else reference) or ""
-            if other and other not in names:
-                raise UnknownNameError("group", other, names)
-            reference_group = [alone[names.index(other)]] if other else []
-            groups["against_reference"] = [(one, *reference_group) for one in alone]
-            lonely = len(names) < 2 and conventions == "betabench"  # a group always equals itself
-        answers = values_or_reasons(((item, given) for given in groups[item.compare]), predictions.given)
-        for arguments, answer in zip(groups[item.compare], answers, strict=True):
-            value, reason = _ALONE if lonely else answer
-            group = everybody if item.compare in ("overall", "all_groups") else arguments[0]
+            compared_with = (reference(item) if callable(reference) else reference) or ""
+            if compared_with and compared_with not in names:
+                raise UnknownNameError("group", compared_with, names)
+            reference_group = [groups[names.index(compared_with)]] if compared_with else []
+            arguments["against_reference"] = [(group, *reference_group) for group in groups]
+            single = len(names) < 2 and conventions == "betabench"  # a group always equals itself
+        pairs = ((item, of_metric) for of_metric in arguments[item.compare])
+        results = values_or_reasons(pairs, predictions.given)
+        for of_metric, result in zip(arguments[item.compare], results, strict=True):
+            value, reason = _SINGLE if single else result
+            group = everybody if item.compare in ("overall", "all_groups") else of_metric[0]
             name = "" if group is everybody else names[group.codes[0]]
-            measured.append(Measurement(item.name, name, other, value, reason, group.n_rows))
+            measured.append(Measurement(item.name, name, compared_with, value, reason, group.n_rows))
     return measured
 
 
@@ -277,11 +279,11 @@ def _groups(
     ]
 
 
-def rest(counts: GroupCounts, one: Group, name: str = "") -> Group:
-    """Return all other groups than one, which may have several codes, as one group."""
-    others = [other for other in range(len(counts.names)) if other not in one.codes]
-    name = name or f"the groups other than {counts.names[one.codes[0]]!r}"
-    return Group.of(counts, others, name, one.source, one.conventions, one.smallest)
+def rest(counts: GroupCounts, group: Group, name: str = "") -> Group:
+    """Return all groups outside of a group, which may have several codes, as one group."""
+    codes = [code for code in range(len(counts.names)) if code not in group.codes]
+    name = name or f"the groups other than {counts.names[group.codes[0]]!r}"
+    return Group.of(counts, codes, name, group.source, group.conventions, group.smallest)
 
 
 def values_or_reasons(
@@ -294,12 +296,12 @@ def values_or_reasons(
     """
     for item, arguments in pairs:
         try:
-            answer = _value_or_reason(item, given, arguments)
-        except MetricError as failing:
+            result = _value_or_reason(item, given, arguments)
+        except MetricError as failure:
             if not tolerant:
                 raise
-            answer = math.nan, str(failing)
-        yield answer
+            result = math.nan, str(failure)
+        yield result
 
 
 def _value_or_reason(item: Metric, given: Set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
@@ -310,7 +312,7 @@ def _value_or_reason(item: Metric, given: Set[Need], arguments: tuple[Any, ...])
     if compare == "against_reference" and len(arguments) < 2:
         return math.nan, "no reference group is chosen"
     if compare == "all_groups" and len(arguments[0]) < 2:
-        return _ALONE
+        return _SINGLE
     try:
         value = float(item.compute(*arguments))
     except UndefinedMetricError as undefined:
@@ -364,26 +366,26 @@ class OneValueEach:
         ``rows`` are the rows behind the counts, for metrics that need rows. See :func:`values_or_reasons`
         for ``tolerant``.
         """
-        everybody, alone = _groups(counts, rows)
+        everybody, groups = _groups(counts, rows)
         deprived = Group.of(counts, self._deprived, "the deprived group", rows)
         favored = rest(counts, deprived, "the favored group")
         # If there are two groups, reasons call them by their roles.
-        every = sorted((deprived, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
+        all_groups = sorted((deprived, favored), key=lambda g: g.codes) if len(groups) == 2 else groups
         arguments: dict[Compares | int, tuple[Any, ...]] = {
             "overall": (everybody,),
             "one_against_rest": (deprived, favored),
             "against_reference": (deprived, favored),
-            "all_groups": (tuple(every),),
-            **{code: (one,) for code, one in enumerate(alone)},
+            "all_groups": (tuple(all_groups),),
+            **{code: (group,) for code, group in enumerate(groups)},
         }
         given = rows.given if rows is not None else COUNTED
         if rows is None and counts.decisions is not None:
             given = COUNTED | {_RUN}
         pairs = ((item, arguments[which]) for _, item, which in self._values)
-        answers = list(values_or_reasons(pairs, given, tolerant=tolerant))
+        results = list(values_or_reasons(pairs, given, tolerant=tolerant))
         names = [name for name, *_ in self._values]
-        values = {name: value for name, (value, _) in zip(names, answers, strict=True)}
-        reasons = {name: reason for name, (_, reason) in zip(names, answers, strict=True) if reason}
+        values = {name: value for name, (value, _) in zip(names, results, strict=True)}
+        reasons = {name: reason for name, (_, reason) in zip(names, results, strict=True) if reason}
         return MetricResults(values, reasons, counts)
 
 

@@ -57,13 +57,13 @@ def measure_by_group(
     for item in map(get_metric, metrics):
         n_arguments = 1 if item.compare == "each_group" else 2
         large = [(item, pair[:n_arguments]) for pair in pairs if pair[0].n_rows >= smallest]
-        answers = values_or_reasons(large, COUNTED, tolerant=True)
+        results = values_or_reasons(large, COUNTED, tolerant=True)
         measured = []
         for group, _ in pairs:
             small = math.nan, f"fewer than {smallest} rows"
-            answer = next(answers) if group.n_rows >= smallest else small
+            result = next(results) if group.n_rows >= smallest else small
             name = counts.names[group.codes[0]]
-            measured.append(Measurement(item.name, name, "", *answer, group.n_rows))
+            measured.append(Measurement(item.name, name, "", *result, group.n_rows))
         yield from measured
         defined = [m for m in measured if not math.isnan(m.value)]
         if len(defined) > 1:

@@ -215,7 +215,7 @@ def consistency(everybody: Group) -> float:
     "the nearest alone if ḡ has fewer than 10 rows.",
 )
 def flip_test(deprived: Group, favored: Group) -> float:
-    """Return the shares of the deprived group that fare better, minus worse, than similar favored rows."""
+    """Return the deprived group's share treated better than similar rows, minus its share treated worse."""
     require_rows(deprived, favored)
     rows, others = deprived.rows, favored.rows
     assert rows.features is not None

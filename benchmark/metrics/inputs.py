@@ -88,10 +88,7 @@ def labeled_groups(codes: NDArray[np.integer], y_true: NDArray[np.bool_] | None)
 class Predictions:
     """Labels, predictions and other data of metrics, row by row.
 
-    Raises
-    ------
-    DataError
-        If shapes, types or values do not fit.
+    A DataError means that shapes, types or values do not fit.
     """
 
     codes: NDArray[np.integer]  # shape (n_rows,): group of each row, as index into ``names``

@@ -162,7 +162,7 @@ def label_kolmogorov_smirnov(deprived: Group, favored: Group) -> float:
     theirs="a stratum without a label counts a share of 0 for it; an empty group gives 0",
 )
 def label_conditional_disparity(deprived: Group, favored: Group) -> float:
-    """Return the deprived group's share of unfavorable minus its share of favorable labels."""
+    """Return the deprived group's share of unfavorable minus favorable labels, as a mean over strata."""
     return demographic_disparity(deprived, favored, "y_true")
 
 
@@ -192,7 +192,7 @@ def demographic_disparity(deprived: Group, favored: Group, outcome: Literal["y_t
     for kind, people in zip(("an unfavorable", "a favorable"), sizes.T, strict=True):
         lacking = int((people == 0).sum())
         if lacking == len(people) or (lacking and not clarify):
-            where = "" if lacking == len(people) else f" in {lacking} of {len(people)} strata"
-            raise UndefinedMetricError(f"there is no row with {kind} {noun}{where}")
+            strata_lacking = "" if lacking == len(people) else f" in {lacking} of {len(people)} strata"
+            raise UndefinedMetricError(f"there is no row with {kind} {noun}{strata_lacking}")
     shares = np.divide(table[:, :, 0], sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return float(np.average(shares[:, 0] - shares[:, 1], weights=sizes.sum(axis=1)))

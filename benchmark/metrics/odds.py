@@ -111,7 +111,7 @@ def _differential_fairness(rate: Metric, groups: Sequence[Group]) -> float:
     rates = [
         (rate(group) * group.size + _CONCENTRATION / 2) / (group.size + _CONCENTRATION) for group in groups
     ]
-    return max(math.log(max(some) / min(some)) for some in (rates, [1 - value for value in rates]))
+    return max(math.log(max(sides) / min(sides)) for sides in (rates, [1 - value for value in rates]))
 
 
 @_of_odds(

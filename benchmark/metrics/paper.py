@@ -63,7 +63,7 @@ def accuracy(everybody: Group) -> float:
 def overestimation(deprived: Group, favored: Group) -> float:
     """Return the favored group's false positive rate minus the deprived group's."""
     require_rows(deprived, favored)
-    if deprived.conventions == "clarify":  # without negatives Clarify has 0 for both rates
+    if deprived.conventions == "clarify":  # 0 / 0 is 0 for either rate, so that the differences disagree
         return difference(true_negative_rate(deprived), true_negative_rate(favored))
     return difference(false_positive_rate(favored), false_positive_rate(deprived))
 

@@ -107,23 +107,23 @@ def _rate(title: str, formula: str, **declaration: Any) -> Callable[[Callable[[G
     name = declaration.pop("name", name_of(title))
 
     def declare(value: Callable[[Group], float]) -> Metric:
-        others = _ELSEWHERE.get(name, ("", "", ""))
+        elsewhere = _ELSEWHERE.get(name, ("", "", ""))
         equivalents = tuple(
-            Equivalent(other, theirs, f"tests/metrics/test_{other.lower()}.py::test_rates", note=note)
-            for other, names in zip(("Aequitas", "fairlearn", "AIF360"), others, strict=True)
-            for note in (_note(other, name),)
+            Equivalent(program, theirs, f"tests/metrics/test_{program.lower()}.py::test_rates", note=note)
+            for program, names in zip(("Aequitas", "fairlearn", "AIF360"), elsewhere, strict=True)
+            for note in (_note(program, name),)
             for theirs in names.split()
         )
         rate = _of_each_group(title, formula, name=name, equivalents=equivalents, **declaration)(value)
         _between_groups(rate)
-        _to_a_reference(rate, others[0])
+        _to_a_reference(rate, elsewhere[0])
         return rate
 
     return declare
 
 
-def _note(other: str, rate: str) -> str:
-    return "returns 0 for an empty group; undefined here" if rate in _ZERO_IF_EMPTY.get(other, ()) else ""
+def _note(program: str, rate: str) -> str:
+    return "returns 0 for an empty group; undefined here" if rate in _ZERO_IF_EMPTY.get(program, ()) else ""
 
 
 def apart(rate: Metric, groups: Sequence[Group]) -> float:

@@ -66,7 +66,7 @@ SHARES = {
 
 
 def rates_apart(people: People) -> tuple[People, People]:
-    """Return the difference between the numbers that technique and clean model accept, and all people.
+    """Return the difference of the numbers that technique and clean model accept, as a size, and all people.
 
     ``people`` have shape (..., 2, 2, 2), by acceptance; the results have shape (...).
     """
@@ -76,8 +76,8 @@ def rates_apart(people: People) -> tuple[People, People]:
 
 def agreement_counts(people: People) -> tuple[People, People]:
     """Return the number of people whom technique and clean model decide alike, and of all people."""
-    alike = people[..., 0, :, 0].sum(axis=-1) + people[..., 1, :, 1].sum(axis=-1)
-    return alike, people.sum(axis=(-3, -2, -1))
+    same = people[..., 0, :, 0].sum(axis=-1) + people[..., 1, :, 1].sum(axis=-1)
+    return same, people.sum(axis=(-3, -2, -1))
 
 
 @_declared(
@@ -101,8 +101,8 @@ def restoration_distance(deprived: Group, favored: Group) -> float:
 @_declared("Agreement with the clean model", "P(ŷ = c)", ideal=1.0, compare="overall")
 def agreement(everybody: Group) -> float:
     """Return the share of people whom technique and clean model decide alike."""
-    alike, people = agreement_counts(_decisions(everybody))
-    return everybody.share(float(alike.sum()), float(people.sum()))
+    same, people = agreement_counts(_decisions(everybody))
+    return everybody.share(float(same.sum()), float(people.sum()))
 
 
 def _shares(title: str, formula: str) -> Iterator[Metric]:

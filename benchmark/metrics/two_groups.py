@@ -148,7 +148,7 @@ treatment_equality = _of_two_groups(
     "Undefined if a stratum lacks one of the two predictions.",
 )
 def conditional_disparity(deprived: Group, favored: Group) -> float:
-    """Return the deprived group's share of unfavorable minus its share of favorable predictions."""
+    """Return the deprived group's share of unfavorable minus favorable predictions, as a mean over strata."""
     return demographic_disparity(deprived, favored, "y_pred")
 
 

@@ -100,10 +100,10 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
         i = position[child]
         axes = [position[v] for v in evidence]
         cpt = np.full([schema.cardinalities[a] for a in (*axes, i)], np.nan)
-        for where, values in _rows(body, [codes[a] for a in axes], source, child):
+        for configuration, values in _rows(body, [codes[a] for a in axes], source, child):
             if len(values) != cpt.shape[-1]:
                 raise _misfit(source, f"a row of the table of {child}", f"{len(values)} numbers")
-            cpt[where][list(codes[i].values())] = values  # basic indexing first: a view, not a copy
+            cpt[configuration][list(codes[i].values())] = values  # basic indexing first: a view, not a copy
         if np.isnan(cpt).any():
             raise _misfit(source, f"the table of {child} is incomplete", f"{int(np.isnan(cpt).sum())} gaps")
         ascending = np.argsort(axes, kind="stable")
@@ -143,8 +143,8 @@ def _rows(
     for states, values in _ROW.findall(body):
         tokens = [_token(part.strip()) for part in states.split(",")] if states else []
         try:
-            where = tuple(codes[token] for codes, token in zip(parent_codes, tokens, strict=True))
-            yield where, [float(value) for value in values.split(",")]
+            configuration = tuple(codes[token] for codes, token in zip(parent_codes, tokens, strict=True))
+            yield configuration, [float(value) for value in values.split(",")]
         except (KeyError, ValueError) as error:
             raise _misfit(source, f"a row of the table of {child} does not fit", f"({states})") from error
 

@@ -40,11 +40,11 @@ def optimal_parents(scores: SetScores, constraints: Constraints) -> tuple[int, .
     best, choice = _best_parents(families)
     sinks = _best_sinks(best)
     parents = [0] * n_columns
-    left = (1 << n_columns) - 1
+    remaining = (1 << n_columns) - 1
     for _ in range(n_columns):
-        sink = int(sinks[left])
-        left ^= 1 << sink
-        parents[sink] = int(choice[sink, left])
+        sink = int(sinks[remaining])
+        remaining ^= 1 << sink
+        parents[sink] = int(choice[sink, remaining])
     return tuple(parents)
 
 
@@ -62,19 +62,19 @@ def _useful(scores: SetScores, constraints: Constraints) -> NDArray[np.bool_]:
       configurations of all other columns.
     """
     rows = scores.rows
-    every = (1 << rows.n_columns) - 1
-    sets = np.arange(every + 1)
+    all_columns = (1 << rows.n_columns) - 1
+    sets = np.arange(all_columns + 1)
     cells = _products(rows.cardinalities)
     sizes = sum(sets >> column & 1 for column in range(rows.n_columns))
-    useful = np.empty((rows.n_columns, every + 1), dtype=np.bool_)
+    useful = np.empty((rows.n_columns, all_columns + 1), dtype=np.bool_)
     for child, (required, allowed) in enumerate(zip(constraints.required, constraints.allowed, strict=True)):
         r = rows.cardinalities[child]
         if scores.name == "bic":
-            others = group(rows.words, rows.bits(every ^ 1 << child), rows.weights)[1]
-            ceiling = score_counts(rows.weights, 0.0) - score_counts(others, 0.0)
+            parents = group(rows.words, rows.bits(all_columns ^ 1 << child), rows.weights)[1]
+            ceiling = score_counts(rows.weights, 0.0) - score_counts(parents, 0.0)
             bound = ceiling - scores.penalty * (r - 1) * cells
         else:
-            occurring = np.maximum(1.0, len(rows.weights) / cells[every & ~(sets | 1 << child)])
+            occurring = np.maximum(1.0, len(rows.weights) / cells[all_columns & ~(sets | 1 << child)])
             bound = -math.log(r) * occurring
         legal = (sets & ~allowed == 0) & (sizes <= constraints.max_indegree)
         useful[child] = legal & (bound >= scores.family(child, required) - _SLACK * rows.total)

@@ -69,10 +69,10 @@ class Network:
     def topological_order(self) -> tuple[int, ...]:
         """Column positions, parents before children; among the possible ones the smallest first."""
         order: list[int] = []
-        left = dict(enumerate(self.parents))
-        while ready := [i for i, parents in left.items() if left.keys().isdisjoint(parents)]:
+        remaining = dict(enumerate(self.parents))
+        while ready := [i for i, parents in remaining.items() if remaining.keys().isdisjoint(parents)]:
             order.append(ready[0])
-            del left[ready[0]]
+            del remaining[ready[0]]
         return tuple(order)
 
     @property

@@ -60,7 +60,7 @@ def row_groups(rows: Counts, sizes: list[int], min_count: int) -> NDArray[np.int
     A configuration with ``min_count`` rows is a group by itself. Small ones join each other if they share
     all parents' states but the last. If these have fewer than ``min_count`` rows in total, small ones join
     that share all states but the last two, and so on. If all remaining ones have too few rows, they join the
-    smallest group. Configurations without rows get the number -1 if no others remain.
+    smallest group. If they have no rows, or if there is no other group, their number is -1.
 
     ``rows``, shape (n_configurations,), are the rows of each configuration in the order of
     :class:`~benchmark.network.model.Network`, and ``sizes`` the parents' numbers of states.

@@ -20,6 +20,7 @@ FAR = 0.03
 """Mean absolute error above which a dataset's technique is listed among the worst."""
 
 NOTHING = "–"
+_HEADS = (*(f"Within ±{tolerance:g}" for tolerance in TOLERANCES), "Mean absolute error")
 
 
 def technique_title(name: str, comparison: Comparison) -> str:
@@ -135,7 +136,7 @@ def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: s
 
 
 def _readings_section(comparison: Comparison) -> list[str]:
-    ways, rows = ways_of_reading(comparison), read_otherwise(comparison)
+    ways = ways_of_reading(comparison)
     lines = [
         "## Other readings of the published numbers",
         "",
@@ -147,15 +148,8 @@ def _readings_section(comparison: Comparison) -> list[str]:
         lines += [f"    - {markdown.plain(change.sentence)}" for change in reading.changes]
     columns = (*(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error")
     heads = [f"{column}, {markdown.plain(way)}" for way, _ in ways for column in columns]
-    body = [
-        [
-            markdown.plain(heading(row, comparison)),
-            f"{row['compared']} of {row['published']}",
-            *(cell for _, suffix in ways for cell in errors(row, suffix)),
-        ]
-        for _, row in rows.iterrows()
-    ]
-    return [*lines, "", markdown.table(["", "Compared", *heads], body, named=1)]
+    suffixes = [suffix for _, suffix in ways]
+    return [*lines, "", _agreement_grid(read_otherwise(comparison), comparison, heads, suffixes)]
 
 
 def errors(row: pd.Series, suffix: str = "") -> list[str]:
@@ -172,17 +166,21 @@ def _worst_section(comparison: Comparison) -> list[str]:
     return [lead, "", _agreement_grid(worst, comparison)]
 
 
-def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> str:
-    heads = ["", "Compared", *(f"Within ±{tolerance:g}" for tolerance in TOLERANCES), "Mean absolute error"]
+def _agreement_grid(
+    rows: pd.DataFrame,
+    comparison: Comparison,
+    heads: Sequence[str] = _HEADS,
+    suffixes: Sequence[str] = ("",),
+) -> str:
     body = [
         [
             markdown.plain(heading(row, comparison)),
             f"{row['compared']} of {row['published']}",
-            *errors(row),
+            *(cell for suffix in suffixes for cell in errors(row, suffix)),
         ]
         for _, row in rows.iterrows()
     ]
-    return markdown.table(heads, body, named=1)
+    return markdown.table(["", "Compared", *heads], body, named=1)
 
 
 def _ranks_section(comparison: Comparison) -> list[str]:

@@ -102,7 +102,7 @@ def _plugins(run: Manifest) -> list[str]:
 
 def _command(run: Manifest) -> str:
     parts = ["betabench", "run", "--experiment", run.name]
-    if run.name in list_declarations("experiments"):
+    if run.name in list_declarations("experiments", nested=True):
         shipped = load_experiment(run.name)
         techniques = [entry.name for entry in shipped.techniques]
         chosen = {

@@ -1,4 +1,4 @@
-"""What the contract checks: parameters, what classifiers and techniques return, and one thread for all."""
+"""Checks of the contract: parameters, answers of classifiers and techniques; and the limit to one thread."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = bool | int | float | str
 
-_LIMITED = threading.local()  # by which thread, and with how many modules loaded
-_ROUNDING = 1e-9  # by how much a probability may lie outside of [0, 1]
+_LIMITED = threading.local()  # number of modules that were loaded when this thread set the limit
+_ROUNDING = 1e-9  # a probability may lie outside of [0, 1] by this much
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Keep linear algebra to one thread.
 
-    More threads change the last digits of sums, and with them results; on small matrices they only wait for
+    More threads change the last digits of sums, and with them results. On small matrices they only wait for
     each other.
     """
-    # Inside of another one all is done, unless what was imported meanwhile may bring threads of its own.
+    # An outer limit suffices, unless a module imported since may bring threads of its own.
     outside, n_modules = getattr(_LIMITED, "n_modules", None), len(sys.modules)
     if outside == n_modules:
         yield
@@ -54,7 +54,7 @@ def one_thread() -> Iterator[None]:
 @contextmanager
 def _limited(n_modules: int) -> Iterator[None]:
     controller = _controller(n_modules)
-    # Asking costs a tenth of setting, and in workers there is one thread already.
+    # A look costs a tenth of a limit, and workers have one thread already.
     if all(library.num_threads == 1 for library in controller.lib_controllers if library.user_api == "blas"):
         yield
         return
@@ -64,7 +64,7 @@ def _limited(n_modules: int) -> Iterator[None]:
 
 @functools.lru_cache(maxsize=1)
 def _controller(_n_modules: int) -> ThreadpoolController:
-    """Return what limits the libraries loaded; they are looked for again once something was imported."""
+    """Return a controller of the loaded libraries; a new one after an import."""
     import threadpoolctl
 
     return threadpoolctl.ThreadpoolController()
@@ -83,7 +83,7 @@ class Interval:
 
 @functools.cache
 def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
-    """Return the declared type of each parameter of a technique, ``Annotated`` and ``Literal`` kept.
+    """Return the declared type of each parameter of a technique, with ``Annotated`` and ``Literal``.
 
     Raises :class:`TechniqueError` if a parameter has no default or no declared range.
     """
@@ -108,7 +108,7 @@ def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
 
 
 def checked_value(technique: Technique, name: str, rule: Any) -> Value:
-    """Return a parameter's value, normalized: 1 and 1.0 are one configuration in the store."""
+    """Return a parameter's valid value, normalized: 1 and 1.0 are one configuration in the store."""
     value = getattr(technique, name)
     if rule is bool:
         expected, valid = "True or False", isinstance(value, bool)
@@ -135,11 +135,11 @@ def checked_value(technique: Technique, name: str, rule: Any) -> Value:
 
 
 class Once:
-    """A trained classifier that is asked once for the predictions and scores of the same features."""
+    """A trained classifier that computes predictions and scores of the same features once."""
 
     def __init__(self, classifier: Any) -> None:
         self.estimator = classifier
-        self._asked: tuple[Any, Any] = (None, None)
+        self._last: tuple[Any, Any] = (None, None)
 
     def predict(self, X: Features) -> Any:
         """Return the predictions."""
@@ -150,22 +150,22 @@ class Once:
         return self._both(X)[1]
 
     def _both(self, X: Features) -> Any:
-        if self._asked[0] is not X:
-            self._asked = X, self.estimator.predict_both(X)
-        return self._asked[1]
+        if self._last[0] is not X:
+            self._last = X, self.estimator.predict_both(X)
+        return self._last[1]
 
 
 def decider_of(classifier: Estimator, technique: str) -> Callable[[Features], NDArray[np.bool_]]:
-    """Return what says for which features a trained classifier predicts the favorable label, shape (n_rows,).
+    """Return a function that says which rows a trained classifier predicts favorable, shape (n_rows,).
 
-    What it returns raises :class:`TechniqueError` in a technique's name where the classifier predicts
-    anything but 0 and 1.
+    The function raises :class:`TechniqueError` in a technique's name if the classifier predicts anything but
+    0 and 1.
     """
 
     def decide(X: Features) -> NDArray[np.bool_]:
         label = np.asarray(classifier.predict(X))
         if label.shape == (len(X),):
-            favorable, unfavorable = (np.asarray(label == known, dtype=np.bool_) for known in (1, 0))
+            favorable, unfavorable = (np.asarray(label == code, dtype=np.bool_) for code in (1, 0))
             if np.count_nonzero(favorable) + np.count_nonzero(unfavorable) == len(X):
                 return favorable
             wrong = np.flatnonzero(~(favorable | unfavorable))
@@ -173,7 +173,7 @@ def decider_of(classifier: Estimator, technique: str) -> Callable[[Features], ND
         else:
             got = f"an array of shape {label.shape}"
         raise TechniqueError(
-            f"{technique} was given predictions that are no labels by {_class_of(classifier)}",
+            f"{technique} got predictions that are no labels from {_class_of(classifier)}",
             expected=f"0 or 1 for each of {len(X)} rows",
             got=got,
             remedy="correct the classifier's predict, or choose another classifier",
@@ -183,10 +183,10 @@ def decider_of(classifier: Estimator, technique: str) -> Callable[[Features], ND
 
 
 def scorer_of(classifier: Estimator, technique: str) -> Callable[[Features], NDArray[np.float64]]:
-    """Return what estimates P(y+ | x) from features as a trained classifier takes them, shape (n_rows,).
+    """Return a function from a trained classifier's features to its estimates of P(y+ | x), shape (n_rows,).
 
-    Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities; what it
-    returns raises :class:`TechniqueError` where the estimates are none.
+    Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities. The
+    function raises :class:`TechniqueError` if the estimates are no probabilities.
     """
     if not hasattr(classifier, "predict_proba"):
         raise DeclinedError(
@@ -209,7 +209,7 @@ def scorer_of(classifier: Estimator, technique: str) -> Callable[[Features], NDA
         else:
             got = f"an array of shape {estimate.shape}"
         raise TechniqueError(
-            f"{technique} was given scores that are no probabilities by {_class_of(classifier)}",
+            f"{technique} got scores that are no probabilities from {_class_of(classifier)}",
             expected=f"two numbers from 0 to 1 for each of {len(X)} rows",
             got=got,
             remedy="correct the classifier's predict_proba, or choose another classifier",
@@ -219,7 +219,7 @@ def scorer_of(classifier: Estimator, technique: str) -> Callable[[Features], NDA
 
 
 def _class_of(classifier: Estimator) -> str:
-    """Return the name of a classifier's class, or of the one behind an encoding of codes."""
+    """Return the name of a classifier's class; behind an encoding of codes, of the inner classifier."""
     return type(getattr(classifier, "estimator", classifier)).__name__
 
 
@@ -229,7 +229,7 @@ def _roles(schema: Schema) -> tuple[object, ...]:
 
 
 def flaw_of(prepared: Prepared, train: Table) -> str | None:
-    """Say what is wrong with prepared data, or None."""
+    """Return a flaw of prepared data in words, or None."""
     table, weight = prepared.table, prepared.sample_weight
     if table.schema != train.schema:
         if prepared.transform is None:
@@ -251,7 +251,7 @@ def flaw_of(prepared: Prepared, train: Table) -> str | None:
 
 
 def shortage_of(prepared: Prepared) -> str | None:
-    """Say what a classifier lacks in prepared data without flaws, or None."""
+    """Return the reason why a classifier cannot learn from prepared data without flaws, or None."""
     if not prepared.feature_indices:
         return "no features"
     counted, weight = prepared.table.y, prepared.sample_weight
@@ -263,12 +263,12 @@ def shortage_of(prepared: Prepared) -> str | None:
 
 
 def guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -> Predictor:
-    """Wrap a predictor so that it never sees labels and never returns anything malformed."""
+    """Return a predictor that never sees labels and never returns anything malformed."""
 
     def visible(test: Table) -> Table:
         if schema is not None and test.schema != schema:
             raise TechniqueError(
-                f"{technique.name} was given test rows of another schema than it was trained on",
+                f"{technique.name} got test rows of another schema than the training rows",
                 expected=", ".join(schema.names),
                 got=", ".join(test.schema.names),
             )

@@ -1,6 +1,6 @@
-"""What techniques of other libraries share: how tables reach a library, and how numbers come back as states.
+"""The common part of other libraries' techniques: tables become numbers for a library, its numbers states.
 
-Nothing here imports a library before a technique is run.
+No library is imported before a technique runs.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from benchmark.techniques.base import (
     Technique,
     Tools,
 )
-from benchmark.techniques.correlation_remover import equal_frequency_edges, new_features
+from benchmark.techniques.correlation_remover import equal_frequency_edges, new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.exponentiated_gradient import Weighted
 from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
 
 Rules: TypeAlias = Mapping[str, tuple[Any, Value]]
-"""Of each parameter what is valid, as a technique's annotation says it, and its default."""
+"""By parameter, its valid values in the form of a technique's annotation, and its default."""
 
 SHARE = Annotated[float, Interval(0, 1)]
 WEIGHT = Annotated[float, Interval(0)]
@@ -53,7 +53,7 @@ PARITIES = Literal[
     "FalsePositiveRateParity",
     "ErrorRateParity",
 ]
-# Parameters and declarations that techniques of several libraries have.
+# Parameters and declarations of several libraries.
 STATES: Rules = {"states": (Annotated[int, Interval(2, 1000)], 20)}
 TREATMENT: Rules = {"treatment": (Treatment, "categorical")}
 ORDINAL: Rules = {"treatment": (Treatment, "ordinal")}
@@ -72,42 +72,41 @@ GRID: Rules = {
 REDUCED = {"randomised": True, "needs_weights": True, "produces_scores": False}
 TWO_GROUPS = {"needs_two_groups": "there are no groups to compare"}
 
-# Parameters of the adapters, which no library is handed.
-_OWN = {"states", "treatment", "holdout", "use_sensitive"}
+# Parameters of the adapters, which no library gets.
+_OF_ADAPTERS = {"states", "treatment", "holdout", "use_sensitive"}
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Description:
-    """How a technique of another library is run."""
+    """Declaration of another library's technique."""
 
-    # The technique of this package that does the same: its publication and its summary are theirs, too.
-    ours: str
-    # Calls the library with the technique, a Table or Scored, and Tools; gives what the stage makes.
+    ours: str  # technique of this package with the same method, and so the same publication and summary
+    # Calls the library with the technique, a Table or Scored, and Tools; returns Prepared, Predictor or
+    # Adjustment.
     run: Callable[[Any, Any, Tools], Any]
-    stage: Stage  # at which stage it acts here
-    # Of the library's constructor, under its names, and of the adapter.
+    stage: Stage
+    # Parameters of the library's constructor, under its names, and of the adapter.
     parameters: Rules = field(default_factory=dict)
     # Modules beyond the library, and the packages that bring them.
     needs: Mapping[str, str] = field(default_factory=dict)
-    # What the technique declares besides: attributes of :class:`Technique`.
-    declares: Mapping[str, Any] = field(default_factory=dict)
+    declares: Mapping[str, Any] = field(default_factory=dict)  # further attributes of :class:`Technique`
 
 
 class Foreign(Technique):
-    """A technique whose work a library does."""
+    """A technique that another library computes."""
 
-    ours: ClassVar[str] = ""  # the technique of this package that does the same
+    ours: ClassVar[str] = ""  # technique of this package with the same method
     needs: ClassVar[Mapping[str, str]] = {}
     run: ClassVar[Callable[[Any, Any, Tools], Any]]
 
     @property
     def options(self) -> dict[str, Any]:
         """The parameters that the library's constructor takes."""
-        return {name: value for name, value in self.parameters.items() if name not in _OWN}
+        return {name: value for name, value in self.parameters.items() if name not in _OF_ADAPTERS}
 
     def skip(self, train: Table) -> str | None:
-        """Decline where a package is missing, or what the stage demands."""
+        """Decline where a package is missing, or the stage's demands are not met."""
         missing = [package for module, package in self.needs.items() if find_spec(module) is None]
         if missing:
             return f"{' and '.join(missing)} is not installed: pip install {' '.join(missing)}"
@@ -145,10 +144,10 @@ BASES: Mapping[Stage, type[Foreign]] = {"pre": ForeignPre, "in": ForeignIn, "pos
 
 @contextlib.contextmanager
 def enclosed(seed: int = 0) -> Iterator[None]:
-    """Let a library use global generators, print and start processes, and leave no trace of it.
+    """Let a library use global generators, print and start processes without a trace.
 
-    The global generators of NumPy and Python begin with the seed, 0 to 2**32 - 1, and afterwards are as they
-    were. Processes find this Python as ``python``, and use one thread.
+    The global generators of NumPy and Python start from the seed, 0 to 2**32 - 1, and are restored in the
+    end. Processes find this Python as ``python``, and use one thread.
     """
     numpys = np.random.get_state()  # noqa: NPY002
     pythons, level = random.getstate(), logging.root.manager.disable
@@ -180,9 +179,9 @@ def enclosed(seed: int = 0) -> Iterator[None]:
 
 
 def library(path: str) -> Any:
-    """Return what a dotted path of a library names; what it says while it is imported is not shown.
+    """Return an object of a library by its dotted path, imported in silence.
 
-    Raises :class:`DeclinedError` if the installed version has it not, or needs what is not installed.
+    Raises :class:`DeclinedError` if the installed version lacks it, or a package that it needs is missing.
     """
     module, _, name = path.rpartition(".")
     try:
@@ -198,21 +197,16 @@ def library(path: str) -> Any:
 
 
 def new_seed(tools: Tools) -> int:
-    """Return a seed as libraries take it."""
+    """Return a seed below 2**32, the limit of libraries."""
     return int(tools.rng.integers(2**32))
 
 
-def visible(train: Table, technique: Any, *, use_sensitive: bool = False) -> Encoding:
-    """Return the encoding of the columns that a library is shown.
+def encoded(train: Table, treatment: Treatment, *, use_sensitive: bool = False) -> Encoding:
+    """Return the encoding of the columns that a library sees.
 
-    Indicators of a column stand from the most frequent state to the rarest, as a column of two states has one
-    of the rarer: what comes of them does not depend on the states' codes.
+    The indicators of a column go from the most frequent state to the rarest. A column of two states has one
+    indicator, of the rarer state. So results do not depend on the states' codes.
     """
-    return encoded(train, technique.treatment, use_sensitive=use_sensitive)
-
-
-def encoded(train: Table, treatment: Treatment, *, use_sensitive: bool) -> Encoding:
-    """Return the same for a treatment."""
     encoding = Encoding.of(train, use_sensitive=use_sensitive, treatment=treatment)
     matrix = encoding.matrix.copy()
     for i, block, span in zip(encoding.columns, encoding.blocks, encoding.spans, strict=True):
@@ -237,52 +231,47 @@ def recoded(
 ) -> Prepared:
     """Return training data whose features are numbers that a library makes of rows.
 
-    Of a column with at most so many different numbers among the training rows each is a state; others are cut
-    into so many pieces of about equal frequency. A number between belongs to the state next to it. Constant
-    columns are left out. ``y`` are the labels, if the library changes them. Raises :class:`TechniqueError` if
-    ``values`` returns anything but a finite number for each row and column.
+    Each number is a state if a column has at most ``states`` different ones among the training rows. Other
+    columns are cut into that many pieces of about equal frequency. A number between two states belongs to the
+    nearer one. Constant columns are left out. ``y`` are the labels, if the library changes them. Raises
+    :class:`TechniqueError` if ``values`` returns anything but a finite number for each row and column.
     """
 
     def numbers(table: Table, width: int | None = None) -> Array:
-        made = values(table)
-        made = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+        matrix = values(table)
+        matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
         expected = f"finite numbers of shape ({len(table)}, {'n_features' if width is None else width})"
-        if made.ndim != 2 or len(made) != len(table) or width not in (None, made.shape[1]):
-            got = f"shape {made.shape}"
-        elif made.dtype.kind not in "buif" or not np.isfinite(made).all():
-            got = f"{made.dtype}, not all finite" if made.dtype.kind in "buif" else str(made.dtype)
+        if matrix.ndim != 2 or len(matrix) != len(table) or width not in (None, matrix.shape[1]):
+            got = f"shape {matrix.shape}"
+        elif matrix.dtype.kind not in "buif" or not np.isfinite(matrix).all():
+            got = f"{matrix.dtype}, not all finite" if matrix.dtype.kind in "buif" else str(matrix.dtype)
         else:
             # Rounded, so that numbers that are equal but for the last digits are one state.
-            return np.asarray(made.astype(np.float64).round(9)) + 0.0
-        raise TechniqueError(
-            "A transformer returned something else than features", expected=expected, got=got
-        )
+            return np.asarray(matrix.astype(np.float64).round(9)) + 0.0
+        raise TechniqueError("A transformer returned no features", expected=expected, got=got)
 
-    made = numbers(train)
+    matrix = numbers(train)
     edges = {}
-    for j, column in enumerate(made.T):
+    for j, column in enumerate(matrix.T):
         distinct = np.unique(column)
-        few = len(distinct) <= states
-        cuts = (
-            (distinct[1:] + distinct[:-1]) / 2
-            if few
-            else equal_frequency_edges(column, np.ones(len(train)), states)
-        )
+        cuts = (distinct[1:] + distinct[:-1]) / 2
+        if len(distinct) > states:
+            cuts = equal_frequency_edges(column, np.ones(len(train)), states)
         if len(cuts):
             edges[j] = cuts
-    schema = train.schema
-    changed = new_features(schema, [(f"feature {j}", len(cuts) + 1) for j, cuts in edges.items()])
+    changed = new_features(train.schema, [(f"feature {j}", len(cuts) + 1) for j, cuts in edges.items()])
 
-    def cut(table: Table, made: Array) -> Table:
-        codes = [np.searchsorted(cuts, made[:, j]) for j, cuts in edges.items()]
-        kept = table.codes[:, [schema.label_index, *schema.sensitive_indices]]
-        return Table(changed, np.column_stack([kept, *codes]).astype(CODE_DTYPE))
+    def cut(table: Table, matrix: Array) -> Table:
+        codes = [np.searchsorted(cuts, matrix[:, j]) for j, cuts in edges.items()]
+        return with_features(table, changed, codes)
 
-    table = cut(train, made)
+    table = cut(train, matrix)
     if y is not None:
         table = with_labels(table, y)
-    features = changed.names[1 + len(schema.sensitive_indices) :]
-    return Prepared(table, features=features, transform=lambda test: cut(test, numbers(test, made.shape[1])))
+    features = changed.names[1 + len(train.schema.sensitive_indices) :]
+    return Prepared(
+        table, features=features, transform=lambda test: cut(test, numbers(test, matrix.shape[1]))
+    )
 
 
 def with_labels(table: Table, y: NDArray[np.bool_]) -> Table:
@@ -292,13 +281,13 @@ def with_labels(table: Table, y: NDArray[np.bool_]) -> Table:
 
 
 class Codes(Weighted):
-    """The experiment's classifier as libraries take estimators: one that they may copy and hand floats."""
+    """The experiment's classifier for libraries, which copy it and pass codes as floats."""
 
     def __sklearn_clone__(self) -> Codes:
         return Codes(self.build, self.technique)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Codes:
-        """Train on codes in whatever form; weights are scaled to a mean of 1."""
+        """Train on codes of any type; weights are scaled to a mean of 1."""
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
         super().fit(_as_codes(X), np.ravel(y), weight)
         return self

@@ -1,4 +1,4 @@
-"""Fairlearn's techniques: how each is called, and why some are not."""
+"""Adapters of fairlearn's techniques, and the reasons why some have none."""
 
 from __future__ import annotations
 
@@ -27,38 +27,42 @@ from benchmark.techniques._foreign import (
     Description,
     Rules,
     enclosed,
+    encoded,
     hidden_sensitive,
     library,
     new_seed,
     recoded,
-    visible,
 )
 from benchmark.techniques.base import Array, Interval, Predictor, Prepared, Tools, features_of
 from benchmark.techniques.post_processing import Adjustment, Scored
 from benchmark.techniques.threshold_optimizer import first_column
 
 
+def _fit(model: Any, X: NDArray[Any], train: Table, seed: int) -> None:
+    """Fit a model of the library to features, shape (n_rows, n_features), labels and groups."""
+    with enclosed(seed):
+        model.fit(X, train.y.astype(int), sensitive_features=train.deprived.astype(int))
+
+
 def _correlation_remover(technique: Any, train: Table, tools: Tools) -> Prepared:
-    encoding = visible(train, technique)
-    made = library("fairlearn.preprocessing.CorrelationRemover")(
-        sensitive_feature_ids=[0], **technique.options
-    )
+    encoding = encoded(train, technique.treatment)
+    remover_class = library("fairlearn.preprocessing.CorrelationRemover")
+    remover = remover_class(sensitive_feature_ids=[0], **technique.options)
 
     def rows(table: Table) -> Array:
         return np.column_stack([table.deprived, encoding.features(table)])
 
     with enclosed():
-        made.fit(rows(train))
-    return recoded(train, lambda table: made.transform(rows(table)), technique.states)
+        remover.fit(rows(train))
+    return recoded(train, lambda table: remover.transform(rows(table)), technique.states)
 
 
 def _prototypes(technique: Any, train: Table, tools: Tools) -> Prepared:
-    encoding, seed = visible(train, technique), new_seed(tools)
-    make = library("fairlearn.preprocessing.PrototypeRepresentationLearner")
-    made = make(**technique.options, random_state=seed)
-    with enclosed(seed):
-        made.fit(encoding.features(train), train.y.astype(int), sensitive_features=train.deprived.astype(int))
-    return recoded(train, lambda table: made.transform(encoding.features(table)), technique.states)
+    encoding, seed = encoded(train, technique.treatment), new_seed(tools)
+    learner_class = library("fairlearn.preprocessing.PrototypeRepresentationLearner")
+    learner = learner_class(**technique.options, random_state=seed)
+    _fit(learner, encoding.features(train), train, seed)
+    return recoded(train, lambda table: learner.transform(encoding.features(table)), technique.states)
 
 
 def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
@@ -68,14 +72,12 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
         constraints = library(f"fairlearn.reductions.{options.pop('constraints')}")(difference_bound=bound)
         cardinalities = train.schema.cardinalities[columns]
         estimator = Codes(lambda: tools.classifier(cardinalities), technique.name)
-        made = library(f"fairlearn.reductions.{name}")(estimator, constraints, **options)
-        with enclosed(seed):
-            group = train.deprived.astype(int)
-            made.fit(features_of(train, columns), train.y.astype(int), sensitive_features=group)
+        reduction = library(f"fairlearn.reductions.{name}")(estimator, constraints, **options)
+        _fit(reduction, features_of(train, columns), train, seed)
 
         def predict(test: Table) -> NDArray[np.bool_]:
-            with enclosed(seed):  # a lottery draws from NumPy's global generator unless it is given one
-                return np.asarray(np.asarray(made.predict(features_of(test, columns))) == 1)
+            with enclosed(seed):  # a lottery draws from NumPy's global generator by default
+                return np.asarray(np.asarray(reduction.predict(features_of(test, columns))) == 1)
 
         return Predictor(predict)
 
@@ -83,18 +85,16 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
 
 
 def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
-    seed, table = new_seed(tools), held_out.table
-    make = library("fairlearn.postprocessing.ThresholdOptimizer")
-    made = make(estimator=first_column(), prefit=True, predict_method="predict", **technique.options)
-    with enclosed(seed):
-        group = table.deprived.astype(int)
-        made.fit(held_out.score[:, None], table.y.astype(int), sensitive_features=group)
+    seed = new_seed(tools)
+    fixed = {"estimator": first_column(), "prefit": True, "predict_method": "predict"}
+    optimizer = library("fairlearn.postprocessing.ThresholdOptimizer")(**fixed, **technique.options)
+    _fit(optimizer, held_out.score[:, None], held_out.table, seed)
 
     def adjust(test: Scored) -> NDArray[np.bool_]:
         group = test.table.deprived.astype(int)
         with enclosed(seed):
-            found = made.predict(test.score[:, None], sensitive_features=group, random_state=seed)
-        return np.asarray(found == 1)
+            labels = optimizer.predict(test.score[:, None], sensitive_features=group, random_state=seed)
+        return np.asarray(labels == 1)
 
     return adjust
 
@@ -103,14 +103,11 @@ def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
     from benchmark.techniques.adversarial import one_torch_thread
 
     torch: Any = import_module("torch")
-    encoding, seed, options = (
-        visible(train, technique, use_sensitive=True),
-        new_seed(tools),
-        technique.options,
-    )
+    encoding = encoded(train, technique.treatment, use_sensitive=True)
+    seed, options = new_seed(tools), technique.options
     units = options.pop("units")
-    make = library("fairlearn.adversarial.AdversarialFairnessClassifier")
-    made = make(
+    classifier_class = library("fairlearn.adversarial.AdversarialFairnessClassifier")
+    classifier = classifier_class(
         backend="torch",
         predictor_model=[units] if units else [],
         adversary_model=[],
@@ -119,16 +116,15 @@ def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
     )
     state = torch.random.get_rng_state()
     try:
-        with enclosed(seed), one_torch_thread(torch):
+        with one_torch_thread(torch):
             torch.manual_seed(seed)
-            group = train.deprived.astype(int)
-            made.fit(encoding.features(train), train.y.astype(int), sensitive_features=group)
+            _fit(classifier, encoding.features(train), train, seed)
     finally:
         torch.random.set_rng_state(state)
 
     def predict(test: Table) -> NDArray[np.bool_]:
         with enclosed(seed), one_torch_thread(torch):
-            return np.asarray(np.ravel(made.predict(encoding.features(test))) == 1)
+            return np.asarray(np.ravel(classifier.predict(encoding.features(test))) == 1)
 
     return Predictor(predict)
 
@@ -216,7 +212,7 @@ DESCRIPTIONS: dict[str, Description] = {
             "epochs": (COUNT, 1),
             "batch_size": (COUNT, 32),
             "shuffle": (bool, False),
-            "units": (Annotated[int, Interval(0, 1024)], 0),  # of a hidden layer of the predictor
+            "units": (Annotated[int, Interval(0, 1024)], 0),  # of the predictor's hidden layer
             **TREATMENT,
         },
         needs={"torch": "torch"},
@@ -224,7 +220,7 @@ DESCRIPTIONS: dict[str, Description] = {
     ),
 }
 
-_CONSTRAINT = "no technique, but a constraint: constraints of ExponentiatedGradient and GridSearch names it"
+_CONSTRAINT = "no technique, but a value of 'constraints' of ExponentiatedGradient and GridSearch"
 _REGRESSION = "for regression; the benchmark's labels have two states"
 _BASE = "no technique, but a base class of constraints"
 

@@ -1,4 +1,4 @@
-"""Any scikit-learn transformer, installed or of one's own, as a step before the classifier."""
+"""Any scikit-learn transformer, installed or your own, as a step before the classifier."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmark.techniques._foreign import STATES, Foreign, ForeignPre, enclosed,
 from benchmark.techniques.base import Prepared, Tools
 from benchmark.techniques.encoding import Treatment
 
-# Numbers as numbers, as users of scikit-learn have them.
+# Ordered columns are numbers by default, as users of scikit-learn expect.
 _ADAPTERS = {"treatment": (Treatment, "schema"), "use_sensitive": (bool, True), **STATES}
 _PLAIN = (bool, int, float, str, type(None))
 
@@ -25,19 +25,13 @@ _PLAIN = (bool, int, float, str, type(None))
 class Transformer(ForeignPre):
     """Let a scikit-learn transformer make the features that the classifier sees.
 
-    It is handed the features as numbers (see ``treatment``) and the labels, of training rows only, and makes
-    those of every row by ``transform``. ``fit`` gets ``sensitive_features`` as well if it has such a
-    parameter: whether a row is of the deprived group. What it makes becomes states: see ``states``.
+    Its ``fit`` gets the features of training rows as numbers (see ``treatment``) and their labels. If it has
+    a parameter ``sensitive_features``, it also gets whether each row is of the deprived group. Its
+    ``transform`` makes the features of all rows.
 
-    Parameters
-    ----------
-    treatment : {"categorical", "schema", "ordinal"}, default "schema"
-        Which columns enter as one number, the position of the state, scaled to variance 1: none, those that
-        the schema calls ordered, or all. The others enter by indicators of their states.
-    use_sensitive : bool, default True
-        Whether the sensitive feature is among what it is handed.
-    states : int in [2, 1000], default 20
-        Of a column with more different numbers, into how many pieces of about equal frequency it is cut.
+    Three parameters are the adapter's. ``treatment`` is as of other techniques, by default ``"schema"``.
+    ``use_sensitive`` says whether ``fit`` gets the sensitive feature. ``states`` is the number of pieces of
+    about equal frequency into which a feature with more different numbers is cut.
     """
 
     transformer: ClassVar[type[Any]]
@@ -53,22 +47,21 @@ class Transformer(ForeignPre):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Values of all parameters by name, sorted by name; None where the transformer's own default is."""
+        """Values of all parameters, sorted by name; None for the transformer's own default."""
         return {name: getattr(self, name) for name in sorted({*self.given, *_ADAPTERS})}
 
-    def made(self, seed: int = 0) -> Any:
-        """Return the transformer, not yet fitted; the seed, 0 to 2**32 - 1, is its ``random_state``."""
-        own = {name: getattr(self, name) for name in self.given}
+    def _built(self, seed: int = 0) -> Any:
+        arguments = {name: getattr(self, name) for name in self.given}
         if "random_state" in inspect.signature(self.transformer).parameters:
-            own["random_state"] = seed
+            arguments["random_state"] = seed
         with enclosed(seed):
-            return self.transformer(**own)
+            return self.transformer(**arguments)
 
     def _check_together(self) -> None:
         try:
-            made = self.made()
-            if hasattr(made, "_validate_params"):  # scikit-learn's own rules, in its own words
-                made._validate_params()
+            transformer = self._built()
+            if hasattr(transformer, "_validate_params"):  # scikit-learn's own rules, in its own words
+                transformer._validate_params()
         except Exception as problem:
             raise TechniqueError(
                 f"The transformer of {self.name!r} cannot be made",
@@ -76,66 +69,66 @@ class Transformer(ForeignPre):
                 remedy="correct its parameters",
             ) from problem
 
-    def _own(self, name: str) -> Any:
-        """Return a parameter of the adapter, or its default where the transformer has one of that name."""
+    def _of_adapter(self, name: str) -> Any:
+        """Return a parameter of the adapter; its default if the transformer has a parameter of this name."""
         return _ADAPTERS[name][1] if name in self.given else getattr(self, name)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        seed = new_seed(tools)
-        encoding = encoded(train, self._own("treatment"), use_sensitive=self._own("use_sensitive"))
-        made = self.made(seed)
+        seed, use_sensitive = new_seed(tools), self._of_adapter("use_sensitive")
+        encoding = encoded(train, self._of_adapter("treatment"), use_sensitive=use_sensitive)
+        transformer = self._built(seed)
         group = {}
-        if "sensitive_features" in inspect.signature(made.fit).parameters:
+        if "sensitive_features" in inspect.signature(transformer.fit).parameters:
             group["sensitive_features"] = train.deprived.astype(np.int64)
         with enclosed(seed):
-            made.fit(encoding.features(train), train.y.astype(np.int64), **group)
+            transformer.fit(encoding.features(train), train.y.astype(np.int64), **group)
 
         def transformed(table: Table) -> Any:
             with enclosed(seed):
-                return made.transform(encoding.features(table))
+                return transformer.transform(encoding.features(table))
 
-        return recoded(train, transformed, self._own("states"))
+        return recoded(train, transformed, self._of_adapter("states"))
 
 
 def technique_of(name: str, path: str) -> type[Foreign]:
-    """Return the technique that a transformer's dotted path stands for.
+    """Return the technique of a transformer's dotted path.
 
-    Its parameters are those of the transformer whose defaults are plain values, and those of the adapter. A
-    class of one's own counts by its source, one of an installed package by the package's version. Raises
-    :class:`TechniqueError` if the path names no transformer.
+    Its parameters are the adapter's, and the transformer's with plain values as defaults. Its identity is the
+    source of your own class, or the version of an installed package. Raises :class:`TechniqueError` if the
+    path names no transformer.
     """
-    found = _imported(path)
-    own = {
+    transformer = _imported(path)
+    given = {
         p.name: p
-        for p in inspect.signature(found).parameters.values()
+        for p in inspect.signature(transformer).parameters.values()
         if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
         and p.name != "random_state"
         and (p.default is p.empty or isinstance(p.default, _PLAIN))
     }
     defaults: dict[str, Any] = {name: default for name, (_, default) in _ADAPTERS.items()}
-    defaults |= {name: None if p.default is p.empty else p.default for name, p in own.items()}
-    package, module = _source(found)
-    summary = (inspect.getdoc(found) or path).partition("\n")[0].rstrip(".")
+    defaults |= {name: None if p.default is p.empty else p.default for name, p in given.items()}
+    package, module = _source(transformer)
+    summary = (inspect.getdoc(transformer) or path).partition("\n")[0].rstrip(".")
     return type(
-        found.__name__,
+        transformer.__name__,
         (Transformer,),
         {
             **defaults,
             "__annotations__": {name: rule for name, (rule, _) in _ADAPTERS.items()}
-            | dict.fromkeys(own, Any),
+            | dict.fromkeys(given, Any),
             "__module__": module,
             "__doc__": f"Features made by {path}.",
-            "__qualname__": found.__name__,
+            "__qualname__": transformer.__name__,
             "name": name,
             "reference": f"{path}, of {package or 'a file of its own'}",
             "summary": summary,
             "version": "1",
-            "randomised": "random_state" in inspect.signature(found).parameters,
+            "randomised": "random_state" in inspect.signature(transformer).parameters,
             "intersections": True,
-            "multi_group": True,  # nothing says which groups it tells apart
+            "multi_group": True,  # it may distinguish any groups
             "packages": (package,) if package else (),
-            "transformer": found,
-            "given": own,
+            "transformer": transformer,
+            "given": given,
         },
     )
 
@@ -144,7 +137,7 @@ def _imported(path: str) -> type[Any]:
     module, _, attribute = path.rpartition(".")
     try:
         with enclosed():
-            found = getattr(importlib.import_module(module), attribute)
+            transformer = getattr(importlib.import_module(module), attribute)
     except Exception as problem:  # a module of the user's own may fail in any way
         raise TechniqueError(
             f"The transformer {path!r} cannot be imported",
@@ -152,27 +145,29 @@ def _imported(path: str) -> type[Any]:
             got=f"{type(problem).__name__}: {problem}",
             remedy="correct the path; a module of your own must lie on Python's path (PYTHONPATH)",
         ) from problem
-    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "transform")):
+    if not (
+        isinstance(transformer, type) and hasattr(transformer, "fit") and hasattr(transformer, "transform")
+    ):
         raise TechniqueError(
             f"{path!r} names no transformer",
             expected="a class with fit and transform, as scikit-learn's transformers have",
-            got=repr(found),
+            got=repr(transformer),
         )
-    return found
+    return transformer
 
 
-def _source(found: type[Any]) -> tuple[str, str]:
-    """Return the installed package that a class comes from, or "", and the module whose code it counts as."""
-    root = found.__module__.partition(".")[0]
-    file = getattr(inspect.getmodule(found), "__file__", None)
+def _source(transformer: type[Any]) -> tuple[str, str]:
+    """Return the installed package of a class, or "", and the module whose code identifies it."""
+    root = transformer.__module__.partition(".")[0]
+    file = getattr(inspect.getmodule(transformer), "__file__", None)
     if file is not None and not {"site-packages", "dist-packages"} & {*Path(file).parts}:
-        return "", found.__module__
+        return "", transformer.__module__
     package = "scikit-learn" if root == "sklearn" else metadata.packages_distributions().get(root, [root])[0]
     return package, __name__
 
 
 def _checked(transformer: type[Any], parameter: inspect.Parameter, value: Any) -> Any:
-    """Return a parameter's value, normalized; where scikit-learn's rules hold, they are asked afterwards."""
+    """Return a parameter's value, normalized; scikit-learn's own rules are checked later."""
     default, name = parameter.default, parameter.name
     if default is parameter.empty and value is None:
         raise TechniqueError(

@@ -1,8 +1,8 @@
 """Loss of :mod:`benchmark.techniques.learned_fair_representations`, the same bits on every processor.
 
-The loss is not convex: a search that differs in its last digit may end in another minimum. So nothing here
-goes through a library whose code depends on the processor. Sums run in the order of the rows, and exponential
-and logarithm are made of sums and products, which are rounded alike everywhere.
+The loss is not convex: a difference in the last digit may lead the search to another minimum. So no library
+is used whose code depends on the processor. Sums run in the order of the rows. Exponential and logarithm are
+made of sums and products, which are rounded alike everywhere.
 """
 
 import math
@@ -16,7 +16,7 @@ Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 
 _TINY = float(np.finfo(np.float64).eps)
-# The logarithm of 2 in two parts, the first of so few digits that its multiples are exact.
+# The logarithm of 2 in two parts; the first has so few digits that its multiples are exact.
 _LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _EXPONENTIAL = tuple(1.0 / math.factorial(i) for i in range(13, -1, -1))
 _LOGARITHM = tuple(2.0 / (2 * i + 1) for i in range(11, -1, -1))
@@ -50,11 +50,11 @@ def logarithm(x: float) -> float:
 
 @njit(cache=True, nogil=True)
 def nearness(starts: Indices, columns: Indices, data: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Return products of rows with prototypes, distances from them and memberships, each shape (n_rows, k).
+    """Return products of rows with prototypes, distances and memberships, each of shape (n_rows, k).
 
     The rows are a compressed sparse matrix: row i has the values ``data[starts[i]:starts[i + 1]]`` in
-    ``columns[starts[i]:starts[i + 1]]``. The prototypes v have shape (k, n_features). Memberships are shares:
-    those of a row sum to 1.
+    ``columns[starts[i]:starts[i + 1]]``. The prototypes v have shape (k, n_features). A row's memberships sum
+    to 1.
     """
     n, k = len(starts) - 1, len(v)
     across = np.ascontiguousarray(v.T)
@@ -94,10 +94,10 @@ def loss_and_gradient(
     w: Array,
     v: Array,
 ) -> tuple[float, Array, Array]:
-    """Return the loss, and its gradients by the prototypes' weights, shape (k,), and positions, as ``v``.
+    """Return the loss, and its gradients by the prototypes' weights and positions.
 
-    Rows and ``v`` are as for :func:`nearness`; w are the weights of the prototypes, shape (k,); the others
-    are as in :class:`~benchmark.techniques.learned_fair_representations.RepresentationLoss`.
+    Rows and positions v are as for :func:`nearness`; w are the weights, shape (k,). The other arguments are
+    fields of :class:`~benchmark.techniques.learned_fair_representations.RepresentationLoss`.
     """
     n, k, features = len(starts) - 1, v.shape[0], v.shape[1]
     A_x, A_y, A_z = A

@@ -20,7 +20,7 @@ from benchmark.techniques.registry import register
 Layers: TypeAlias = Sequence[tuple[Any, Any]]
 """Weights, shape (n_in, n_out), and intercepts, shape (n_out,), of each layer: arrays, or tensors."""
 
-_AHEAD = 10.0  # the adversary's steps by the predictor's: one that lags behind drives it round in circles
+_AHEAD = 10.0  # ratio of the adversary's and the predictor's steps; behind a slow adversary training circles
 
 
 @register
@@ -28,37 +28,21 @@ class Adversarial(Technique):
     r"""Train a predictor against an adversary that guesses the group from its scores.
 
     Idea: the predictor, with weights W, has the logistic loss :math:`L_P` of its score
-    :math:`\hat y = P(y{+} \mid x)`; the adversary, with weights U, sees no more of a row than this score, and
-    has the loss :math:`L_A` of guessing the group. With every mini-batch U descends along
-    :math:`\nabla_U L_A`, and W along
+    :math:`\hat y = P(y{+} \mid x)`. The adversary, with weights U, guesses the group from this score with the
+    loss :math:`L_A`. With every mini-batch U descends along :math:`\nabla_U L_A`, and W along
 
     .. math:: \nabla_W L_P - \mathrm{proj}_{\nabla_W L_A} \nabla_W L_P - \alpha \nabla_W L_A:
 
-    of the predictor's gradient nothing is left that could help the adversary, and the last term hurts it. The
-    predictor is a logistic regression on indicators of all columns, or has one hidden layer; the adversary is
-    a logistic regression on :math:`s = \sigma((1 + |c|)\,\sigma^{-1}(\hat y))`, c being one of its weights,
-    and for equalized odds on s y and y besides. Both are trained by Adam without momentum, in steps that
-    shrink to 0.
+    the projection removes the part of the predictor's gradient that could help the adversary, and the last
+    term hurts the adversary. The predictor is a logistic regression on indicators of all columns, or has one
+    hidden layer. The adversary is a logistic regression on :math:`s = \sigma((1 + |c|)\,\sigma^{-1}(\hat y))`
+    with c one of its weights, and for equalized odds also on s y and y. Adam without momentum trains both, in
+    steps that shrink to 0.
 
-    Changes: training only; the classifier is not used. Limits: the game need not settle, so that training
-    ends after a number of epochs, and how fair its result is depends on all parameters; this adversary tells
-    groups by their mean scores only, so that the rates of favorable answers may still differ. Needs PyTorch,
-    the extra ``adversarial``.
-
-    Parameters
-    ----------
-    constraint : {"demographic_parity", "equalized_odds", "none"}, default "demographic_parity"
-        Whether the adversary guesses from the score alone or from score and label, or there is none.
-    strength : float in [0, 1000], default 1.0
-        The adversary's weight alpha.
-    hidden : int in [0, 1024], default 0
-        Units of the predictor's hidden layer; 0 for a logistic regression.
-    epochs : int in [1, 1000], default 20
-        How often each training row is used.
-    batch_size : int in [1, 65536], default 256
-        Rows of a step.
-    learning_rate : float in [1e-6, 1], default 0.01
-        Size of the predictor's first step; the adversary's is ten times as large.
+    Changes: training only; the classifier is not used. Limits: the game need not settle, so training ends
+    after a number of epochs. The fairness of its result depends on all parameters. This adversary tells
+    groups by their mean scores only, so the rates of favorable answers may still differ. Needs PyTorch, the
+    extra ``adversarial``.
     """
 
     name = "adversarial"
@@ -74,11 +58,14 @@ class Adversarial(Technique):
     packages = ("torch",)
     unconstrained: ClassVar = {"constraint": "none", "strength": 1.0}
 
+    # Whether the adversary guesses from the score, from score and label, or not at all.
     constraint: Literal["demographic_parity", "equalized_odds", "none"] = "demographic_parity"
-    strength: Annotated[float, Interval(0, 1000)] = 1.0
+    strength: Annotated[float, Interval(0, 1000)] = 1.0  # the adversary's weight alpha
+    # Units of the predictor's hidden layer; 0 for a logistic regression.
     hidden: Annotated[int, Interval(0, 1024)] = 0
-    epochs: Annotated[int, Interval(1, 1000)] = 20
-    batch_size: Annotated[int, Interval(1, 65_536)] = 256
+    epochs: Annotated[int, Interval(1, 1000)] = 20  # number of passes over the training rows
+    batch_size: Annotated[int, Interval(1, 65_536)] = 256  # rows of a step
+    # Size of the predictor's first step; the adversary's is ten times as large.
     learning_rate: Annotated[float, Interval(1e-6, 1)] = 0.01
 
     search_space = (Search("strength", 0.01, 100.0, log=True),)
@@ -122,7 +109,7 @@ class Adversarial(Technique):
             for part in W + U:
                 part.requires_grad_()
             adversary = {"params": U, "lr": _AHEAD * self.learning_rate}
-            # Without momentum, which would keep pushing against an adversary that has since moved.
+            # Without momentum, which would push against an adversary that has since moved.
             optimizer = torch.optim.Adam(
                 [{"params": W}, adversary], lr=self.learning_rate, betas=(0.0, 0.9), fused=True
             )
@@ -131,17 +118,17 @@ class Adversarial(Technique):
                 for rows in torch.randperm(len(X), generator=generator).split(self.batch_size):
                     score = _log_odds(X[rows], layers)
                     if self.constraint == "none":
-                        own = torch.autograd.grad(loss(score, y[rows]), W)
-                        _set_gradients(W, own, [torch.zeros(())] * len(W), 0.0)
+                        by_predictor = torch.autograd.grad(loss(score, y[rows]), W)
+                        _set_gradients(W, by_predictor, [torch.zeros(())] * len(W), 0.0)
                         optimizer.step()
                         continue
                     s = torch.sigmoid((1 + sharpness.abs()) * score)
-                    # The label by itself too: else s would answer for what the label says of the group.
+                    # The label alone is a feature, too; else s would stand in for it.
                     shown = y[rows] if self.constraint == "equalized_odds" else torch.zeros_like(s)
                     guessed = torch.stack([s, s * shown, shown], dim=1) @ guess + intercept
-                    own = torch.autograd.grad(loss(score, y[rows]), W, retain_graph=True)
-                    theirs = torch.autograd.grad(loss(guessed, z[rows]), W + U)
-                    _set_gradients(W + U, own, theirs, self.strength)
+                    by_predictor = torch.autograd.grad(loss(score, y[rows]), W, retain_graph=True)
+                    by_adversary = torch.autograd.grad(loss(guessed, z[rows]), W + U)
+                    _set_gradients(W + U, by_predictor, by_adversary, self.strength)
                     optimizer.step()
                 shrinking.step()
         return [(weights.detach().numpy(), bias.detach().numpy()) for weights, bias in layers]
@@ -155,24 +142,27 @@ def _log_odds(x: Any, layers: Layers) -> Any:
     return (x @ weights + intercept)[:, 0]
 
 
-def _set_gradients(parts: Sequence[Any], own: Sequence[Any], theirs: Sequence[Any], strength: float) -> None:
-    """Set the direction of the predictor's weights, the first of ``parts``, and of the adversary's.
+def _set_gradients(
+    weights: Sequence[Any], by_predictor: Sequence[Any], by_adversary: Sequence[Any], strength: float
+) -> None:
+    """Set the directions of the predictor's weights, which come first, and of the adversary's weights.
 
-    ``own`` is the gradient of the predictor's loss by its own weights, ``theirs`` that of the adversary's
-    loss by all.
+    ``by_predictor`` is the gradient of the predictor's loss by its weights, ``by_adversary`` the gradient of
+    the adversary's loss by all weights.
     """
-    along = sum((p * a).sum() for p, a in zip(own, theirs, strict=False))
-    size = sum((a * a).sum() for a in theirs[: len(own)])
+    n = len(by_predictor)
+    along = sum((p * a).sum() for p, a in zip(by_predictor, by_adversary, strict=False))
+    size = sum((a * a).sum() for a in by_adversary[:n])
     share = along / size if size > 0 else 0.0
-    for part, p, a in zip(parts, own, theirs, strict=False):
-        part.grad = p - (share + strength) * a
-    for part, a in zip(parts[len(own) :], theirs[len(own) :], strict=True):
-        part.grad = a
+    for weight, p, a in zip(weights, by_predictor, by_adversary, strict=False):
+        weight.grad = p - (share + strength) * a
+    for weight, a in zip(weights[n:], by_adversary[n:], strict=True):
+        weight.grad = a
 
 
 @contextmanager
 def one_torch_thread(torch: Any) -> Iterator[None]:
-    """Keep PyTorch to one thread for a while: sums in one order, and the other cores left to other cells."""
+    """Keep PyTorch to one thread: its sums run in one order, and other cells use the other cores."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,7 +1,7 @@
 """The contract of every fairness technique.
 
-The public methods here validate what goes in and what comes out; a technique implements one private method
-and cannot skip the checks. It never sees a test label, never runs itself and never stores anything.
+The public methods check input and output. A technique implements one private method and cannot skip the
+checks. It never sees a test label, never runs itself and never stores anything.
 """
 
 from abc import ABC, abstractmethod
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
+from benchmark.techniques._checks import Array as Array
+from benchmark.techniques._checks import Interval as Interval
 from benchmark.techniques._checks import (
-    Array,
-    Interval,
     Once,
     Value,
     checked_value,
@@ -29,31 +29,17 @@ from benchmark.techniques._checks import (
     shortage_of,
 )
 
-__all__ = [
-    "Array",
-    "Convergence",
-    "Estimator",
-    "Features",
-    "Interval",
-    "PreProcessing",
-    "Predictor",
-    "Prepared",
-    "Stage",
-    "Technique",
-    "Tools",
-]
-
 Stage = Literal["pre", "in", "post"]
 
 Features: TypeAlias = NDArray[np.int16] | NDArray[np.float64]
-"""What classifiers take: codes, or codes beside numbers."""
+"""Features of a classifier: codes, or codes beside numbers."""
 
 
 class Estimator(Protocol):
-    """What a technique may expect of a classifier: scikit-learn's interface on codes.
+    """A classifier as techniques see it: scikit-learn's interface on codes.
 
-    ``X`` has shape (n_rows, n_features), type int16, or float64 where numbers are among the features; ``y``
-    has shape (n_rows,) and holds 0 and 1, where 1 is the favorable label.
+    ``X`` has shape (n_rows, n_features), type int16, or float64 where numbers are among the features. ``y``
+    has shape (n_rows,) and holds 1 for the favorable label, else 0.
     """
 
     def fit(self, X: Features, y: NDArray[np.int64], sample_weight: Any = None) -> object:
@@ -65,31 +51,32 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """What a technique is handed to work with."""
+    """The tools of a technique: classifier, ranker and random numbers."""
 
-    # Builds a fresh classifier for features of the given numbers of states, shape (n_features,); 0 is that of
-    # a number. :meth:`learner` asks it and makes the features as well.
+    # Builds a fresh classifier for features of the given numbers of states, shape (n_features,); a number
+    # has 0 states. :meth:`learner` calls it and makes the features as well.
     classifier: Callable[[NDArray[np.int64]], Estimator]
-    # shape (n_rows,): estimates P(y+ | x) for the rows of a table from a model trained on that table.
+    # Estimates P(y+ | x) for the rows of a table from a model trained on that table, shape (n_rows,).
     ranker: Callable[[Table], NDArray[np.float64]]
     rng: np.random.Generator  # the only source of randomness that a technique may use
 
     def learner(
         self, train: Table, columns: list[int] | None = None
     ) -> tuple[Estimator, Callable[[Table], Features]]:
-        """Return a fresh classifier, and what makes of rows the features that it takes, shape (n_rows, n).
+        """Return a fresh classifier, and a function from rows to its features, shape (n_rows, n_columns).
 
-        The features are ``columns`` of the training table, by position, or all but the label: as codes, and
-        as numbers those of which the training table has them. A :class:`TechniqueError` says that rows to
-        predict have none then.
+        The features are the training table's ``columns``, by position, or all but the label. Columns for
+        which the training table has numbers enter as numbers, others as codes. Rows to predict without
+        these numbers are a :class:`TechniqueError`.
         """
         columns = list(train.schema.feature_indices) if columns is None else columns
-        cardinalities, kept = train.schema.cardinalities[columns], train.numbers and train.numbers.columns
+        cardinalities = train.schema.cardinalities[columns]
+        numbered = train.numbers.columns if train.numbers else ()
         names = [train.schema.names[i] for i in columns]
-        numeric = {place: name for place, name in enumerate(names) if kept and name in kept}
+        numeric = {position: name for position, name in enumerate(names) if name in numbered}
         if not numeric:
             classifier = self.classifier(cardinalities)
-            # What asks for both copies what it takes; others get codes of their own, which they can write to.
+            # A class with predict_both copies its input; others get codes of their own to write to.
             codes_of = shared_features_of if hasattr(classifier, "predict_both") else features_of
             return classifier, lambda table: codes_of(table, columns)
         cardinalities[list(numeric)] = 0
@@ -97,15 +84,15 @@ class Tools:
         def features(table: Table) -> Features:
             X = np.empty((len(table), len(columns)), order="F")
             X[:] = features_of(table, columns)
-            for place, name in numeric.items():
+            for position, name in numeric.items():
                 if table.numbers is None or name not in table.numbers.columns:
                     raise TechniqueError(
-                        f"Rows to predict have no numbers of {name!r}, which was trained on as numbers",
+                        f"Rows to predict have no numbers of {name!r}, but training rows had",
                         expected="the numbers beside the codes, as in the training table",
                         got="codes alone",
                         remedy="change the column in training rows as well, or keep test rows as they are",
                     )
-                X[:, place] = table.numbers.of(name)
+                X[:, position] = table.numbers.of(name)
             return X
 
         return self.classifier(cardinalities), features
@@ -113,22 +100,20 @@ class Tools:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How an optimization ended that did converge; one that did not raises ``NotConvergedError``."""
+    """End of an optimization that converged; one that did not raises ``NotConvergedError``."""
 
-    steps: int  # how many steps it took
-    # residual, tolerance: What decided that it had converged, in the technique's own terms, and how large it
-    # might have been.
-    residual: float
-    tolerance: float
+    steps: int  # number of steps
+    residual: float  # value of the stopping criterion, which the technique defines
+    tolerance: float  # largest residual that counts as converged
 
 
 @dataclass(frozen=True)
 class Predictor:
     """A fitted technique."""
 
-    # shape (n_rows,): whether the favorable outcome is predicted for each row.
+    # Whether each row gets the favorable outcome, shape (n_rows,).
     predict: Callable[[Table], NDArray[np.bool_]]
-    # shape (n_rows,): estimate of P(y+ | x), finite, if the technique has one.
+    # Finite estimate of P(y+ | x), shape (n_rows,), if the technique has one.
     predict_score: Callable[[Table], NDArray[np.float64]] | None = None
     convergence: Convergence | None = None  # how the fit converged, if it optimized something
 
@@ -137,72 +122,41 @@ class Predictor:
 class Technique(ABC):
     """A fairness technique with its declaration and parameters.
 
-    A subclass is a frozen dataclass without saying so. Its annotated fields are its keyword-only parameters;
-    the annotation declares what is valid: ``bool``, a ``Literal`` of the choices, or
-    ``Annotated[float, Interval(0, 1)]`` (``int`` likewise). Every parameter has a default.
-
-    Attributes
-    ----------
-    name : str
-        Name in the registry, in experiment files and in results.
-    stage : {"pre", "in", "post"}
-        Whether it changes the training data, the training, or the predictions.
-    reference : str
-        Citation of the publication that it implements.
-    summary : str
-        One line for lists.
-    version : str
-        Changed whenever the same input and seed would give another result.
-    randomised : bool, default False
-        Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
-    multi_group : bool, default False
-        Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
-    intersections : bool, default False
-        Whether it takes a deprived group that several columns define, all of ``schema.sensitive_features``;
-        if not, it declines it. Several states of one column are no intersection.
-    needs_weights : bool, default False
-        Whether the classifier has to take sample weights.
-    needs_scores : bool, default False
-        Whether the classifier has to estimate probabilities.
-    needs_sensitive : bool, default True
-        Whether predictions may depend on the sensitive feature of the rows to predict.
-    produces_scores : bool, default True
-        Whether it estimates P(y+ | x), given a classifier that does.
-    needs_two_groups : str, default ""
-        What it cannot do with rows of one group, in small letters, so that it declines them: "there are no
-        groups to compare"; empty if it can do without.
-    may_lose_to_constant : str, default ""
-        Why it may be right no more often than the better one of the two constant answers even where one
-        feature tells the label; empty if it may not.
-    unconstrained : mapping of str to parameter value, optional
-        Of a technique that trains a learner of its own and never asks for ``Tools.classifier``: parameters at
-        which it is that learner without mitigation, those that make no difference then at their defaults
-        among them. With ``baseline = "own"`` it is compared with that, and not with a classifier.
-    packages : tuple of str, default ()
-        Packages that it computes with besides NumPy, SciPy, scikit-learn and numba. Their versions, or their
-        absence, are part of what identifies its results.
-
-    Raises
-    ------
-    TechniqueError
-        If a parameter lies outside its declared range.
+    A subclass becomes a frozen dataclass by itself. Its annotated fields are its keyword-only parameters. The
+    annotation declares valid values: ``bool``, a ``Literal`` of the choices, or
+    ``Annotated[float, Interval(0, 1)]`` (``int`` likewise). Every parameter has a default. A value outside
+    its declared range is a :class:`TechniqueError`. Comments above or behind fields document them.
     """
 
-    name: ClassVar[str]
-    stage: ClassVar[Stage]
-    reference: ClassVar[str]
-    summary: ClassVar[str]
-    version: ClassVar[str]
+    name: ClassVar[str]  # name in the registry, in experiment files and in results
+    stage: ClassVar[Stage]  # whether it changes the training data, the training, or the predictions
+    reference: ClassVar[str]  # citation of the publication
+    summary: ClassVar[str]  # one line for lists
+    version: ClassVar[str]  # changed whenever the same input and seed would give another result
+    # Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
     randomised: ClassVar[bool] = False
+    # Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
     multi_group: ClassVar[bool] = False
+    # Whether it takes a deprived group that several columns define, all of ``schema.sensitive_features``; if
+    # not, it declines the table. Several states of one column are no intersection.
     intersections: ClassVar[bool] = False
-    needs_weights: ClassVar[bool] = False
-    needs_scores: ClassVar[bool] = False
+    needs_weights: ClassVar[bool] = False  # whether the classifier has to take sample weights
+    needs_scores: ClassVar[bool] = False  # whether the classifier has to estimate probabilities
+    # Whether predictions may depend on the sensitive feature of the rows to predict.
     needs_sensitive: ClassVar[bool] = True
-    produces_scores: ClassVar[bool] = True
+    produces_scores: ClassVar[bool] = True  # whether it estimates P(y+ | x), given a classifier that does
+    # Why it declines rows of one group, in small letters: "there are no groups to compare"; empty if it takes
+    # them.
     needs_two_groups: ClassVar[str] = ""
+    # Why it may be no more accurate than the better constant answer even where one feature tells the label;
+    # empty if it may not.
     may_lose_to_constant: ClassVar[str] = ""
+    # Parameters that switch mitigation off, for a technique that trains a learner of its own and never calls
+    # ``Tools.classifier``. Parameters that make no difference then are among them, at their defaults. With
+    # ``baseline = "own"`` the technique is compared with this learner, not with a classifier.
     unconstrained: ClassVar[Mapping[str, Value] | None] = None
+    # Packages that it needs besides NumPy, SciPy, scikit-learn and numba. Their versions, or their absence,
+    # are part of the identity of its results.
     packages: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -215,11 +169,11 @@ class Technique(ABC):
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """Values of all parameters by name, defaults included, sorted by name."""
+        """Values of all parameters, defaults included, sorted by name."""
         return {name: getattr(self, name) for name in sorted(parameter_rules(type(self)))}
 
     def skip(self, train: Table) -> str | None:
-        """Return why the technique cannot run on a training table, or None if it can."""
+        """Return the reason why the technique cannot run on a training table, or None if it can."""
         members = int(np.count_nonzero(train.deprived))
         if not self.needs_two_groups or 0 < members < len(train):
             return None
@@ -227,50 +181,48 @@ class Technique(ABC):
 
     @one_thread()
     def fit(self, train: Table, tools: Tools) -> Predictor:
-        """Train on rows with their labels, in one thread of linear algebra.
+        """Return the predictor trained on rows with their labels, in one thread of linear algebra.
 
-        The predictor hides the label of every table that it is given before the technique sees it. Raises
-        :class:`DeclinedError` if the technique declines the table; malformed predictions will raise
+        The predictor hides the label of every table before the technique sees it. Raises
+        :class:`DeclinedError` if the technique declines the table. Malformed predictions will raise
         :class:`TechniqueError`.
         """
         self._check_train(train)
         predictor = self._fit(train, tools)
-        self._demand_type(predictor, Predictor, "trained something else than a predictor", "_fit")
+        self._demand_type(predictor, Predictor, "_fit")
         return guarded(self, predictor, train.schema)
 
     @abstractmethod
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         """Train; the input is already checked, the output will be."""
 
-    def _demand_type(self, made: object, kind: type, what: str, method: str) -> None:
-        if not isinstance(made, kind):
+    def _demand_type(self, result: object, kind: type, method: str) -> None:
+        if not isinstance(result, kind):
             raise TechniqueError(
-                f"{self.name} {what}",
+                f"{self.name} returned no {kind.__name__}",
                 expected=f"{kind.__name__}({next(iter(kind.__annotations__))}, ...)",
-                got=type(made).__name__,
+                got=type(result).__name__,
                 remedy=f"correct {type(self).__name__}.{method}",
             )
 
     def _check_train(self, train: Table) -> None:
-        reason = unfit(self, train)
-        if reason is None:
-            reason = self.skip(train)
+        reason = unfit(self, train) or self.skip(train)
         if reason is not None:
             raise DeclinedError(f"{self.name} declines this table", got=reason)
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Training data as a pre-processing technique leaves it."""
+    """Training data that a pre-processing technique prepared."""
 
-    # Rows to train on. Their schema is that of the original table, or another one with the same label and
-    # sensitive feature, into which ``transform`` then brings test rows.
+    # Rows to train on. A schema other than the original one has the same label and sensitive feature, and
+    # ``transform`` brings test rows into it.
     table: Table
-    # shape (n_rows,): weight of each row; all equal if left out.
+    # Weight of each row, shape (n_rows,); all equal if left out.
     sample_weight: NDArray[np.float64] | None = None
     # Columns that the classifier sees; all but the label if left out (the sensitive feature included).
     features: tuple[str, ...] | None = None
-    # What is done to test rows before prediction; nothing if left out.
+    # Changes test rows before prediction; they stay if left out.
     transform: Callable[[Table], Table] | None = None
     convergence: Convergence | None = None  # how the preparation converged, if it optimized something
     feature_indices: tuple[int, ...] = field(init=False, repr=False)
@@ -292,18 +244,17 @@ class PreProcessing(Technique):
 
     @one_thread()
     def prepare(self, train: Table, tools: Tools) -> Prepared:
-        """Return the changed training data; the rows given, with their labels, stay as they are.
+        """Return the changed training data; ``train`` itself stays as it is.
 
         Raises :class:`DeclinedError` if the technique declines the table, or leaves no features or a single
-        class of it, and :class:`TechniqueError` if what it prepares is malformed.
+        class, and :class:`TechniqueError` if the prepared data are malformed.
         """
         self._check_train(train)
         return self._prepared(train, tools)
 
     def _prepared(self, train: Table, tools: Tools) -> Prepared:
-        """Change checked training data, and check what comes of it."""
         prepared = self._prepare(train, tools)
-        self._demand_type(prepared, Prepared, "prepared something else than training data", "_prepare")
+        self._demand_type(prepared, Prepared, "_prepare")
         flaw = flaw_of(prepared, train)
         if flaw is not None:
             raise TechniqueError(
@@ -323,13 +274,13 @@ class PreProcessing(Technique):
 
     @one_thread()
     def learn(self, prepared: Prepared, tools: Tools) -> Predictor:
-        """Train the classifier on prepared data: the second half of :meth:`fit`, apart so as to be timed."""
-        # Where the features are new ones, only the transform knows what it takes.
+        """Return the classifier trained on prepared data: the second half of :meth:`fit`, timed by itself."""
+        # Where features are new, only the transform knows which schema it takes.
         schema = None if prepared.transform else prepared.table.schema
         return guarded(self, self._learned(prepared, tools), schema)
 
     def _learned(self, prepared: Prepared, tools: Tools) -> Predictor:
-        """Train the classifier; what comes back is guarded by whoever hands it on."""
+        """Return the trained classifier, which the caller still has to guard."""
         classifier, features_of_rows = tools.learner(prepared.table, list(prepared.feature_indices))
         X, y = features_of_rows(prepared.table), prepared.table.y.astype(np.int64)
         if prepared.sample_weight is None:
@@ -337,18 +288,17 @@ class PreProcessing(Technique):
         else:
             classifier.fit(X, y, sample_weight=prepared.sample_weight)
 
-        asked: tuple[Any, Any] = (None, None)
+        last: tuple[Any, Any] = (None, None)
 
         def features(test: Table) -> Features:
-            # The same object for the same rows, whose codes never change: predictions and scores are both
-            # asked for.
-            nonlocal asked
+            # The same object for the same rows, because predictions and scores both need their features.
+            nonlocal last
             if prepared.transform is not None:
                 return features_of_rows(self._transformed(prepared, test))
-            if asked[0] is not test.codes:
-                asked = test.codes, features_of_rows(test)
-            known: Features = asked[1]
-            return known
+            if last[0] is not test.codes:
+                last = test.codes, features_of_rows(test)
+            matrix: Features = last[1]
+            return matrix
 
         trained: Any = Once(classifier) if hasattr(classifier, "predict_both") else classifier
         decide, scored = decider_of(trained, self.name), None
@@ -388,12 +338,12 @@ class PreProcessing(Technique):
 
 def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     """Return the codes of some columns, shape (n_rows, n_columns)."""
-    # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
+    # Rows of the transpose, so that the result keeps the table's column-major order.
     return table.codes.T[columns].T
 
 
 def shared_features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
-    """Return the same as `features_of`; where the columns are adjacent, the table's own codes, read-only."""
+    """Return the same as `features_of`; of adjacent columns, a read-only view of the table's codes."""
     first, last = columns[0], columns[-1]
     if columns == list(range(first, last + 1)):
         return table.codes[:, first : last + 1]
@@ -401,10 +351,7 @@ def shared_features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
 
 
 def unfit(technique: Technique, train: Table) -> str | None:
-    """Return why a technique is not even asked about a training table, or None if it is.
-
-    Nothing can be learned from rows of one label, and it may not take intersections.
-    """
+    """Return the reason why a technique cannot take the groups or labels of a training table, or None."""
     if len(train.schema.sensitive_features) > 1 and not technique.intersections:
         crossed = " and ".join(train.schema.sensitive_features)
         return f"it takes groups of one column, and the deprived group is an intersection of {crossed}"

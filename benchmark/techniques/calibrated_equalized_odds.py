@@ -18,24 +18,16 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
 
     Idea: calibrated scores allow one equal error rate, not two. With f the score and :math:`\mu_g` the share
     of favorable labels of group g, the generalized rates are :math:`\mathrm{fpr}_g = E[f \mid g, y = 0]` and
-    :math:`\mathrm{fnr}_g = E[1 - f \mid g, y = 1]`, and the cost :math:`c_g` is one of them or both. A random
-    share of the group with the lower cost (2) gets :math:`\mu_2` in place of its score, which keeps the
-    group's scores calibrated and raises its cost towards that of the constant score :math:`\mu_2`,
-    :math:`\bar c_2`; the costs meet at the share :math:`(c_1 - c_2) / (\bar c_2 - c_2)`. A score above 1/2 is
+    :math:`\mathrm{fnr}_g = E[1 - f \mid g, y = 1]`. The cost :math:`c_g` is one of them or both. A random
+    share of the group with the lower cost (group 2) gets :math:`\mu_2` in place of its score. The group's
+    scores stay calibrated, and its cost rises toward :math:`\bar c_2`, the cost of the constant score
+    :math:`\mu_2`. The costs meet at the share :math:`(c_1 - c_2) / (\bar c_2 - c_2)`. A score above 1/2 is
     the favorable answer.
 
-    Changes: predictions. Limits: drawn rows are judged by the group alone; the costs of scores agree,
-    not those of the decisions made from them; scores of trees and of naive Bayes are seldom calibrated. If
-    even the constant score costs less than the other group's, all of the group get it; if it costs no more
-    than the group's own scores, none of them do.
-
-    Parameters
-    ----------
-    cost : {"fnr", "fpr", "weighted"}, default "weighted"
-        What is made equal: the generalized false negative rate, the generalized false positive rate, or
-        :math:`\mu_g\,\mathrm{fnr}_g + (1 - \mu_g)\,\mathrm{fpr}_g`.
-    holdout
-        See :class:`PostProcessing`.
+    Changes: predictions. Limits: drawn rows are judged by the group alone. The costs of scores agree, not the
+    costs of decisions. Scores of trees and of naive Bayes are seldom calibrated. If even the constant score
+    costs less than the other group's scores, the whole group gets it. If it costs no more than the group's
+    scores, nobody gets it.
     """
 
     name = "calibrated_equalized_odds"
@@ -44,6 +36,8 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
     version = "1"
     intersections = True
 
+    # The cost to make equal: the generalized false negative rate, the generalized false positive rate, or
+    # :math:`\mu_g\,\mathrm{fnr}_g + (1 - \mu_g)\,\mathrm{fpr}_g`.
     cost: Cost = "weighted"
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
@@ -63,15 +57,15 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
 def mixing_rates(held_out: Scored, cost: Cost) -> Array:
     """Return the share of each group that gets its base rate for a score, shape (2,), deprived last."""
     members, y = held_out.table.deprived, held_out.table.y
-    own, constant = np.empty(2), np.empty(2)
+    costs, constant = np.empty(2), np.empty(2)
     for group in (0, 1):
         score, label = held_out.score[members == group], y[members == group]
-        own[group] = _cost(score, label, cost)
+        costs[group] = _cost(score, label, cost)
         constant[group] = _cost(np.full(len(label), label.mean()), label, cost)
-    cheap = int(own.argmin())
-    room, rates = constant[cheap] - own[cheap], np.zeros(2)
+    cheap = int(costs.argmin())
+    room, rates = constant[cheap] - costs[cheap], np.zeros(2)
     if room > 0:
-        rates[cheap] = min(np.ptp(own) / room, 1.0)
+        rates[cheap] = min(np.ptp(costs) / room, 1.0)
     return rates
 
 

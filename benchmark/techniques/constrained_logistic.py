@@ -1,9 +1,9 @@
 """Logistic regression on coded tables, to which Zafar's classifiers add constraints.
 
-Equal rows are collapsed into one weighted row, and no design matrix is ever built: sums over rows are
-weighted counts of states, and the Gram matrix of the indicators is the set of weighted two-way tables. Rows
-are sorted, so that they are the leaves of a tree whose inner nodes are the states that neighbors begin with:
-what belongs to a node is added once, and not once for each of its rows.
+Equal rows are collapsed into one weighted row, and no design matrix is ever built. Sums over rows are
+weighted counts of states, and the Gram matrix of the indicators is the set of weighted two-way tables. Sorted
+rows are the leaves of a tree, whose inner nodes are the common first states of neighboring rows. A node's
+term is added once, not once for each of its rows.
 """
 
 from __future__ import annotations
@@ -27,20 +27,18 @@ Codes: TypeAlias = NDArray[np.intp]
 
 _STEPS = 200  # Newton's method takes 5 to 40
 _NOISE = 1e-14  # relative rounding of an objective, which must not stop a line search
-_DECIMALS = 9  # of a score: many rows lie on one bound, and rounding must neither rank nor part them
+_DECIMALS = 9  # of a score: many rows lie on one bound, and rounding must neither rank nor separate them
 
 
 class Tree:
     """Rows of a design as paths through a tree: the intercept, and below it one level for each column.
 
-    Parameters
-    ----------
-    positions : ndarray of int32, shape (n_rows, 1 + n_columns)
-        Indicator of each row at each level. Any order of rows is correct; sorted ones have the fewest nodes.
+    ``positions`` has each row's indicator at each level, shape (n_rows, 1 + n_columns), of ``size``
+    indicators. Any order of rows is correct; sorted rows have the fewest nodes.
     """
 
     def __init__(self, positions: NDArray[np.int32], size: int) -> None:
-        self.positions, self.size = positions, size  # number of indicators
+        self.positions, self.size = positions, size
         # The highest level at which the next row takes another path.
         self.fork = np.zeros(len(positions), dtype=np.intp)
         self.fork[:-1] = (positions[1:, 1:] != positions[:-1, 1:]).argmax(axis=1) + 1
@@ -50,7 +48,7 @@ class Tree:
         return Tree(self.positions[rows], self.size)
 
     def scores(self, effects: Array) -> Array:
-        """Return the sum of each row's effects, of shape (n_indicators,): shape (n_rows,)."""
+        """Return the sum of each row's effects, shape (n_rows,), of ``effects`` of shape (n_indicators,)."""
         return np.asarray(compiled(_sums_of)(self.positions, self.fork, effects))
 
     def sums(self, v: Array) -> Array:
@@ -58,28 +56,28 @@ class Tree:
         return np.asarray(compiled(_sums_by)(self.positions, self.fork, v, self.size))
 
     def pair_sums(self, v: Array) -> Array:
-        """Return the sums of v over the rows of each two indicators, in one of each two cells."""
+        """Return the sums of v over the rows of each pair of indicators, in one of the pair's two cells."""
         return np.asarray(compiled(_pair_sums)(self.positions, self.fork, v, self.size))
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The distinct rows of a training table as a linear model sees them."""
+    """The distinct rows of a training table for a linear model."""
 
     encoding: Encoding
     codes: Codes  # visible codes of each distinct row, shape (n_columns, n_distinct)
-    # Share of the training rows that look so, by group (0 favored, 1 deprived) and class (0 negative,
-    # 1 positive), shape (n_distinct, 2, 2); they sum to 1.
+    # Share of the training rows by distinct row, group (1 deprived) and class (1 positive), shape
+    # (n_distinct, 2, 2); the sum is 1.
     weight: Array
     levels: tuple[int, ...]  # columns in the order by which rows are sorted
-    # Unconstrained fits that were already made, by their ridge.
+    # Earlier unconstrained fits, by their ridge.
     _fits: dict[float, tuple[Array, Convergence]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, train: Table, encoding: Encoding, positive: NDArray[np.bool_]) -> Design:
-        """Collapse a training table whose rows belong to the positive class where ``positive`` says so."""
+        """Return the design of a training table; ``positive`` is each row's class, shape (n_rows,)."""
         codes = encoding.codes(train)
-        # The less a column varies, the fewer nodes a level of it makes.
+        # The less a column varies, the fewer nodes its level has.
         agreeing = [int((np.bincount(column) ** 2).sum()) for column in codes]
         levels = tuple(sorted(range(len(codes)), key=lambda i: -agreeing[i]))
         first, inverse = _distinct(codes[list(levels)], tuple(encoding.cardinalities[i] for i in levels))
@@ -97,9 +95,9 @@ class Design:
 
     @cached_property
     def covariance(self) -> Array:
-        """Vector a for which a·theta is the covariance of group and distance, shape (n_features,).
+        """Vector a, shape (n_features,), so that a·theta is the covariance of group and distance.
 
-        The group counts as 1 for the favored and 0 for the deprived: equation 2 of Zafar et al. (2015).
+        The group is 1 for the favored and 0 for the deprived: equation 2 of Zafar et al. (2015).
         """
         favored, everyone = self.weight[:, 0].sum(axis=1), self.weight.sum(axis=(1, 2))
         return self.moments(favored - favored.sum() * everyone)
@@ -109,22 +107,22 @@ class Design:
         return self.tree.scores(self.encoding.matrix @ theta)
 
     def moments(self, v: Array, tree: Tree | None = None) -> Array:
-        """Return the sums of v x over distinct rows x, shape (n_features,), or over the rows of a ``tree``.
+        """Return the sums of v x over distinct rows x, or the rows of a ``tree``, shape (n_features,).
 
-        Of k weights of a row, ``v`` of shape (n_distinct, k), there are k sums, shape (n_features, k).
+        For k weights of each row, ``v`` of shape (n_distinct, k), the sums have shape (n_features, k).
         """
         columns = np.ascontiguousarray(v if v.ndim == 2 else v[:, None])
         sums = self.encoding.matrix.T @ (tree or self.tree).sums(columns)
         return np.asarray(sums[:, 0] if v.ndim == 1 else sums)
 
     def gram(self, v: Array, tree: Tree | None = None) -> Array:
-        """Return the sum of v x xᵀ over the same rows x as ``moments``, shape (n_features, n_features)."""
+        """Return the sum of v x xᵀ over the rows x of ``moments``, shape (n_features, n_features)."""
         pairs = (tree or self.tree).pair_sums(v)
         return np.asarray(compiled(_by_feature)(pairs, *self._features, self.encoding.matrix.shape[1]))
 
     @cached_property
     def _features(self) -> tuple[NDArray[np.intp], Array]:
-        """The only feature that each indicator may have, and its value, both of shape (n_indicators,)."""
+        """The only feature of each indicator, and its value, both of shape (n_indicators,)."""
         matrix = self.encoding.matrix
         feature = np.abs(matrix).argmax(axis=1)
         return feature, matrix[np.arange(len(matrix)), feature]
@@ -137,8 +135,8 @@ class Design:
         return rows
 
 
-# Loops over the rows of a tree: a fraction of what sparse matrices take, and sums in one order on every
-# machine. From the level at which a row forks downwards, its nodes end with it: their sums are complete.
+# Loops over the rows of a tree are faster than sparse matrices, and add up in one order everywhere. Below the
+# level at which the next row forks off, a row's nodes end with it, so their sums are complete.
 
 
 def _sums_of(positions: NDArray[np.int32], fork: NDArray[np.intp], effects: Array) -> Array:
@@ -192,7 +190,7 @@ def _by_feature(pairs: Array, feature: NDArray[np.intp], value: Array, size: int
 
 
 def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first position of each distinct column of codes, sorted, and which one every one equals."""
+    """Return the first position of each distinct column of codes, sorted, and the number of every column."""
     key, size = np.zeros(codes.shape[1], dtype=np.int64), 1
     for column, states in zip(codes, cardinalities, strict=True):
         if size > 2**62 // states:  # the key would overflow, so it is renumbered first
@@ -204,7 +202,7 @@ def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.
 
 
 class Objective(Protocol):
-    """A smooth convex function of the coefficients, theta, shape (n_features,)."""
+    """A smooth convex function of coefficients theta, shape (n_features,)."""
 
     def value(self, theta: Array) -> float:
         """Return the value at ``theta``."""
@@ -215,14 +213,14 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogisticLoss:
-    """Mean logistic loss with a ridge, and on request a pull towards given coefficients."""
+    """Mean logistic loss with a ridge, and on request a pull toward given coefficients."""
 
     design: Design
     ridge: float  # weight of half the squared norm of all coefficients, the intercept's included
     anchor: Array | None = None  # coefficients to stay near to, shape (n_features,)
     pull: float = 0.0  # weight of half the squared distance to them
 
-    # What was last computed: Newton's method expands where it has just asked for the value.
+    # The last point and its results: Newton's method expands where it has just computed the value.
     _last: list[tuple[bytes, tuple[float, Array, Array, Array]]] = field(default_factory=list, repr=False)
 
     @cached_property
@@ -235,7 +233,7 @@ class LogisticLoss:
         return np.asarray(self._by_class.sum(axis=0))
 
     def at(self, theta: Array) -> tuple[float, Array, Array, Array]:
-        """Return the mean loss of the rows, the scores, and the loss's first and second derivatives by them.
+        """Return the mean loss, the scores, and the loss's first and second derivatives by the scores.
 
         Scores and derivatives have shape (n_distinct,).
         """
@@ -284,36 +282,34 @@ def sigmoid(scores: Array) -> Array:
 
 
 def minimize(
-    objective: Objective, start: Array, *, normal: Array | None = None, gap: float = 1e-13, what: str = "fit"
+    objective: Objective, start: Array, *, normal: Array | None = None, gap: float = 1e-13, problem: str
 ) -> tuple[Array, Convergence]:
-    """Minimize a convex function by Newton's method with a backtracking line search.
+    """Return the minimum of a convex function, by Newton's method with a backtracking line search.
 
-    The Hessian is positive definite. If ``normal``, shape (n_features,), is given, the product with it keeps
-    the value that it has at ``start``. The value may be ``gap`` from the minimum, by what half the squared
-    Newton decrement promises. Returned are where the minimum is, and Newton steps with how far from it the
-    value may be; raises :class:`NotConvergedError`, which calls the problem ``what``, if 200 steps do not
-    suffice.
+    The Hessian is positive definite. With ``normal``, shape (n_features,), the product normal·theta keeps its
+    value at ``start``. The search ends when half the squared Newton decrement, a bound of the distance from
+    the least value, is at most ``gap``. Raises :class:`NotConvergedError`, which names the ``problem``, if
+    200 steps do not suffice.
     """
     theta, value, promised = start, objective.value(start), np.inf
     for taken in range(_STEPS):
-        # Newton step; half its squared decrement bounds the distance from the minimum.
         step, promised = _newton_step(*objective.expansion(theta), normal)
         if promised <= gap:
             return theta + step, Convergence(taken + 1, max(promised, 0.0), gap)
         # Backtracking line search.
         noise, length = _NOISE * (1 + abs(value)), 1.0
         reached = theta + step
-        while (found := objective.value(reached)) > value - 1e-4 * length * promised + noise:
+        while (lower := objective.value(reached)) > value - 1e-4 * length * promised + noise:
             length /= 2
             reached = theta + length * step
             if length < 1e-10:
-                raise NotConvergedError(what, taken, promised, gap)
-        theta, value = reached, found
-    raise NotConvergedError(what, _STEPS, promised, gap)
+                raise NotConvergedError(problem, taken, promised, gap)
+        theta, value = reached, lower
+    raise NotConvergedError(problem, _STEPS, promised, gap)
 
 
 def _newton_step(gradient: Array, hessian: Array, normal: Array | None) -> tuple[Array, float]:
-    """Return the step, and how much lower the quadratic model is after it."""
+    """Return the Newton step, and the decrease of the quadratic model: half the squared decrement."""
     if normal is None:
         step = -np.linalg.solve(hessian, gradient)
     else:
@@ -324,10 +320,10 @@ def _newton_step(gradient: Array, hessian: Array, normal: Array | None) -> tuple
 
 
 def unconstrained(design: Design, ridge: float) -> tuple[Array, Convergence]:
-    """Return where the loss alone is least, shape (n_features,), and how that was found; made once."""
+    """Return the coefficients of least loss, shape (n_features,), and the convergence; computed once."""
     if ridge not in design._fits:
         start = np.zeros(design.encoding.matrix.shape[1])
-        theta, convergence = minimize(LogisticLoss(design, ridge), start, what="logistic regression")
+        theta, convergence = minimize(LogisticLoss(design, ridge), start, problem="logistic regression")
         theta.flags.writeable = False
         design._fits[ridge] = theta, convergence
     return design._fits[ridge]
@@ -338,10 +334,10 @@ _shared: dict[_Shared, Design] = {}  # the last one only
 
 
 def _shared_design(train: Table, use_sensitive: bool, treatment: Treatment, positive: str) -> Design:
-    """Return the design of a table, the last one again where all is the same, and with it what it has fitted.
+    """Return the design of a table; the last design and its fits again for the same table and settings.
 
-    Several techniques are trained on one sample. All that is kept follows from the table's contents alone, so
-    that results do not depend on what was fitted before.
+    Several techniques train on one sample. A design and its fits follow from the table's contents alone, so
+    results do not depend on earlier fits.
     """
     key = (train.digest, use_sensitive, treatment, positive)
     if key not in _shared:
@@ -353,34 +349,23 @@ def _shared_design(train: Table, use_sensitive: bool, treatment: Treatment, posi
 
 
 def moved_to(theta: Array, normal: Array, level: float) -> Array:
-    """Return the point nearest to ``theta`` whose product with ``normal`` is ``level``: (n_features,)."""
+    """Return the point nearest to ``theta`` with normal·point = level, shape (n_features,)."""
     return np.asarray(theta + (level - normal @ theta) / (normal @ normal) * normal)
 
 
 class ConstrainedLogistic(Technique):
-    """A logistic regression whose training is constrained; subclasses say how.
-
-    Parameters
-    ----------
-    use_sensitive : bool, default True
-        Whether the sensitive feature is among the features.
-    treatment : {"categorical", "schema", "ordinal"}, default "categorical"
-        Which columns enter as one number, the position of the state: none, those that the schema calls
-        ordered, or all.
-    positive : {"favorable", "unfavorable"}, default "favorable"
-        Which label the method calls positive.
-    ridge : float in [1e-9, 1], default 1e-6
-        Weight of half the squared norm of all coefficients beside the mean loss per row. By default just
-        enough for one finite optimum: the indicators of a column sum to the intercept, and a state that
-        occurs with one label only would have an infinite coefficient.
-    """
+    """A logistic regression with constrained training; subclasses define the constraint."""
 
     stage = "in"
     needs_two_groups = "nothing is left to constrain"
 
-    use_sensitive: bool = True
+    use_sensitive: bool = True  # whether the sensitive feature is among the features
+    # Columns that enter as one number, the position of the state: none, the schema's ordered columns, or all.
     treatment: Treatment = "categorical"
-    positive: Literal["favorable", "unfavorable"] = "favorable"
+    positive: Literal["favorable", "unfavorable"] = "favorable"  # the label that the method calls positive
+    # Weight of half the squared norm of all coefficients beside the mean loss per row. The default is just
+    # enough for one finite optimum. The indicators of a column sum to the intercept, and without a ridge a
+    # state with a single label would have an infinite coefficient.
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
@@ -397,4 +382,4 @@ class ConstrainedLogistic(Technique):
 
     @abstractmethod
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
-        """Return the trained coefficients, shape (n_features,), and how they were found."""
+        """Return the trained coefficients, shape (n_features,), and the convergence."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,39 +18,27 @@ from benchmark.techniques.registry import register
 class CorrelationRemover(PreProcessing):
     r"""Subtract from every feature what a linear regression on the sensitive feature predicts.
 
-    Idea: an ordered column is a number, the position of its state; an unordered one has an indicator for each
-    state, but a single one (of the rarer state) if it has two. With :math:`\bar x` the mean of such a feature
-    and :math:`\bar x_s` that among the rows of sensitive state s, regression on the indicators of s predicts
+    Idea: an ordered column is a number, the position of its state. An unordered column has an indicator for
+    each state; with two states, only for the rarer. Let :math:`\bar x` be the mean of such a feature, and
+    :math:`\bar x_s` its mean among the rows of sensitive state s. Regression on the indicators of s predicts
     :math:`\bar x_s`, and a row of state s gets
 
     .. math:: x - \alpha\,(\bar x_s - \bar x) ,
 
-    which at :math:`\alpha = 1` correlates with no indicator of s. It is what fairlearn's
-    ``CorrelationRemover`` makes of those features and indicators. Since classifiers of the benchmark take
-    states, the values are then made states of a new column (see ``discretisation``). Groups are all states of
-    the sensitive feature; one that training rows do not have is shifted by nothing.
+    which at :math:`\alpha = 1` correlates with no indicator of s. fairlearn's ``CorrelationRemover`` gives
+    the same values for the same features and indicators. The benchmark's classifiers take states, so the
+    values become states of a new column (see ``discretisation``). Groups are all states of the sensitive
+    feature. A group without training rows is not shifted.
 
     Changes: the features of training and test rows; the sensitive feature is hidden from the classifier.
-    Features that become constant are left out. Limits: linear dependence only, and of single features: other
-    moments and combinations may tell the group. A feature takes one value for each state and group, so that
-    pieces of equal frequency, although the values correlate with no group, tell the group where they are fine
-    and are the original states where they are coarse: a classifier of states gains little fairness, and one
-    that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at random
-    avoids that, and loses accuracy. Rows to predict that are equal but for the group share their random
-    numbers, so that equal rows get equal answers, whatever other rows come with them; columns with few
-    combinations of states have few random numbers, whose effects may not cancel out.
-
-    Parameters
-    ----------
-    alpha : float in [0, 1], default 1.0
-        Share of the prediction that is subtracted.
-    discretisation : {"random_rounding", "equal_frequency"}, default "random_rounding"
-        How values become states: rounded to the least or the largest value, at random, so that the
-        expectation is the value; or cut into pieces of about equal frequency. Two states that correlate with
-        nothing are independent of it: after rounding no column by itself tells the group. For a row to
-        predict the random numbers depend on its other features and the seed alone.
-    bins : int in [2, 100], default 10
-        Largest number of pieces of equal frequency.
+    Features that become constant are left out. Limits: removes only the linear dependence of single features;
+    other moments and combinations may tell the group. A feature has one value for each state and group.
+    Although the values correlate with no group, fine pieces of equal frequency tell the group, and coarse
+    pieces are the original states. A classifier of such states gains little fairness; a classifier that adds
+    up the columns, like naive Bayes, may predict by the group alone. Random rounding avoids this, but loses
+    accuracy. Rows to predict that differ only in the group share their random numbers. So equal rows get
+    equal answers, whatever other rows come with them. Columns with few combinations of states have few random
+    numbers, whose effects may not cancel out.
     """
 
     name = "correlation_remover"
@@ -64,16 +52,20 @@ class CorrelationRemover(PreProcessing):
     randomised = True
     multi_group = True
 
-    alpha: Annotated[float, Interval(0, 1)] = 1.0
+    alpha: Annotated[float, Interval(0, 1)] = 1.0  # share of the prediction that is subtracted
+    # ``random_rounding`` rounds a value to the least or the largest value, with the value as expectation. Two
+    # states that correlate with no group are independent of it, so no single column tells the group. For a
+    # row to predict, the random numbers depend only on its other features and the seed. ``equal_frequency``
+    # cuts values into pieces of about equal frequency.
     discretisation: Literal["random_rounding", "equal_frequency"] = "random_rounding"
-    bins: Annotated[int, Interval(2, 100)] = 10
+    bins: Annotated[int, Interval(2, 100)] = 10  # largest number of pieces of equal frequency
 
     search_space = (Search("alpha", 0.0, 1.0),)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema
         sensitive = schema.sensitive_indices
-        # Of each new column its source, and by group and state its code: a fraction is rounded at random.
+        # The source of each new column, and its code by group and state; fractions are rounded at random.
         plan: list[tuple[int, Array]] = []
         columns = []
         for i in schema.feature_indices:
@@ -94,9 +86,8 @@ class CorrelationRemover(PreProcessing):
 
         def redrawn(table: Table, lots: Array) -> Table:
             group, planned = table.groups, zip(plan, lots, strict=True)
-            made = [np.floor(code[group, table.codes[:, i]] + lot) for (i, code), lot in planned]
-            kept = table.codes[:, [schema.label_index, *sensitive]]
-            return Table(changed, np.column_stack([kept, *made]).astype(CODE_DTYPE))
+            codes = [np.floor(code[group, table.codes[:, i]] + lot) for (i, code), lot in planned]
+            return with_features(table, changed, codes)
 
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
         others = [i for i in schema.feature_indices if i not in sensitive]
@@ -109,12 +100,12 @@ class CorrelationRemover(PreProcessing):
 
 
 def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
-    """Return the features of a column less what its group predicts, shape (n_groups, n_states, n_features).
+    """Return a column's features less the group's prediction, shape (n_groups, n_states, n_features).
 
-    ``counts`` are training rows by group and state, shape (n_groups, n_states). Of an ordered column the
-    position of the state is the only feature; else states have indicators, from the most frequent to the
-    rarest, so that the result does not depend on the states' codes. ``alpha``, from 0 to 1, is the share of
-    the prediction that is subtracted.
+    ``counts`` are training rows by group and state, shape (n_groups, n_states). The only feature of an
+    ordered column is the position of the state. Otherwise states have indicators, from the most frequent to
+    the rarest, so that the result does not depend on the states' codes. ``alpha``, from 0 to 1, is the share
+    of the prediction that is subtracted.
     """
     states = counts.shape[1]
     if ordered:
@@ -129,11 +120,10 @@ def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
 
 
 def equal_frequency_edges(values: Array, weight: NDArray[np.number], bins: int) -> Array:
-    """Return where to cut a number so that at most ``bins`` pieces are about equally frequent.
+    """Return the cuts of at most ``bins`` pieces of about equal frequency, shape (n_pieces - 1,).
 
-    ``values`` and ``weight``, how often each occurs, have equal shapes. The cuts, shape (n_pieces - 1,), are
-    midpoints between values that occur; a distinct value belongs to the piece in which the middle of its rows
-    is. There is none if there is a single value.
+    ``values`` and their frequencies ``weight`` have equal shapes. The cuts are midpoints between values that
+    occur. The middle of a distinct value's rows decides on its piece. A single value has no cuts.
     """
     # Rounded, so that values that are equal but for the last digits stay together.
     distinct, inverse = np.unique(values[weight > 0].round(9), return_inverse=True)
@@ -144,7 +134,7 @@ def equal_frequency_edges(values: Array, weight: NDArray[np.number], bins: int) 
 
 
 def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
-    """Return where values, shape as given, stand between the least (0) and the largest (1) that occur."""
+    """Return values, shape as given, scaled so that the least one that occurs is 0 and the largest 1."""
     least, largest = values[weight > 0].min(), values[weight > 0].max()
     if largest - least < 1e-9:  # equal but for the last digits
         return np.zeros_like(values)
@@ -152,19 +142,25 @@ def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
 
 
 def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
-    """Return a schema of another's label and sensitive feature and new ordered columns, in this order.
+    """Return a schema of the label, the sensitive feature and new ordered columns, in this order.
 
-    ``columns`` are the names, all different, and numbers of states of the new ones.
+    ``columns`` are the names, all different, and numbers of states of the new columns.
     """
-    kept = [schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices)]
-    # Longer than any of their names, so equal to none.
-    prefix = max((column.name for column in kept), key=len)
-    made = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
-    return replace(schema, columns=(*kept, *made))
+    roles = [schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices)]
+    # The longest name as prefix, so that no new name equals one of these.
+    prefix = max((column.name for column in roles), key=len)
+    new = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
+    return replace(schema, columns=(*roles, *new))
+
+
+def with_features(table: Table, schema: Schema, codes: Sequence[NDArray[Any]]) -> Table:
+    """Return rows in a schema of :func:`new_features`; ``codes`` have shape (n_rows,) or (n_rows, n)."""
+    roles = table.codes[:, [table.schema.label_index, *table.schema.sensitive_indices]]
+    return Table(schema, np.column_stack([roles, *codes]).astype(CODE_DTYPE))
 
 
 def _counts(table: Table, i: int) -> NDArray[np.int64]:
-    """Count rows, shape (n_groups, n_states), by group and state of column ``i``."""
+    """Return the number of rows by group and state of column ``i``, shape (n_groups, n_states)."""
     shape = len(table.schema.groups), table.schema.columns[i].cardinality
     cell = table.groups.astype(np.intp) * shape[1] + table.codes[:, i]
     return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)

@@ -10,7 +10,7 @@ class DropSensitive(PreProcessing):
     """Hide the sensitive feature from the classifier.
 
     Idea: a classifier cannot use what it does not see. Changes: the visible columns; rows, labels and
-    weights stay. Limits: other columns may stand in for the hidden one (redlining), and then discrimination
+    weights stay. Limits: other columns may stand in for the hidden column (redlining); then discrimination
     stays or even grows.
     """
 

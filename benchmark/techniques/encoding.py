@@ -13,13 +13,12 @@ from benchmark.techniques.base import Array
 
 Codes: TypeAlias = NDArray[np.intp]
 Treatment: TypeAlias = Literal["categorical", "schema", "ordinal"]
-"""Which columns enter as one number, the position of the state: none, those that the schema calls ordered, or
-all."""
+"""Columns that enter as one number, the position of the state: none, the schema's ordered columns, or all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How the columns of a table become the features of a linear model."""
+    """A map from the columns of a table to the features of a linear model."""
 
     columns: tuple[int, ...]  # positions of the visible columns
     cardinalities: tuple[int, ...]  # their numbers of states; n_indicators = 1 (intercept) + their sum
@@ -28,11 +27,11 @@ class Encoding:
 
     @classmethod
     def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Self:
-        """Encode what a training table shows.
+        """Return the encoding of a training table's visible columns.
 
-        A categorical column has an indicator for each of its states, none left out, but a single one (of its
-        second state) if it has two; an ordered column has a single feature, the position of the state, scaled
-        to mean 0 and variance 1 over the training rows.
+        A categorical column has an indicator for each state; with two states, only for the second. An ordered
+        column has one feature, the position of the state, scaled to mean 0 and variance 1 over the training
+        rows.
         """
         from scipy.linalg import block_diag
 
@@ -50,13 +49,13 @@ class Encoding:
 
     @cached_property
     def blocks(self) -> tuple[slice, ...]:
-        """Where the indicators of each visible column are."""
+        """Positions of the indicators of each visible column."""
         ends = np.cumsum([1, *self.cardinalities]).tolist()
         return tuple(slice(start, end) for start, end in pairwise(ends))
 
     @cached_property
     def spans(self) -> tuple[slice, ...]:
-        """Where the features of each visible column are, the intercept left out."""
+        """Positions of the features of each visible column, the intercept left out."""
         ends = np.cumsum([0, *self.widths]).tolist()
         return tuple(slice(start, end) for start, end in pairwise(ends))
 
@@ -66,13 +65,13 @@ class Encoding:
 
     def features(self, table: Table) -> Array:
         """Return the features of each row, the intercept left out, shape (n_rows, n_features - 1)."""
-        made = np.empty((len(table), sum(self.widths)))
+        features = np.empty((len(table), sum(self.widths)))
         for block, span, column in zip(self.blocks, self.spans, self.codes(table), strict=True):
-            made[:, span] = self.matrix[block, span.start + 1 : span.stop + 1].take(column, axis=0)
-        return made
+            features[:, span] = self.matrix[block, span.start + 1 : span.stop + 1].take(column, axis=0)
+        return features
 
     def scores(self, codes: Codes, theta: Array) -> Array:
-        """Return the signed distances to the boundary, shape (n_rows,), of visible codes."""
+        """Return each row's signed distance to the boundary, shape (n_rows,), from its visible codes."""
         effects = self.matrix @ theta
         scores = np.full(codes.shape[1], effects[0])
         for block, column in zip(self.blocks, codes, strict=True):

@@ -16,24 +16,17 @@ Objective: TypeAlias = Literal["accuracy", "balanced_accuracy"]
 class EqualizedOdds(ErrorRatePostProcessing):
     r"""Redraw decisions so that the groups' true and false positive rates agree.
 
-    Idea: a derived predictor :math:`\tilde Y` sees nothing but the decision :math:`\hat Y` (a score above
-    1/2) and the group A, and is the best one with equal rates on the held-out rows: the linear program
+    Idea: a derived predictor :math:`\tilde Y` sees only the decision :math:`\hat Y` (a score above 1/2) and
+    the group A. The best one with equal rates on the held-out rows solves the linear program
 
     .. math:: \min_p \; \mathrm{loss}(\tilde Y) \quad \text{so that} \quad
               P(\tilde Y = 1 \mid A = 0, Y = y) = P(\tilde Y = 1 \mid A = 1, Y = y), \; y = 0, 1,
 
-    in the four probabilities :math:`p_{a \hat y} = P(\tilde Y = 1 \mid \hat Y = \hat y, A = a)`. Chance
-    decides by them for each row.
+    in the four probabilities :math:`p_{a \hat y} = P(\tilde Y = 1 \mid \hat Y = \hat y, A = a)`, with which
+    chance decides for each row.
 
-    Changes: predictions. Limits: a group whose decisions are good is worsened by lot to the level of the
-    other; where few rows are favorable, the most accurate solution may give all rows the same answer.
-
-    Parameters
-    ----------
-    objective : {"accuracy", "balanced_accuracy"}, default "accuracy"
-        What is best: the smallest share of errors, or the largest true positive rate less the false one.
-    holdout
-        See :class:`PostProcessing`.
+    Changes: predictions. Limits: the group with the better decisions is worsened at random to the level of
+    the other. Where few rows are favorable, the most accurate solution may give all rows the same answer.
     """
 
     name = "equalized_odds"
@@ -45,6 +38,8 @@ class EqualizedOdds(ErrorRatePostProcessing):
     version = "1"
     intersections = True
 
+    # The best solution has the smallest share of errors, or the largest difference of true and false positive
+    # rate.
     objective: Objective = "accuracy"
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
@@ -65,8 +60,8 @@ class EqualizedOdds(ErrorRatePostProcessing):
 def derived_predictor(counts: NDArray[np.int64], objective: Objective) -> Array:
     """Return the best derived predictor of equal error rates, shape (2, 2).
 
-    It is the probability of the favorable answer by group (deprived last) and decision (favorable last);
-    ``counts``, shape (2, 2, 2), are rows by group, label and decision.
+    It has the probability of the favorable answer by group (deprived last) and decision (favorable last).
+    ``counts`` are rows by group, label and decision, shape (2, 2, 2).
     """
     from scipy.optimize import linprog
 
@@ -74,11 +69,11 @@ def derived_predictor(counts: NDArray[np.int64], objective: Objective) -> Array:
     decided = counts / labeled  # P(decision | group, label): how a rate mixes the probabilities
     weight = labeled / counts.sum() if objective == "accuracy" else np.ones_like(labeled)
     loss = weight * decided * np.array([1.0, -1.0])[:, None]  # false positives cost, true positives pay
-    found = linprog(
+    solution = linprog(
         loss.sum(axis=1).ravel(),
         A_eq=np.hstack([decided[0], -decided[1]]),
         b_eq=np.zeros(2),
         bounds=(0, 1),
         method="highs",
     )
-    return np.asarray(found.x).clip(0, 1).reshape(2, 2)
+    return np.asarray(solution.x).clip(0, 1).reshape(2, 2)

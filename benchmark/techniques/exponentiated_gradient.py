@@ -25,33 +25,27 @@ from benchmark.techniques.registry import register
 Constraint: TypeAlias = Literal[
     "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
 ]
-_CANCELLED = 1e-12  # what rounding leaves of costs of about 1
+_CANCELLED = 1e-12  # costs of about 1 that cancel may leave this much rounding
 _LABELS = {"equalized_odds": [0, 1], "true_positive_rate_parity": [1], "false_positive_rate_parity": [0]}
 
 
 class Reduction(Technique):
-    """A reduction of fair classification to fits of the classifier on relabeled and weighted rows.
-
-    Parameters
-    ----------
-    constraint : str, default "demographic_parity"
-        Which rates of positive predictions the deprived group and everyone else shall share:
-        ``demographic_parity`` all, ``true_positive_rate_parity`` those of the favorable label,
-        ``false_positive_rate_parity`` those of the unfavorable label, ``equalized_odds`` both of these.
-    use_sensitive : bool, default False
-        Whether the classifier sees the sensitive feature; the constraint always does, in training.
-    """
+    """A reduction of fair classification to fits of the classifier on relabeled and weighted rows."""
 
     stage = "in"
     needs_weights = True
     produces_scores = False
     packages = ("fairlearn",)
 
+    # The groups shall have equal rates of positive predictions: ``demographic_parity`` among all rows,
+    # ``true_positive_rate_parity`` among rows of favorable label, ``false_positive_rate_parity`` among rows
+    # of unfavorable label. ``equalized_odds`` is both of the latter.
     constraint: Constraint = "demographic_parity"
+    # Whether the classifier sees the sensitive feature; the constraint always does, in training.
     use_sensitive: bool = False
 
     def skip(self, train: Table) -> str | None:
-        """Decline a table without features, or with a group that lacks the rows to be compared."""
+        """Decline a table without features, or with a group that lacks the rows to compare."""
         if not self._columns(train):
             return "the sensitive feature is the only one, and hidden"
         counts = np.bincount(train.deprived * 2 + train.y, minlength=4).reshape(2, 2)
@@ -60,24 +54,20 @@ class Reduction(Technique):
         if (compared == 0).any():
             favored, deprived = counts.tolist()
             return (
-                f"{self.constraint} has nothing to compare: of the deprived group there are {deprived} rows "
-                f"of unfavorable and favorable label, of everyone else {favored}"
+                f"{self.constraint} has nothing to compare: the deprived group has {deprived} rows of "
+                f"unfavorable and favorable label, everyone else {favored}"
             )
         return None
 
     def _reduce(
         self, train: Table, tools: Tools, build: Callable[[Any, Any], Any]
     ) -> tuple[Any, Callable[[Table], Features]]:
-        """Fit what ``build`` makes of fairlearn's constraints and the estimator, and return its features."""
+        """Return a fitted mitigator of fairlearn, which ``build`` makes, and a function to its features."""
         from fairlearn import reductions
 
-        moment = {
-            "demographic_parity": reductions.DemographicParity,
-            "equalized_odds": reductions.EqualizedOdds,
-            "true_positive_rate_parity": reductions.TruePositiveRateParity,
-            "false_positive_rate_parity": reductions.FalsePositiveRateParity,
-        }[self.constraint]
-        # Which group comes first decides on the library's grid: the order of rows must not.
+        # Such as EqualizedOdds for equalized_odds.
+        moment = getattr(reductions, self.constraint.title().replace("_", ""))
+        # Sorted rows, because the first row's group decides on the library's grid.
         numbers = () if train.numbers is None else train.numbers.values.T
         train = train.take(np.lexsort((*numbers, *train.codes.T, train.deprived)))
         errors = np.where(train.y, 1.0, -1.0)
@@ -85,7 +75,7 @@ class Reduction(Technique):
         class Costs(moment):  # type: ignore[misc,valid-type]
             def signed_weights(self, lambda_vec: Any) -> Any:
                 weights = super().signed_weights(lambda_vec)
-                # Where costs cancel in every row all predictions are equally good: accurate ones are taken.
+                # Where costs cancel in every row, all predictions are equally good; prefer accurate ones.
                 cancelling = np.abs(weights + errors).max() < _CANCELLED
                 return weights * (1 - 1e-9) if cancelling else weights
 
@@ -99,7 +89,7 @@ class Reduction(Technique):
         return mitigator, features
 
     def _checked(self, X: Features, classifiers: Iterable[Any]) -> Features:
-        """Return the features of rows to predict, for which none of the classifiers has a score like NaN."""
+        """Return the features of rows to predict, after a check that all classifiers' scores are valid."""
         for classifier in classifiers:
             if isinstance(classifier, Weighted) and hasattr(classifier.fitted, "predict_proba"):
                 scorer_of(classifier.fitted, self.name)(X)
@@ -111,7 +101,7 @@ class Reduction(Technique):
 
 
 class Weighted:
-    """The given classifier as fairlearn takes it: copied before each fit, trained on costs as weights."""
+    """The given classifier for fairlearn, which copies it before each fit and passes costs as weights."""
 
     def __init__(self, build: Callable[[], Estimator], technique: str) -> None:
         self.build, self.technique = build, technique
@@ -132,26 +122,17 @@ class Weighted:
 class ExponentiatedGradient(Reduction):
     r"""Best lottery of classifiers under a bound on the difference of the groups' rates.
 
-    Idea: a game. The classifier answers to the constraints' multipliers :math:`\lambda` by minimizing error
-    plus :math:`\lambda` times violation, which is an ordinary fit on rows whose labels and weights are
-    changed; the multipliers answer by growing, exponentially in the violation, where constraints are broken.
-    The answers' mixture approaches the best lottery that keeps each group's rate within ``bound`` of the rate
-    of all. Every prediction draws a classifier of the mixture by lot.
+    Idea: a game. The classifier answers the constraints' multipliers :math:`\lambda` by minimizing error plus
+    :math:`\lambda` times violation. This is an ordinary fit on rows with changed labels and weights. The
+    multipliers answer by growing, exponentially in the violation, where constraints are broken. The mixture
+    of answers approaches the best lottery that keeps each group's rate within ``bound`` of the rate of all.
+    Every prediction draws a random classifier of the mixture.
 
-    Changes: training only. Runs fairlearn's ``ExponentiatedGradient``. The score of a row is the probability
-    that the lot predicts it the favorable outcome. Convergence is reported in rounds and the duality gap,
-    whose tolerance is half the standard error of the first classifier's error rate, or that of a single error
-    if it makes none. Limits: the bound holds on training rows, on the average of the lots, and as far as the
-    classifier minimizes weighted error; the difference of two groups' rates may be twice the bound.
-
-    Parameters
-    ----------
-    bound : float in [0.001, 1], default 0.01
-        How far a group's rate may be from the rate of all; its inverse bounds the multipliers' sum.
-    max_iterations : int >= 1, default 50
-        Rounds of the game.
-    constraint, use_sensitive
-        See :class:`Reduction`.
+    Changes: training only. Runs fairlearn's ``ExponentiatedGradient``. The score of a row is its probability
+    of a favorable prediction in the lottery. Convergence is reported in rounds and the duality gap. The gap's
+    tolerance is half the standard error of the first classifier's error rate; if it makes no error, as if it
+    made one. Limits: the bound holds on training rows, on average over the lottery, and as far as the
+    classifier minimizes weighted error. The difference of two groups' rates may be twice the bound.
     """
 
     name = "exponentiated_gradient"
@@ -165,8 +146,9 @@ class ExponentiatedGradient(Reduction):
     randomised = True
     produces_scores = True
 
+    # Largest distance of a group's rate from the rate of all; its inverse bounds the multipliers' sum.
     bound: Annotated[float, Interval(0.001, 1)] = 0.01
-    max_iterations: Annotated[int, Interval(1)] = 50
+    max_iterations: Annotated[int, Interval(1)] = 50  # rounds of the game
 
     search_space = (Search("bound", 0.001, 0.2, log=True),)
 
@@ -197,10 +179,10 @@ class ExponentiatedGradient(Reduction):
 
 
 def _tolerant(n_rows: int) -> type[Any]:
-    """Return fairlearn's class with a least tolerance: of a classifier that errs in one of so many rows.
+    """Return fairlearn's class with a tolerance as of at least one error in ``n_rows``.
 
-    Half the standard error of its error rate is 1/2 n. The library's own tolerance is either no less or,
-    where the first classifier makes no error, 0, which no gap is below.
+    This tolerance, half the standard error of the error rate, is 1/2 n. The library's tolerance is 0, which
+    no gap reaches, if the first classifier makes no error; else it is not lower.
     """
     from fairlearn.reductions import ExponentiatedGradient as Plain
 

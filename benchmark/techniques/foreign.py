@@ -17,21 +17,15 @@ _EXAMPLES = {"aif360": "Reweighing", "fairlearn": "GridSearch", "sklearn": "skle
 
 @functools.cache
 def foreign_technique(name: str) -> type[Foreign]:
-    """Return the technique of another library that a name such as ``"aif360:Reweighing"`` stands for.
+    """Return the technique of another library by a name such as ``"aif360:Reweighing"``.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such library, or it has no such technique.
-    DeclinedError
-        If it has it, but it cannot be run here; the error says why.
-    TechniqueError
-        If the path behind ``sklearn:`` names no transformer.
+    Raises :class:`UnknownNameError` for an unknown library or technique, and :class:`DeclinedError` for a
+    technique that cannot run here. A path after ``sklearn:`` to no transformer is a :class:`TechniqueError`.
     """
     library, _, rest = name.partition(":")
     if not rest and library in _EXAMPLES:
         raise TechniqueError(
-            f"{name!r} names a library without a technique of it",
+            f"{name!r} names a library, but no technique",
             expected=f"a name after the colon, such as {library}:{_EXAMPLES[library]}",
             remedy="'betabench list techniques' shows them",
         )
@@ -54,7 +48,7 @@ def list_foreign() -> dict[str, type[Foreign]]:
 
 
 def unreachable() -> dict[str, str]:
-    """Return what aif360 and fairlearn have besides, by name, and why it cannot be named as a technique."""
+    """Return the other names of aif360 and fairlearn, and the reasons why they cannot be techniques here."""
     return {
         f"{library}:{name}": reason
         for library in _DESCRIBED

@@ -15,48 +15,33 @@ from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
-_GAP = 0.005  # how far, in errors per row, either player may be from the best answer to the other
-_TIE = 1e-10  # what is nearer to another value counts as equal to it: rounding must not decide the moves
+_GAP = 0.005  # largest gain, in errors per row, that either player may miss
+_TIE = 1e-10  # values that differ by less count as equal: rounding must not decide the moves
 
 
 @register
 class GerryFair(Technique):
     r"""Lottery of linear classifiers whose rates an auditor cannot tell apart between subgroups.
 
-    Idea: a game. The learner answers to the auditor's average complaint with a classifier of least cost; the
-    auditor answers to the lottery of all classifiers so far with the subgroup g whose rate differs most, g's
-    size counted:
+    Idea: a game. The learner answers the auditor's average complaint with a classifier of least cost. The
+    auditor answers the lottery of all classifiers so far with the subgroup g of the largest disparity
 
     .. math:: \alpha(g)\,|\mathrm{rate}(g) - \mathrm{rate}|,
 
-    with :math:`\alpha(g)` the share of all rows that belong to g and count towards the rate. Up to ``gamma``
-    it is content; beyond, its complaint of weight C makes favorable predictions dearer where the rate is too
-    high, and cheaper elsewhere. The learner's oracle is a linear regression of the difference of the costs of
-    the two predictions on indicators of all states, the sensitive feature included. It need not find the best
-    linear classifier, so that the learner plays the best of this answer and all earlier ones.
+    with :math:`\alpha(g)` the share of all rows that belong to g and count toward the rate. Up to ``gamma``
+    the auditor accepts it. Beyond, its complaint of weight C makes favorable predictions dearer where the
+    rate is too high, and cheaper elsewhere. The learner's oracle regresses the cost difference of the two
+    predictions on indicators of all states, the sensitive feature included. It may miss the best linear
+    classifier, so the learner plays the best of this answer and all earlier ones.
 
-    The subgroups are all unions of the distinguished groups. Among these the worst is known at once, so that
-    the auditor needs no oracle: it is that of all groups whose rate is above the rate of all.
+    The subgroups are all unions of the distinguished groups. The worst of them is the union of all groups
+    whose rate is above the rate of all, so the auditor needs no oracle.
 
-    The game ends when the auditor is content and neither player could better the Lagrangian, errors plus
-    complaints, by more than 0.005 with any move met so far: no lottery of the same classifiers that contents
-    the auditor has an error rate lower by more. Convergence is reported in rounds and that gap.
-    Changes: training only. Limits: a small subgroup's rate may differ much, because its size counts; a
-    small C may leave more than ``gamma``, and a large one takes many rounds.
-
-    Parameters
-    ----------
-    fairness_def : {"FP", "FN", "SP"}, default "FP"
-        The rate: false positives, false negatives, or (statistical parity) favorable predictions.
-    gamma : float in [0.0001, 1], default 0.01
-        Difference, times the subgroup's share, that the auditor accepts.
-    C : float in [0.01, 100], default 10.0
-        Bound of the weight of the auditor's complaint.
-    max_iterations : int >= 1, default 3000
-        Rounds of the game.
-    subgroups : {"deprived", "states"}, default "deprived"
-        Groups to distinguish: the deprived and everyone else, or all states of the sensitive feature
-        where this alone says who is deprived.
+    The game ends when the auditor accepts the lottery, and no earlier move gains either player more than
+    0.005 of the Lagrangian, errors plus complaints. No other lottery of the same classifiers that the auditor
+    accepts has an error rate lower by more. Convergence is reported in rounds and that gap.
+    Changes: training only. Limits: a small subgroup's rate may differ much, because its size counts. A small
+    C may leave more than ``gamma``, and a large C takes many rounds.
     """
 
     name = "gerry_fair"
@@ -72,16 +57,19 @@ class GerryFair(Technique):
     randomised = True
     multi_group = True
     produces_scores = False
-    # No disparity is above 1, so that the auditor never complains, and the first answer is played for good.
+    # No disparity exceeds 1, so the auditor never complains, and the learner plays only its first answer.
     unconstrained: ClassVar = {
         **{"fairness_def": "FP", "gamma": 1.0, "C": 10.0},
         **{"max_iterations": 3000, "subgroups": "deprived"},
     }
 
+    # The rate: false positives, false negatives, or (statistical parity) favorable predictions.
     fairness_def: Literal["FP", "FN", "SP"] = "FP"
-    gamma: Annotated[float, Interval(1e-4, 1)] = 0.01
-    C: Annotated[float, Interval(0.01, 100)] = 10.0
-    max_iterations: Annotated[int, Interval(1)] = 3000
+    gamma: Annotated[float, Interval(1e-4, 1)] = 0.01  # largest disparity that the auditor accepts
+    C: Annotated[float, Interval(0.01, 100)] = 10.0  # largest weight of the auditor's complaint
+    max_iterations: Annotated[int, Interval(1)] = 3000  # rounds of the game
+    # Groups to distinguish: the deprived and everyone else; or all states of the sensitive feature, if it
+    # alone says who is deprived.
     subgroups: Literal["deprived", "states"] = "deprived"
 
     search_space = (Search("gamma", 1e-3, 0.3, log=True),)
@@ -114,8 +102,8 @@ class Game:
 
     design: Design
     group: NDArray[np.intp]  # of each row of the design, shape (n_distinct,)
-    fairness_def: str  # which rows count: FP, FN or SP
-    gamma: float  # what the auditor accepts
+    fairness_def: str  # the rate: FP, FN or SP
+    gamma: float  # largest disparity that the auditor accepts
     C: float  # weight of its complaint
 
     @cached_property
@@ -125,7 +113,7 @@ class Game:
 
     @cached_property
     def _counted(self) -> Array:
-        """Share of the rows that count towards the rate, shape (n_distinct,)."""
+        """Share of the rows that count toward the rate, shape (n_distinct,)."""
         classes = self._classes
         counted = {"FP": classes[:, 0], "FN": classes[:, 1], "SP": classes.sum(axis=1)}
         return np.asarray(counted[self.fairness_def])
@@ -138,17 +126,17 @@ class Game:
     def answer(self, penalty: Array) -> Array:
         """Return the oracle's answer, shape (n_features,), to penalties by group, shape (n_groups,).
 
-        It is the regression of what a favorable prediction costs more than the other.
+        The answer regresses the cost of a favorable prediction, less the cost of an unfavorable one.
         """
         dearer = self._classes @ [1.0, -1.0] + self._counted * penalty[self.group]
         return np.asarray(self._inverse_gram @ self.design.moments(dearer))
 
     def favorable(self, theta: Array) -> Array:
-        """Return for which rows an answer predicts the favorable outcome, 1.0 or 0.0, shape (n_distinct,)."""
+        """Return an answer's prediction for each row, 1.0 if favorable, else 0.0, shape (n_distinct,)."""
         return (self.design.scores(theta) < -_TIE).astype(np.float64)
 
     def audit(self, favorable: Array) -> tuple[float, NDArray[np.bool_]]:
-        """Return the largest disparity of a subgroup, and which groups belong to it, shape (n_groups,)."""
+        """Return the largest disparity of a subgroup, and its groups as a mask, shape (n_groups,)."""
         rate = self._counted @ favorable / self._counted.sum()
         excess = np.bincount(self.group, self._counted * (favorable - rate))
         return float(excess.clip(0).sum()), excess > _TIE
@@ -158,33 +146,30 @@ class Game:
         return float(self._classes[:, 1].sum() + favorable @ (self._classes @ [1.0, -1.0]))
 
     def play(self, rounds: int) -> tuple[list[Array], Array, Convergence]:
-        """Return the lottery that solves the game within so many rounds.
+        """Return the lottery that solves the game within a number of rounds, and its convergence.
 
-        It is the learner's answers, each of shape (n_features,), and the share of the rounds in which each
-        was played, shape (n_answers,). The convergence is in rounds and how much either player could gain.
+        The lottery is the learner's answers, each of shape (n_features,), and the share of rounds in which
+        each was played, shape (n_answers,). The residual is the most that either player could gain.
         """
         size = np.bincount(self.group, self._counted) / self._counted.sum()
         penalty, complaint = np.zeros(len(size)), 0.0  # averages over the auditor's moves
         lottery, upper, disparity = np.zeros(len(self.group)), np.inf, np.inf
         answers: list[Array] = []
-        costs = np.empty((rounds + 1, 1 + len(size)))  # each answer's error, and by group what is penalized
+        costs = np.empty((rounds + 1, 1 + len(size)))  # each answer's error, and its penalized rate by group
         played = np.zeros(rounds + 1, dtype=np.intp)
         for taken in range(rounds + 1):
             # The learner's best answer to the average complaint.
             answers.append(self.answer(penalty))
             predicted = self.favorable(answers[-1])
             costs[taken] = self.error(predicted), *np.bincount(self.group, self._counted * predicted)
-            # The regression may miss the best answer, so that an older one may be better.
+            # The regression may miss the best answer, so an older answer may be better.
             totals = costs[: taken + 1] @ np.append(1.0, penalty)
             best = int((totals <= totals.min() + _TIE).argmax())
             gap = float(upper - (totals[best] - self.gamma * complaint))
             if gap <= _GAP and disparity <= self.gamma + _TIE:
                 chosen = np.flatnonzero(played)
-                return (
-                    [answers[i] for i in chosen],
-                    played[chosen] / taken,
-                    Convergence(taken, max(gap, 0.0), _GAP),
-                )
+                drawn = [answers[i] for i in chosen]
+                return drawn, played[chosen] / taken, Convergence(taken, max(gap, 0.0), _GAP)
             played[best] += 1
             if best < taken:
                 predicted = self.favorable(answers[best])

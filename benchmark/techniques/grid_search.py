@@ -16,24 +16,13 @@ class GridSearch(Reduction):
     r"""Best single classifier on a grid of trade-offs between error and the groups' difference.
 
     Idea: for each vector of multipliers :math:`\lambda` on a grid, the classifier is trained to minimize
-    error plus :math:`\lambda` times the constraints' violation, an ordinary fit on rows whose labels and
-    weights are changed. Taken is the one for which (1 - w) times the error rate plus w times the largest
-    distance of a group's rate from the rate of all is smallest on the training rows.
+    error plus :math:`\lambda` times the constraints' violation. This is an ordinary fit on rows with changed
+    labels and weights. The best classifier has the least weighted sum of two rates on the training rows: the
+    error rate with weight 1 - w, and the largest distance of a group's rate from the rate of all with w.
 
-    Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised; a single classifier
-    may have to give up more accuracy than a lottery; two multipliers, as of ``equalized_odds``, leave few
-    values for each.
-
-    Parameters
-    ----------
-    constraint_weight : float in [0, 1], default 0.5
-        The weight w.
-    grid_size : int >= 5, default 41
-        Number of fits.
-    grid_limit : float in [0.01, 100], default 2.0
-        Largest sum of the multipliers' absolute values.
-    constraint, use_sensitive
-        See :class:`Reduction`.
+    Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised. A single classifier
+    may lose more accuracy than a lottery. Two multipliers, as of ``equalized_odds``, leave few values for
+    each.
     """
 
     name = "grid_search"
@@ -45,8 +34,9 @@ class GridSearch(Reduction):
     version = "1"
     intersections = True
 
-    constraint_weight: Annotated[float, Interval(0, 1)] = 0.5
-    grid_size: Annotated[int, Interval(5)] = 41
+    constraint_weight: Annotated[float, Interval(0, 1)] = 0.5  # the weight w
+    grid_size: Annotated[int, Interval(5)] = 41  # number of fits
+    # Largest sum of the multipliers' absolute values.
     grid_limit: Annotated[float, Interval(0.01, 100)] = 2.0
 
     search_space = (

@@ -1,7 +1,7 @@
 """Cells of group and label, and their sizes if the two were independent.
 
-Massaging, reweighing and both samplings (Kamiran and Calders 2012) pursue one goal by different means: a
-training table in which the label does not depend on the group.
+Massaging, reweighing and both samplings (Kamiran and Calders 2012) make training tables in which the label
+does not depend on the group.
 """
 
 from collections.abc import Callable
@@ -22,38 +22,42 @@ CELL_NAMES = (
 
 
 def cell_counts(table: Table) -> NDArray[np.int64]:
-    """Count rows, shape (2, 2): index 0 is favored / deprived, index 1 unfavorable / favorable label."""
+    """Return the number of rows by group (deprived last) and label (favorable last), shape (2, 2)."""
     cells = table.deprived.view(np.uint8) * 2 + table.y.view(np.uint8)
     return np.bincount(cells, minlength=4).reshape(2, 2)
 
 
 def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return whole cell sizes under independence, all four marginal sums unchanged.
+    """Return whole cell sizes under independence, with the same sizes of groups and classes.
 
-    The exact size is P(s) P(y) n; rounding it to the nearest integer in one cell fixes the other three, so
-    what is left of the discrimination is at most half a row in each group.
+    The exact size is P(s) P(y) n. Rounding one cell to the nearest integer fixes the other three, so the
+    remaining discrimination is at most half a row in each group.
     """
     n, deprived, favorable = int(counts.sum()), int(counts[1].sum()), int(counts[:, 1].sum())
     both = (2 * deprived * favorable + n) // (2 * n)
     return np.array([[n - deprived - favorable + both, favorable - both], [deprived - both, both]])
 
 
+def empty_cell(counts: NDArray[np.int64], lack: str, needed: NDArray[np.bool_] | bool = True) -> str | None:
+    """Return the name of the first empty cell that is needed, with the lack that it means; or None."""
+    names = (
+        f"no training row is ({CELL_NAMES[d][y]}), {lack}" for d, y in np.argwhere((counts == 0) & needed)
+    )
+    return next(names, None)
+
+
 def missing_members(table: Table) -> str | None:
-    """Say which cell is empty although independence demands members, or None: there is no row to copy."""
+    """Return the reason why rows cannot be resampled, an empty cell that has to grow, or None."""
     counts = cell_counts(table)
-    wanted = independent_counts(counts)
-    for (d, y), count in np.ndenumerate(counts):
-        if count == 0 and wanted[d, y] > 0:
-            return f"no training row is ({CELL_NAMES[d][y]}), and a sampling cannot copy what is not there"
-    return None
+    return empty_cell(counts, "so there is no row to copy", independent_counts(counts) > 0)
 
 
 def resample(table: Table, pick: Callable[[NDArray[np.intp], int, bool], NDArray[np.intp]]) -> Table:
-    """Bring every cell to its size under independence by copying and leaving out rows, whose order is kept.
+    """Return a table whose cells have their sizes under independence: rows copied or left out, in order.
 
-    ``pick(rows, size, grows)`` chooses ``size`` of the positions ``rows`` of a cell's rows: those to copy
-    once more if the cell grows, those to keep if it shrinks. A cell that must more than double is first
-    copied whole as often as fits.
+    ``pick(rows, size, grows)`` chooses ``size`` of a cell's positions ``rows``. They are copied once more if
+    the cell grows, and stay if it shrinks. A cell that must more than double is first copied whole as often
+    as fits.
     """
     counts = cell_counts(table)
     wanted = independent_counts(counts)

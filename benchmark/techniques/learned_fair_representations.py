@@ -8,64 +8,46 @@ from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
-from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, NotConvergedError
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.constrained_logistic import Design
-from benchmark.techniques.correlation_remover import new_features
+from benchmark.techniques.correlation_remover import new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.registry import register
 
-_SMOOTHING = (1e-2, 1e-4)  # the corner of the absolute value, rounded off: roughly at first, then finely
+_SMOOTHING = (1e-2, 1e-4)  # radius of the rounded corner of the absolute value: large at first, then small
 _TOLERANCE = 1e-7  # relative decrease of the loss in a step that ends the search
-_MEMORY = 10  # last steps that advise the next
-_SUFFICIENT = 1e-4  # share of the decrease that the gradient promises which a step must bring
+_MEMORY = 10  # number of last steps that shape the next
+_SUFFICIENT = 1e-4  # least share of the gradient's promised decrease that a step must bring
 _SHORTEST = 1e-10  # share of a step below which rounding decides whether it descends
 _TINY = float(np.finfo(np.float64).eps)
 
 
 @register
 class LearnedFairRepresentations(PreProcessing):
-    r"""Describe rows by their nearness to prototypes that both groups are equally near to.
+    r"""Describe rows by memberships of prototypes that both groups are equally near to.
 
     Idea: row x belongs to prototype :math:`v_k` with the share :math:`M_k(x) \propto \exp(-\|x - v_k\|)`.
-    Prototypes and a weight :math:`w_k \in [0, 1]` for each minimize :math:`A_x L_x + A_y L_y + A_z L_z`:
+    Prototypes and their weights :math:`w_k \in [0, 1]` minimize :math:`A_x L_x + A_y L_y + A_z L_z`:
 
     - :math:`L_x`: squared error of the reconstruction :math:`\hat x = \sum_k M_k v_k`, averaged over features
       and over the rows of each group, and summed over both groups;
     - :math:`L_y`: mean log loss of the prediction :math:`\hat y = \sum_k M_k w_k`;
     - :math:`L_z`: difference of the groups' mean memberships, averaged over the prototypes.
 
-    The paper sums where means are taken here; they are those of AIF360, so that weights mean the same there.
-    L-BFGS descends from prototypes at k random rows and random weights to a local minimum; the absolute value
-    in :math:`L_z` is rounded off at its corner, by 0.01 at first and by 0.0001 in the end. Its arithmetic is
-    the same to the last bit on every processor. The features of the paper are encoded columns without the
-    sensitive one (see ``treatment``).
+    The paper takes sums where these are means. AIF360 takes the same means, so weights mean the same there.
+    L-BFGS descends from prototypes at k random rows and random weights to a local minimum. The corner of the
+    absolute value in :math:`L_z` is rounded, with radius 0.01 at first and 0.0001 in the end. The arithmetic
+    is the same to the last bit on every processor. The paper's features are here encoded columns without the
+    sensitive column (see ``treatment``).
 
-    Changes: of training and test rows the classifier sees, instead of features, the memberships, each cut
-    into ``bins`` intervals of equal width (because :math:`L_z` bounds differences of memberships and not of
-    ranks); and it learns predicted labels. Limits: memberships are equal in the mean only, so that a
-    classifier of the given labels may find the group in their other moments; predicted labels may be of one
-    class only, and then nothing can be trained; a loss that is not convex makes the result depend on chance.
-
-    Parameters
-    ----------
-    prototypes : int in [2, 100], default 5
-        Their number.
-    A_x, A_y, A_z : float >= 0, defaults 0.01, 1.0, 50.0
-        Weights of reconstruction, prediction and fairness.
-    bins : int in [2, 1000], default 20
-        Number of states of each membership.
-    replace_labels : bool, default True
-        Whether training labels become those of the prediction, favorable where :math:`\hat y > 1/2`, so that
-        the classifier imitates the paper's own predictor, as with AIF360. Otherwise it learns the given
-        labels from the representation.
-    treatment : {"categorical", "schema", "ordinal"}, default "categorical"
-        Which columns enter as one number, the position of the state, scaled to variance 1: none, those that
-        the schema calls ordered, or all. The others enter by indicators of their states.
-    max_iterations : int in [1, 100000], default 5000
-        Steps after which the search fails.
+    Changes: the classifier sees memberships in place of features, and learns predicted labels. Memberships of
+    training and test rows are cut into ``bins`` intervals of equal width, because :math:`L_z` bounds
+    differences of memberships, not of ranks. Limits: memberships are equal in the mean only, so a classifier
+    of the given labels may find the group in their other moments. Predicted labels may be of one class only;
+    then nothing can be trained. The loss is not convex, so the result depends on chance.
     """
 
     name = "lfr"
@@ -77,14 +59,18 @@ class LearnedFairRepresentations(PreProcessing):
     randomised = True
     needs_sensitive = False
 
-    prototypes: Annotated[int, Interval(2, 100)] = 5
-    A_x: Annotated[float, Interval(0)] = 0.01
-    A_y: Annotated[float, Interval(0)] = 1.0
-    A_z: Annotated[float, Interval(0)] = 50.0
-    bins: Annotated[int, Interval(2, 1000)] = 20
+    prototypes: Annotated[int, Interval(2, 100)] = 5  # number of prototypes
+    A_x: Annotated[float, Interval(0)] = 0.01  # weight of reconstruction
+    A_y: Annotated[float, Interval(0)] = 1.0  # weight of prediction
+    A_z: Annotated[float, Interval(0)] = 50.0  # weight of fairness
+    bins: Annotated[int, Interval(2, 1000)] = 20  # number of states of each membership
+    # Whether predicted labels, favorable where :math:`\hat y > 1/2`, replace the training labels. Then the
+    # classifier imitates the paper's own predictor, as with AIF360. Otherwise it learns the given labels.
     replace_labels: bool = True
+    # Columns that enter as one number, the position of the state, scaled to variance 1: none, the schema's
+    # ordered columns, or all. The others enter as indicators of their states.
     treatment: Treatment = "categorical"
-    max_iterations: Annotated[int, Interval(1, 100_000)] = 5000
+    max_iterations: Annotated[int, Interval(1, 100_000)] = 5000  # steps after which the search fails
 
     search_space = (
         Search("prototypes", 3, 15),
@@ -96,19 +82,18 @@ class LearnedFairRepresentations(PreProcessing):
         schema = train.schema
         encoding = Encoding.of(train, use_sensitive=False, treatment=self.treatment)
         changed = new_features(schema, [(f"prototype {k}", self.bins) for k in range(self.prototypes)])
-        found, convergence = self._fitted(train, encoding, tools.rng)
+        prototypes, convergence = self._fitted(train, encoding, tools.rng)
 
         def memberships(table: Table) -> Array:
-            return found.memberships(encoding.features(table))
+            return prototypes.memberships(encoding.features(table))
 
         def transform(table: Table) -> Table:
-            codes = np.minimum(memberships(table) * self.bins, self.bins - 1).astype(CODE_DTYPE)
-            kept = table.codes[:, [schema.label_index, *schema.sensitive_indices]]
-            return Table(changed, np.column_stack([kept, codes]))
+            codes = np.minimum(memberships(table) * self.bins, self.bins - 1)
+            return with_features(table, changed, [codes])
 
         table = transform(train)
         if self.replace_labels:
-            predicted = (memberships(train) * found.weights).sum(axis=1)
+            predicted = (memberships(train) * prototypes.weights).sum(axis=1)
             codes = np.where(predicted > 0.5, schema.favorable_code, 1 - schema.favorable_code)
             table = table.with_column(schema.label, codes)
             if table.y.all() or not table.y.any():
@@ -123,28 +108,28 @@ class LearnedFairRepresentations(PreProcessing):
     def _fitted(
         self, train: Table, encoding: Encoding, rng: np.random.Generator
     ) -> tuple[Prototypes, Convergence]:
-        """Descend from random rows and weights to a minimum of the loss."""
+        """Return the prototypes at a minimum of the loss, from random rows and weights."""
         design = Design.of(train, encoding, train.y)
-        order = np.lexsort(design.codes[::-1])  # which the loss, as it is not convex, may depend on
+        order = np.lexsort(design.codes[::-1])  # the search may depend on the order of rows
         rows, weight = design.rows(order)[:, 1:], design.weight[order]
         start = rng.choice(len(rows), self.prototypes, p=weight.sum(axis=(1, 2)))
-        found = Prototypes(rng.random(self.prototypes), rows[start])
+        prototypes = Prototypes(rng.random(self.prototypes), rows[start])
         for smoothing in _SMOOTHING:
             loss = RepresentationLoss.of(rows, weight, (self.A_x, self.A_y, self.A_z), smoothing)
-            found, convergence = descend(loss, found, self.max_iterations)
-        return found, convergence
+            prototypes, convergence = descend(loss, prototypes, self.max_iterations)
+        return prototypes, convergence
 
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:
-    """Prototypes, and what they predict."""
+    """Prototypes with their weights."""
 
     weights: Array  # probability of the favorable label that each predicts, shape (k,)
     positions: Array  # shape (k, n_features)
 
     @classmethod
     def of(cls, theta: Array, k: int) -> Prototypes:
-        """Split a vector of weights and positions, shape (k + k n_features,)."""
+        """Return the prototypes of a vector of weights and positions, shape (k + k n_features,)."""
         return cls(theta[:k], theta[k:].reshape(k, -1))
 
     @property
@@ -153,7 +138,7 @@ class Prototypes:
         return np.concatenate([self.weights, self.positions.ravel()])
 
     def memberships(self, rows: Array) -> Array:
-        """Return the memberships of encoded rows, shape (n_rows, k); those of a row sum to 1."""
+        """Return the memberships of encoded rows, shape (n_rows, k); a row's memberships sum to 1."""
         from scipy.sparse import csr_array
 
         from benchmark.techniques._representation_kernels import nearness
@@ -167,16 +152,16 @@ class RepresentationLoss:
     """The loss of prototypes and its gradient."""
 
     rows: Any  # distinct encoded rows, a sparse array of shape (n_distinct, n_features)
-    share: Array  # of the favored and of the deprived group that a row stands for, shape (n_distinct, 2)
+    share: Array  # each row's share of the favored and of the deprived group, shape (n_distinct, 2)
     label: Array  # share of all rows, by label (0 unfavorable, 1 favorable), shape (n_distinct, 2)
     A: tuple[float, float, float]  # weights of reconstruction, prediction and fairness
-    smoothing: float  # radius, in memberships' differences, of the corner of the absolute value
+    smoothing: float  # radius, in differences of memberships, of the rounded corner of the absolute value
 
     @classmethod
     def of(
         cls, rows: Array, weight: Array, A: tuple[float, float, float], smoothing: float
     ) -> RepresentationLoss:
-        """Take rows, shape (n_distinct, n_features), and weights as of :class:`Design`."""
+        """Return the loss of rows, shape (n_distinct, n_features), and weights as of :class:`Design`."""
         from scipy.sparse import csr_array
 
         group = weight.sum(axis=2)
@@ -187,10 +172,10 @@ class RepresentationLoss:
         """Return value and gradient at :attr:`Prototypes.theta` of k prototypes."""
         from benchmark.techniques._representation_kernels import loss_and_gradient
 
-        found, rows = Prototypes.of(theta, k), self.rows
+        prototypes, rows = Prototypes.of(theta, k), self.rows
         settings = (self.share, self.label, self.A, self.smoothing)
         value, by_weights, by_positions = loss_and_gradient(
-            rows.indptr, rows.indices, rows.data, *settings, found.weights, found.positions
+            rows.indptr, rows.indices, rows.data, *settings, prototypes.weights, prototypes.positions
         )
         return value, np.concatenate([by_weights, by_positions.ravel()])
 
@@ -198,13 +183,13 @@ class RepresentationLoss:
 def descend(
     loss: RepresentationLoss, start: Prototypes, max_iterations: int
 ) -> tuple[Prototypes, Convergence]:
-    """Descend to a local minimum of the loss by a projected L-BFGS method, or raise ``NotConvergedError``.
+    """Return a local minimum of the loss by a projected L-BFGS method, or raise ``NotConvergedError``.
 
-    Weights that would leave [0, 1] are held at the bound. The products of vectors are summed by NumPy in an
-    order of its own, not by a library for linear algebra, so that every processor takes the same steps. The
-    convergence is in iterations and the relative decrease of the loss in the last one. Nocedal and Wright
-    (2006), Numerical optimization, algorithm 7.4; Bertsekas (1982), Projected Newton methods for optimization
-    problems with simple constraints, SIAM Journal on Control and Optimization.
+    Weights that would leave [0, 1] are held at the bound. NumPy sums products of vectors, not a library for
+    linear algebra, so that every processor takes the same steps. The residual is the relative decrease of the
+    loss in the last iteration. Nocedal and Wright (2006), Numerical optimization, algorithm 7.4; Bertsekas
+    (1982), Projected Newton methods for optimization problems with simple constraints, SIAM Journal on
+    Control and Optimization.
     """
     theta, k = start.theta, len(start.weights)
     bounded = np.arange(len(theta)) < k
@@ -212,7 +197,7 @@ def descend(
     pairs: deque[_Pair] = deque(maxlen=_MEMORY)
     decrease = np.inf
     for taken in range(1, max_iterations + 1):
-        # Projection: weights at a bound that the gradient would push through it are held.
+        # Projection: hold weights at a bound that the gradient would push through it.
         held = bounded & (((theta <= 0) & (gradient > 0)) | ((theta >= 1) & (gradient < 0)))
         downhill = np.where(held, 0.0, -gradient)
         step = np.where(held, 0.0, _newton_like(downhill, pairs))
@@ -230,7 +215,7 @@ def descend(
             length /= 2
             if length < _SHORTEST:
                 return Prototypes.of(theta, k), Convergence(taken, 0.0, _TOLERANCE)
-        # L-BFGS memory: this step and the change of the gradient that it brought.
+        # L-BFGS memory: this step and its change of the gradient.
         moved, turned = reached - theta, slope - gradient
         bent = _dot(moved, turned)
         if bent > _TINY * _dot(turned, turned):
@@ -243,11 +228,11 @@ def descend(
 
 
 _Pair: TypeAlias = tuple[Array, Array, float]
-"""A step, the change of the gradient that it brought, and their product."""
+"""A step, its change of the gradient, and their product."""
 
 
 def _newton_like(downhill: Array, pairs: deque[_Pair]) -> Array:
-    """Return the direction, shape as given, that the last steps advise."""
+    """Return the L-BFGS direction from the last steps, shape as given."""
     if not pairs:
         return np.asarray(downhill / max(np.sqrt(_dot(downhill, downhill)), 1.0))
     direction, amounts = downhill, []

@@ -13,17 +13,12 @@ from benchmark.techniques.registry import register
 class Massaging(PreProcessing):
     """Exchange labels of the rows nearest to the decision boundary.
 
-    Idea: with b deprived rows (b+ of them favorable), w favored ones and n in all, promote the
-    M = (b w+ - w b+) / n deprived rows of unfavorable label that the ranker holds most promising, and demote
-    as many favored rows of favorable label that it holds least promising. Changes: 2 M labels; features,
-    group sizes and the number of favorable labels stay. Ties keep the order of rows. M is rounded to the
-    nearest integer; if it is negative, because the favored group is worse off, the groups change places.
-    Limits: as good as its ranker; the changed labels are wrong where the data were not.
-
-    Parameters
-    ----------
-    ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        What ranks the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
+    Idea: there are b deprived rows (b+ of them favorable), w favored rows (w+ favorable) and n in all. A
+    ranker orders them. Promote the M = (b w+ - w b+) / n most promising deprived rows of unfavorable label.
+    Demote the M least promising favored rows of favorable label. Changes: 2 M labels; features, group sizes
+    and the number of favorable labels stay. Ties keep the order of rows. M is rounded to the nearest integer;
+    if it is negative, because the favored group is worse off, the groups change places. Limits: as good as
+    its ranker; the changed labels are wrong where the data were not.
     """
 
     name = "massaging"
@@ -32,6 +27,7 @@ class Massaging(PreProcessing):
     version = "1"
     intersections = True
 
+    # Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     ranker: Ranker = "naive_bayes"
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:

@@ -16,8 +16,8 @@ from benchmark.techniques.registry import register
 Constraint: TypeAlias = Literal["statistical_rate", "false_discovery_rate"]
 
 _DIGITS = 9  # of estimates; beyond them, equal rows of two batches may differ by rounding
-_ROUNDING = 1e-12  # of a rate; an interval that misses one by less holds it
-_GRID = 1001  # lower bounds that are tried beside those at which a cut falls
+_ROUNDING = 1e-12  # an interval that misses a rate by less contains it
+_GRID = 1001  # tried lower bounds, besides those at which a threshold moves
 
 
 @register
@@ -25,29 +25,22 @@ class MetaFair(Technique):
     r"""Most accurate classifier for which the groups' rates have a ratio of at least tau.
 
     Idea: a ratio of at least tau of two groups' rates q means that both lie in an interval [a, a / tau]. For
-    a given a the bounds are linear in the classifier, so that by Lagrangian duality the best one predicts the
-    favorable outcome where :math:`P(y^+ \mid x)` passes a threshold of the row's group; a search over a finds
-    the best of these. q is the rate of favorable predictions (``statistical_rate``; the ratio is that of
-    disparate impact) or the share of unfavorable labels among them (``false_discovery_rate``).
+    a given a the bounds are linear in the classifier. By Lagrangian duality the best classifier predicts the
+    favorable outcome where :math:`P(y^+ \mid x)` passes a threshold of the row's group. A search over a finds
+    the best of these. The rate q is the rate of favorable predictions (``statistical_rate``, as in disparate
+    impact) or the share of unfavorable labels among them (``false_discovery_rate``).
 
-    Implemented is the plug-in form for two groups, known at prediction. :math:`P(y^+ \mid x)` is estimated by
-    the classifier, trained on all features, and calibrated in either group by isotonic regression on the
-    training rows; accuracy and false discoveries are what the estimates expect there. Both thresholds for a
-    given a are then exact and need no descent; rows that stand exactly on a threshold are drawn by lot, so
-    that an interval of one point can be met too. Tried are 1,001 values of a and all at which a threshold
-    moves from one estimate to the next: for ``statistical_rate`` the optimum is among them.
+    This is the plug-in form for two groups that are known at prediction. The classifier, trained on all
+    features, estimates :math:`P(y^+ \mid x)`. Isotonic regression calibrates the estimates in each group on
+    the training rows. Accuracy and false discoveries are expectations under these estimates. Both thresholds
+    for a given a are then exact. A lottery decides rows exactly on a threshold, so that rates can also meet
+    an interval of one point. Tried are 1,001 values of a and all values at which a threshold moves from one
+    estimate to the next. For ``statistical_rate`` the optimum is among them.
 
     Changes: predictions of a classifier trained as usual. Limits: as good as the estimates. A group without
-    favorable predictions has no false discovery rate, and counts with that of its most promising rows. Of the
-    rules that bound this rate from below, those that favor the least promising rows are left out; where no
-    others meet the bounds, the fit fails.
-
-    Parameters
-    ----------
-    constraint : {"statistical_rate", "false_discovery_rate"}, default "statistical_rate"
-        The rate q.
-    tau : float in [0, 1], default 0.8
-        Least ratio of the smaller to the larger rate.
+    favorable predictions has no false discovery rate, and counts with the rate of its most promising rows.
+    Rules that favor the least promising rows, to bound this rate from below, are left out. Where no other
+    rules meet the bounds, the fit fails.
     """
 
     name = "meta_fair"
@@ -64,8 +57,8 @@ class MetaFair(Technique):
     needs_scores = True
     produces_scores = False
 
-    constraint: Constraint = "statistical_rate"
-    tau: Annotated[float, Interval(0, 1)] = 0.8
+    constraint: Constraint = "statistical_rate"  # the rate q
+    tau: Annotated[float, Interval(0, 1)] = 0.8  # least ratio of the smaller to the larger rate
 
     search_space = (Search("tau", 0.3, 1.0),)
 

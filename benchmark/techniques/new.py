@@ -1,4 +1,4 @@
-"""A first file and its test for a technique of one's own.
+"""Files that a new technique starts from: a technique that runs, and its test.
 
 The templates in the folder ``skeletons`` are programs that run; only names are changed in them.
 """
@@ -16,10 +16,10 @@ _TEMPLATES = Path(__file__).resolve().parent / "skeletons"
 
 
 def write_skeleton(name: str, stage: Stage = "pre", folder: Path | None = None) -> tuple[Path, Path]:
-    """Write a technique that runs and a test that checks it; return ``name.py`` and ``test_name.py``.
+    """Write a technique that runs and its test, and return the paths ``name.py`` and ``test_name.py``.
 
-    They are written to ``folder``, made if missing, or to the working directory. Raises
-    :class:`TechniqueError` if the name is malformed or taken, or one of the files exists.
+    ``folder``, by default the working directory, is made if missing. Raises :class:`TechniqueError` if the
+    name is malformed or taken, or one of the files exists.
     """
     _check_form(name)
     folder = Path() if folder is None else folder
@@ -43,8 +43,8 @@ def _check_form(name: str) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
         raise TechniqueError(
             f"{name!r} cannot name a technique",
-            expected="lower-case letters, digits and underscores, a letter first; neither a word of Python's "
-            "own nor a name that begins with test_, as those of tests do",
+            expected="lower-case letters, digits and underscores, a letter first; no keyword of Python, and "
+            "no name that begins with test_",
             got=repr(name),
             remedy="choose another name",
         )
@@ -54,14 +54,14 @@ def _check_free(name: str) -> None:
     if name in list_techniques():
         raise TechniqueError(
             f"There is a technique called {name!r} already",
-            expected="a name that is not among those of 'betabench list techniques'",
+            expected="a name that 'betabench list techniques' does not show",
             got=repr(name),
             remedy="choose another name",
         )
     module = importlib.util.find_spec(name)
     if module is not None and module.origin is not None:  # a mere folder has no origin
         raise TechniqueError(
-            f"A file {name}.py would hide the module {name!r} from everything beside it",
+            f"A file {name}.py would hide the module {name!r} from files in its folder",
             expected="a name that no installed module has",
             got=repr(name),
             remedy="choose another name",
@@ -71,7 +71,7 @@ def _check_free(name: str) -> None:
 def _filled(template: str, name: str) -> str:
     text = (_TEMPLATES / f"{template}.py").read_text(encoding="utf-8")
     class_name = "".join(part.capitalize() for part in name.split("_"))
-    # A technique called "table" must not take the name of what the file imports, nor "true" that of True.
+    # A technique called "table" must not be named like the imported class Table, nor "true" like True.
     if keyword.iskeyword(class_name) or re.search(rf"\b{class_name}\b", text):
         class_name += "Technique"
     return text.replace("MyTechnique", class_name).replace("my_technique", name)

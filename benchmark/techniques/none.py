@@ -1,4 +1,4 @@
-"""No mitigation: what everything else is compared with."""
+"""No mitigation: the reference of all comparisons."""
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
@@ -10,7 +10,7 @@ class NoMitigation(PreProcessing):
     """Train on the table as it is, the sensitive feature visible.
 
     Idea: the classifier alone, as the reference of every comparison. Changes: nothing. Limits: it reproduces
-    whatever discrimination the training data holds.
+    any discrimination in the training data.
     """
 
     name = "none"

@@ -15,12 +15,12 @@ Cells: TypeAlias = NDArray[np.intp]
 
 _ROUNDING = 1e-12  # of rates
 _LARGEST = 500  # combinations of states; more take minutes
-_PREFER_NEAR = 1e-3  # weight of the mean distortion, which chooses among mappings that are equally good
+_PREFER_NEAR = 1e-3  # weight of the mean distortion, which chooses among equally good mappings
 
 
 @register
 class OptimizedPreprocessing(PreProcessing):
-    r"""Redraw features and labels by the randomised mapping that changes their distribution least.
+    r"""Redraw features and labels by the randomized mapping that changes their distribution least.
 
     Idea: a row of group s with features x and label y becomes :math:`(\hat x, \hat y)` with probability
     :math:`p(\hat x, \hat y \mid s, x, y)`. With training frequencies for probabilities the mapping minimizes
@@ -28,31 +28,20 @@ class OptimizedPreprocessing(PreProcessing):
 
     - discrimination: :math:`|P(\hat y \mid s) / P(y{=}\hat y) - 1| \le` ``epsilon`` for both groups and
       labels;
-    - distortion: the expected distance of :math:`(\hat x, \hat y)` from (x, y) is at most
-      ``mean_distortion`` for each s, x and y, and the distance is never more than ``max_distortion``. It
-      counts the steps between states of ordered columns, and 1 for each other column that changes and for a
-      changed label.
+    - distortion: the distance of :math:`(\hat x, \hat y)` from (x, y) never exceeds ``max_distortion``, and
+      its expectation for each s, x and y is at most ``mean_distortion``. The distance is the steps between
+      states of ordered columns, plus 1 for each other changed column and for a changed label.
 
-    With this distance of distributions the problem is a linear program. Of mappings that are equally good the
-    one of least mean distortion is preferred. Rows to predict are redrawn by :math:`p(\hat x \mid s, x)`,
-    the mapping averaged over the labels of training rows of that s and x; those never trained on stay.
+    With this distance of distributions the problem is a linear program. Of equally good mappings, the
+    mapping of least mean distortion is taken. Rows to predict are redrawn by :math:`p(\hat x \mid s, x)`,
+    the mapping averaged over the labels of training rows of that s and x. Rows with an s and x that no
+    training row has stay.
 
-    Changes: labels and some features of training rows, those features of rows to predict. Limits: the mapping
-    grows with the square of the combinations of states, so only the ``n_features`` columns of most mutual
-    information with the label take part, the others stay and may tell what was changed; total variation is
-    blind to the group, so that swapping labels between groups costs no more than the distortion. Declines a
-    table with too many combinations, or whose bounds contradict each other.
-
-    Parameters
-    ----------
-    n_features : int in [1, 4], default 2
-        How many columns take part; the sensitive feature never does.
-    epsilon : float in [0, 1], default 0.05
-        Largest relative deviation of a group's rate of either label from the overall rate.
-    mean_distortion : float >= 0, default 0.5
-        Largest expected distortion of any row.
-    max_distortion : float >= 1, default 2.0
-        Largest distortion of any row.
+    Changes: labels and some features of training rows, and the same features of rows to predict. Limits: the
+    mapping grows with the square of the combinations of states. So only the ``n_features`` columns of most
+    mutual information with the label take part; the others may tell what changed. Total variation is blind to
+    the group, so swapping labels between groups costs only distortion. Declines a table with too many
+    combinations, or with bounds that contradict each other.
     """
 
     name = "optimized_preprocessing"
@@ -66,10 +55,12 @@ class OptimizedPreprocessing(PreProcessing):
     intersections = True
     randomised = True
 
+    # Number of columns that take part; the sensitive feature never does.
     n_features: Annotated[int, Interval(1, 4)] = 2
+    # Largest relative deviation of a group's rate of either label from the overall rate.
     epsilon: Annotated[float, Interval(0, 1)] = 0.05
-    mean_distortion: Annotated[float, Interval(0)] = 0.5
-    max_distortion: Annotated[float, Interval(1)] = 2.0
+    mean_distortion: Annotated[float, Interval(0)] = 0.5  # largest expected distortion of any row
+    max_distortion: Annotated[float, Interval(1)] = 2.0  # largest distortion of any row
 
     search_space = (Search("epsilon", 0.01, 0.5, log=True),)
 
@@ -81,7 +72,7 @@ class OptimizedPreprocessing(PreProcessing):
         size = len(np.unique(_keys(train, most_informative(train, self.n_features))))
         if size > _LARGEST:
             return f"{self.n_features} columns have {size} combinations of states, more than {_LARGEST}"
-        # A label may change wherever the features stay: at a distance of 1, in this share of any rows.
+        # A changed label alone has a distance of 1, so this share of labels may change.
         changed = min(1.0, self.mean_distortion)
         low, high = allowed_rates(float(train.y.mean()), self.epsilon)
         for group, name in ((~train.deprived, "favored"), (train.deprived, "deprived")):
@@ -119,13 +110,13 @@ class OptimizedPreprocessing(PreProcessing):
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
 
         def transform(test: Table) -> Table:
-            wanted = _keys(test, columns)
-            found = np.minimum(np.searchsorted(keys, wanted), k - 1)
-            cell = test.deprived * k + found
-            known = (keys[found] == wanted) & blind[cell].any(axis=1)
+            row_keys = _keys(test, columns)
+            nearest = np.minimum(np.searchsorted(keys, row_keys), k - 1)
+            cell = test.deprived * k + nearest
+            trained = (keys[nearest] == row_keys) & blind[cell].any(axis=1)
             moved = test.codes.copy(order="F")
             rng = np.random.default_rng(seed)
-            moved[np.ix_(known, columns)] = states[_drawn(blind, cell[known], rng)]
+            moved[np.ix_(trained, columns)] = states[_drawn(blind, cell[trained], rng)]
             return Table(test.schema, moved)
 
         return Prepared(Table(schema, codes), transform=transform)
@@ -147,7 +138,7 @@ def most_informative(train: Table, n: int) -> list[int]:
 
 
 def allowed_rates(rate: float, epsilon: float) -> tuple[float, float]:
-    """Return the least and the largest rate of favorable labels that deviates little enough from ``rate``."""
+    """Return the least and the largest rate of favorable labels within ``epsilon`` of ``rate``."""
     return (
         max((1 - epsilon) * rate, 1 - (1 + epsilon) * (1 - rate)),
         min((1 + epsilon) * rate, 1 - (1 - epsilon) * (1 - rate)),
@@ -157,12 +148,12 @@ def allowed_rates(rate: float, epsilon: float) -> tuple[float, float]:
 def optimal_mapping(
     counts: NDArray[np.int64], distance: Array, epsilon: float, mean_distortion: float, max_distortion: float
 ) -> Array:
-    """Solve the linear program, or raise :class:`DeclinedError` if no mapping keeps the bounds.
+    """Return the best mapping: probabilities of new combination and label, shape (2, k, 2, k, 2).
 
-    ``counts`` are rows by group (0 favored, 1 deprived), combination of states and label (1 favorable), shape
-    (2, k, 2); ``distance`` is the distortion between combinations, shape (k, k), to which a changed label
-    adds 1. Returned is the probability of each new combination and label, given group, combination and label,
-    shape (2, k, 2, k, 2); all 0 for what no row has.
+    They are given group (1 deprived), combination of states and label (1 favorable), and are 0 where no row
+    is. ``counts`` are the rows by these, shape (2, k, 2). ``distance`` is the distortion between
+    combinations, shape (k, k), to which a changed label adds 1. Raises :class:`DeclinedError` if no mapping
+    meets the bounds.
     """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, coo_array, eye_array
@@ -184,13 +175,13 @@ def optimal_mapping(
     favorable = coo_array(
         ((probability / size[group])[cell] * (target % 2), (group[cell], moves)), shape=(2, len(cell))
     )
-    # Further unknowns: how far each combination and label is from its probability, upwards or downwards.
+    # Further unknowns: the absolute change of each probability of combination and label.
     low, high = allowed_rates(float(joint[1::2].sum()), epsilon)
     apart = -eye_array(2 * k)
     blocks: list[list[Any]] = [[arrives, apart], [-arrives, apart], [distorts, None]]
     bounded: Any = block_array([*blocks, [favorable, None], [-favorable, None]])
     certain: Any = block_array([[leaves, coo_array((len(probability), 2 * k))]])
-    found = linprog(
+    solution = linprog(
         np.concatenate([_PREFER_NEAR * (probability[cell] * distortion[cell, target]), np.full(2 * k, 0.5)]),
         A_ub=bounded.tocsr(),
         b_ub=np.concatenate(
@@ -200,30 +191,33 @@ def optimal_mapping(
         b_eq=np.ones(len(probability)),
         method="highs-ds",
     )
-    if found.x is None:
+    if solution.x is None:
         raise DeclinedError(
             "No mapping keeps the bounds",
             expected=f"discrimination within {epsilon:g}, mean distortion within {mean_distortion:g}",
-            got=found.message,
+            got=solution.message,
             remedy="raise epsilon or mean_distortion",
         )
-    solution = np.where(found.x[: len(cell)] > 1e-9, found.x[: len(cell)], 0.0)  # less is rounding
+    probabilities = solution.x[: len(cell)]
     mapping = np.zeros((2, k, 2, 2 * k))
-    mapping[group[cell], combination[cell], label[cell], target] = solution
+    # Less than 1e-9 is rounding.
+    mapping[group[cell], combination[cell], label[cell], target] = np.where(
+        probabilities > 1e-9, probabilities, 0.0
+    )
     return mapping.reshape(2, k, 2, k, 2)
 
 
 def _keys(table: Table, columns: list[int]) -> NDArray[np.int64]:
-    """Return a number for each row's combination of states of some columns, shape (n_rows,)."""
+    """Return the number of each row's combination of states in some columns, shape (n_rows,)."""
     codes = tuple(table.codes[:, i].astype(np.int64) for i in columns)
     return np.asarray(np.ravel_multi_index(codes, tuple(table.schema.cardinalities[columns])))
 
 
 def _drawn(mapping: Array, cell: Cells, rng: np.random.Generator) -> Cells:
-    """Draw a target for each row from its cell's row of a mapping, shape (n_rows,)."""
+    """Return a target for each row, drawn from its cell's row of a mapping, shape (n_rows,)."""
     ends = mapping.cumsum(axis=1)
     ends /= np.maximum(ends[:, -1:], 1e-300)
-    # All cells stand in one line, cell c from c to c + 1.
+    # One sorted line for all cells: cell c from c to c + 1.
     line = (ends + np.arange(len(ends))[:, None]).ravel()
-    place = np.searchsorted(line, cell + rng.random(len(cell)), side="right")
-    return np.asarray(np.clip(place - cell * mapping.shape[1], 0, mapping.shape[1] - 1))
+    position = np.searchsorted(line, cell + rng.random(len(cell)), side="right")
+    return np.asarray(np.clip(position - cell * mapping.shape[1], 0, mapping.shape[1] - 1))

@@ -12,31 +12,26 @@ from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques._checks import scorer_of
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools
+from benchmark.techniques.independence import cell_counts, empty_cell
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
     """Rows with the classifier's scores."""
 
-    # The rows; the labels of held-out training rows are there, those of rows to predict are hidden.
-    table: Table
+    table: Table  # held-out training rows with their labels, or rows to predict with hidden labels
     score: NDArray[np.float64]  # shape (n_rows,): the classifier's estimate of P(y+ | x), in [0, 1]
 
 
 Adjustment: TypeAlias = Callable[[Scored], NDArray[np.bool_]]
-"""From scored rows to whether the favorable outcome is predicted, shape (n_rows,)."""
+"""A function from scored rows to whether each gets the favorable outcome, shape (n_rows,)."""
 
 
 class PostProcessing(Technique):
     """A technique that changes predictions and leaves data and classifier alone.
 
-    The classifier trains on part of the training rows, sensitive feature included. What is to be changed is
-    learned from its scores on the rest, whose scores are as honest as those of rows to predict.
-
-    Parameters
-    ----------
-    holdout : float in [0.05, 0.95], default 0.3
-        Share of the training rows that is held out, drawn at random.
+    The classifier trains on part of the training rows, sensitive feature included. The technique learns its
+    adjustment from the classifier's scores of the other rows, which are as honest as scores of new rows.
     """
 
     stage = "post"
@@ -45,13 +40,14 @@ class PostProcessing(Technique):
     needs_scores = True
     produces_scores = False
 
+    # Share of the training rows that is held out, drawn at random.
     holdout: Annotated[float, Interval(0.05, 0.95)] = 0.3
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         order = tools.rng.permutation(len(train))
         n_held = round(self.holdout * len(train))
-        held, kept = (train.take(rows) for rows in np.split(order, [n_held]))
-        for name, rows in (("held out", held), ("to train on", kept)):
+        held, fitted = (train.take(rows) for rows in np.split(order, [n_held]))
+        for name, rows in (("held out", held), ("to train on", fitted)):
             favorable = int(np.count_nonzero(rows.y))
             if favorable in (0, len(rows)):
                 raise DeclinedError(
@@ -67,8 +63,8 @@ class PostProcessing(Technique):
                 got=reason,
                 remedy="draw a larger sample, or hold out another share",
             )
-        classifier, features = tools.learner(kept)
-        classifier.fit(features(kept), kept.y.astype(np.int64))
+        classifier, features = tools.learner(fitted)
+        classifier.fit(features(fitted), fitted.y.astype(np.int64))
         score = scorer_of(classifier, self.name)
 
         def scored(table: Table) -> Scored:
@@ -79,10 +75,10 @@ class PostProcessing(Technique):
 
     @abstractmethod
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
-        """Learn what to change from held-out rows.
+        """Return the adjustment learned from held-out rows.
 
-        A technique that draws lots when it predicts takes a seed from ``tools.rng`` here and begins a new
-        generator with it in each prediction, so that the same rows get the same answer again.
+        If predictions draw random numbers, take a seed from ``tools.rng`` here, and start a new generator
+        with it in each prediction. Then the same rows get the same answer again.
         """
 
 
@@ -95,8 +91,4 @@ class ErrorRatePostProcessing(PostProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table in which a group lacks a label: one of its error rates is undefined."""
-        for group, members in (("favored", ~train.deprived), ("deprived", train.deprived)):
-            for label, rows in (("favorable", train.y), ("unfavorable", ~train.y)):
-                if not (members & rows).any():
-                    return f"no row of the {group} group has the {label} label: an error rate is undefined"
-        return None
+        return empty_cell(cell_counts(train), "so an error rate is undefined")

@@ -14,17 +14,11 @@ from benchmark.techniques.registry import register
 class PreferentialSampling(PreProcessing):
     """Copy and leave out the rows nearest to the decision boundary.
 
-    Idea: as in uniform sampling each cell of group s and label y is brought to P(s) P(y) n rows, but the
-    rows that are copied or left out are those nearest to the boundary: the favorable ones that the ranker
-    holds least promising, the unfavorable ones that it holds most promising. A cell that must more than
-    double is first copied whole as often as fits. Changes: which rows there are and how often; the sizes of
-    groups and classes stay. Ties keep the order of rows. Limits: as good as its ranker; declines a table
-    with an empty cell, which leaves no row to copy.
-
-    Parameters
-    ----------
-    ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        What ranks the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
+    Idea: as in uniform sampling, each cell of group s and label y gets P(s) P(y) n rows. The rows nearest to
+    the boundary are copied or left out: the least promising favorable rows and the most promising unfavorable
+    rows, by a ranker. A cell that must more than double is first copied whole as often as
+    fits. Changes: how often each row is there; the sizes of groups and classes stay. Ties keep the order of
+    rows. Limits: as good as its ranker; declines a table with an empty cell, which leaves no row to copy.
     """
 
     name = "preferential_sampling"
@@ -33,6 +27,7 @@ class PreferentialSampling(PreProcessing):
     version = "1"
     intersections = True
 
+    # Ranker of the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     ranker: Ranker = "naive_bayes"
 
     def skip(self, train: Table) -> str | None:

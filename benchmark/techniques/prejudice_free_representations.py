@@ -13,7 +13,7 @@ from benchmark.techniques.constrained_logistic import Design, LogisticLoss, mini
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
-_ROUNDING = 1e-12  # by which an auditor that can only guess may exceed an AUC of 1/2
+_ROUNDING = 1e-12  # an auditor that only guesses may exceed an AUC of 1/2 by this much
 _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinite coefficients
 
 
@@ -21,24 +21,18 @@ _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinit
 class PrejudiceFreeRepresentations(PreProcessing):
     r"""Remove columns, one by one, until the group can no longer be predicted from the others.
 
-    Idea: hiding the sensitive feature is not enough while others reveal the group. An auditor, a logistic
-    regression on indicators of all states, predicts deprived or favored from the columns that are left. While
-    the area under its ROC curve on the training rows exceeds ``max_auc``, the column that it relies on most
-    is removed: that whose contribution to the log odds has the largest mean absolute deviation from its mean
-    (the mean absolute Shapley value, columns taken as independent). What it relied on remains in the columns
-    that stand in for it, which the next auditor finds.
+    Idea: hiding the sensitive feature is not enough while other columns reveal the group. An auditor, a
+    logistic regression on indicators of all states, predicts deprived or favored from the remaining columns.
+    While the area under its ROC curve on the training rows exceeds ``max_auc``, its most important column is
+    removed. A column's importance is its contribution's mean absolute deviation from the mean, in log odds
+    (the mean absolute Shapley value, columns taken as independent). If other columns stand in for a
+    removed column, the next auditor finds them.
 
     Changes: hides columns from the classifier, the sensitive feature among them; no row is altered. Limits:
-    the publication says that latent discriminating features are identified and treated, in rounds; removal
-    by this auditor and this stopping rule is the benchmark's reading of it, and information on the group
-    below the bound stays. Useful information goes with the columns; fails where none may stay. The auditor
-    misses combinations of columns, and on few rows it overrates what it can tell, and removes more.
-
-    Parameters
-    ----------
-    max_auc : float in [0.5, 1], default 0.6
-        Largest area under the auditor's ROC curve that is tolerated: the probability that it ranks a random
-        deprived row above a random favored one, 1/2 if it can only guess.
+    the publication says that latent discriminating features are identified and treated, in rounds. Removal
+    by this auditor and this stopping rule is the benchmark's reading of it. Information on the group below
+    the bound stays. Useful information goes with the columns. Fails where no column may stay. The auditor
+    misses combinations of columns. On few rows it overrates its accuracy and removes more.
     """
 
     name = "pfr"
@@ -51,31 +45,32 @@ class PrejudiceFreeRepresentations(PreProcessing):
     needs_two_groups = "there is no group to tell"
     needs_sensitive = False
 
+    # Largest tolerated area under the auditor's ROC curve. It is the probability that the auditor ranks a
+    # random deprived row above a random favored row, 1/2 if it only guesses.
     max_auc: Annotated[float, Interval(0.5, 1.0)] = 0.6
 
     search_space = (Search("max_auc", 0.55, 1.0),)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         hidden = {train.schema.label_index, *train.schema.sensitive_indices}
-        left = [i for i in range(len(train.schema.columns)) if i not in hidden]
-        while left:
-            auc, importance = audit(train, left)
+        columns = [i for i in range(len(train.schema.columns)) if i not in hidden]
+        while columns:
+            auc, importance = audit(train, columns)
             if auc <= self.max_auc + _ROUNDING:
-                return Prepared(train, features=tuple(train.schema.names[i] for i in left))
-            del left[int(importance.argmax())]
+                return Prepared(train, features=tuple(train.schema.names[i] for i in columns))
+            del columns[int(importance.argmax())]
         raise DeclinedError(
             f"{self.name} removed all columns",
             expected=f"columns from which the group is predicted with an AUC of at most {self.max_auc:g}",
-            got=f"an AUC of {auc:.3f} from the last one",
+            got=f"an AUC of {auc:.3f} from the last column",
             remedy="raise max_auc",
         )
 
 
 def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
-    """Predict the group of rows from the columns at some positions by logistic regression.
+    """Return an auditor's AUC, and each column's importance, shape (n_columns,).
 
-    Returned are the area under the ROC curve on the same rows, and the mean absolute deviation of each
-    column's contribution to the log odds, shape (n_columns,).
+    The auditor is trained and measured on the same rows, and sees the columns at the given positions.
     """
     schema = train.schema
     shown = [schema.label_index, *schema.sensitive_indices, *columns]
@@ -84,7 +79,7 @@ def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
     encoding = Encoding.of(visible, use_sensitive=False, treatment="categorical")
     design = Design.of(visible, encoding, visible.deprived)
     start = np.zeros(encoding.matrix.shape[1])
-    theta, _ = minimize(LogisticLoss(design, _RIDGE), start, what="prediction of the group")
+    theta, _ = minimize(LogisticLoss(design, _RIDGE), start, problem="prediction of the group")
 
     weight = design.weight[:, [0, 1], [0, 1]]  # by group, which is the class here
     effects = encoding.matrix @ theta

@@ -20,29 +20,18 @@ _TINY = 1e-300  # stands for a rate of 0 in logarithms
 class PrejudiceRemover(Technique):
     r"""Logistic regression that pays for the mutual information of prediction and group.
 
-    Idea: the deprived group and everyone else have coefficients of their own, and the loss grows by eta times
-    the prejudice index, the mutual information of the predicted class and the group s in nats,
+    Idea: the deprived group and everyone else have separate coefficients. Eta times the prejudice index is
+    added to the loss: the mutual information of the predicted class and the group s in nats,
 
     .. math:: \sum_s P(s) \sum_y \hat P(y \mid s) \ln \frac{\hat P(y \mid s)}{\hat P(y)},
 
     where :math:`\hat P(y \mid s)` is the mean predicted probability over the group's training rows and
-    :math:`\hat P(y)` that over all. All terms are means per row, so that eta weighs them as in the paper.
+    :math:`\hat P(y)` the mean over all rows. All terms are means per row, so eta weighs them as in the paper.
 
-    Changes: training only. Limits: the index sees probabilities, not decisions, so that groups of the same
-    mean probability may still differ in how often it exceeds one half. It is not convex; found is the local
-    optimum that descent reaches from the optimum without the index. Convergence is reported in Newton steps
-    and half the squared Newton decrement.
-
-    Parameters
-    ----------
-    eta : float in [0, 1000], default 1.0
-        Weight of the prejudice index beside the mean logistic loss.
-    treatment : {"categorical", "schema", "ordinal"}, default "categorical"
-        Which columns enter as one number, the position of the state: none, those that the schema calls
-        ordered, or all. The sensitive feature is no column of either group's model.
-    ridge : float in [1e-9, 1], default 1e-6
-        Weight of half the squared norm of all coefficients, the intercepts included, beside the mean loss per
-        row.
+    Changes: training only. Limits: the index sees probabilities, not decisions. Groups of the same mean
+    probability may still differ in how often it exceeds one half. The index is not convex; the result is the
+    local optimum that descent reaches from the optimum without the index. Convergence is reported in Newton
+    steps and half the squared Newton decrement.
     """
 
     name = "prejudice_remover"
@@ -57,8 +46,13 @@ class PrejudiceRemover(Technique):
     intersections = True
     unconstrained: ClassVar = {"eta": 0.0}
 
+    # Weight of the prejudice index beside the mean logistic loss.
     eta: Annotated[float, Interval(0, 1000)] = 1.0
+    # Columns that enter as one number, the position of the state: none, the schema's ordered columns, or all.
+    # The sensitive feature is in neither group's model.
     treatment: Treatment = "categorical"
+    # Weight of half the squared norm of all coefficients, the intercepts included, beside the mean loss per
+    # row.
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
 
     search_space = (Search("eta", 0.01, 100.0, log=True),)
@@ -89,11 +83,11 @@ class PrejudiceRemover(Technique):
         """Return the coefficients of the favored and of the deprived, shape (2, n_features)."""
         start = np.zeros(2 * designs[0].encoding.matrix.shape[1])
         plain = RegularizedLoss(designs, shares, 0.0, self.ridge)
-        theta, convergence = minimize(plain, start, what="logistic regression")
+        theta, convergence = minimize(plain, start, problem="logistic regression")
         if self.eta > 0:
-            loss = RegularizedLoss(designs, shares, self.eta, self.ridge)
-            # Rounding of the index grows with its weight.
-            theta, convergence = minimize(loss, theta, gap=1e-13 * (1 + self.eta), what="prejudice remover")
+            loss, gap = RegularizedLoss(designs, shares, self.eta, self.ridge), 1e-13 * (1 + self.eta)
+            # Rounding of the index grows with its weight, and so does the gap.
+            theta, convergence = minimize(loss, theta, gap=gap, problem="prejudice remover")
         return theta.reshape(2, -1), convergence
 
 
@@ -101,7 +95,7 @@ class PrejudiceRemover(Technique):
 class RegularizedLoss:
     """Mean logistic loss plus eta times the prejudice index plus a ridge.
 
-    Coefficients are those of the favored and then of the deprived, shape (2 n_features,).
+    ``theta`` has the coefficients of the favored and then of the deprived, shape (2 n_features,).
     """
 
     designs: list[Design]  # training rows of the favored and of the deprived
@@ -121,12 +115,12 @@ class RegularizedLoss:
         return float(self.shares @ losses + self.eta * index + self.ridge / 2 * (theta @ theta))
 
     def expansion(self, theta: Array) -> tuple[Array, Array]:
-        """Return the gradient, and the Hessian made positive definite: negative curvature of rows is cut."""
+        """Return the gradient, and a positive definite Hessian without the negative curvature of rows."""
         scores = self._scores(theta)
         rates = self._rates(scores)
         n = len(theta) // 2
         gradient, hessian = self.ridge * theta, self.ridge * np.eye(2 * n)
-        answers = np.zeros((2, 2 * n))  # derivatives of each group's rate of favorables
+        by_theta = np.zeros((2, 2 * n))  # derivatives of each group's rate of favorable predictions
         # Derivatives of eta times the index by the two rates, as a multiple of the shares.
         forces = self.eta * self._log_ratios(rates) @ [-1.0, 1.0]
         for s, design in enumerate(self.designs):
@@ -138,13 +132,13 @@ class RegularizedLoss:
             curvature = spread * (1 + forces[s] * (1 - 2 * probability))
             moments = design.moments(np.column_stack([slope, spread]))
             gradient[block] += self.shares[s] * moments[:, 0]
-            answers[s, block] = moments[:, 1]
+            by_theta[s, block] = moments[:, 1]
             hessian[block, block] += self.shares[s] * design.gram(np.maximum(curvature, 0.0))
         # As a function of the two rates the index is convex.
-        own, total = rates.prod(axis=1), (self.shares @ rates).prod()
-        by_rates = np.diag(self.shares / np.maximum(own, _TINY))
+        variance, total = rates.prod(axis=1), (self.shares @ rates).prod()
+        by_rates = np.diag(self.shares / np.maximum(variance, _TINY))
         by_rates -= np.outer(self.shares, self.shares) / np.maximum(total, _TINY)
-        return gradient, hessian + self.eta * answers.T @ by_rates @ answers
+        return gradient, hessian + self.eta * by_theta.T @ by_rates @ by_theta
 
     @cached_property
     def _weights(self) -> list[Array]:
@@ -153,14 +147,13 @@ class RegularizedLoss:
 
     def _scores(self, theta: Array) -> list[Array]:
         """Return the scores of each group's distinct rows, each shape (n_distinct,)."""
-        return [d.scores(own) for d, own in zip(self.designs, theta.reshape(2, -1), strict=True)]
+        return [d.scores(part) for d, part in zip(self.designs, theta.reshape(2, -1), strict=True)]
 
     def _rates(self, scores: list[Array]) -> Array:
         """Return each group's mean probability of either class, shape (2, 2)."""
-        favorable = [w.sum(axis=0) @ sigmoid(s) for w, s in zip(self._weights, scores, strict=True)]
-        unfavorable = [w.sum(axis=0) @ sigmoid(-s) for w, s in zip(self._weights, scores, strict=True)]
-        return np.column_stack([unfavorable, favorable])
+        pairs = zip([w.sum(axis=0) for w in self._weights], scores, strict=True)
+        return np.array([[weight @ sigmoid(-s), weight @ sigmoid(s)] for weight, s in pairs])
 
     def _log_ratios(self, rates: Array) -> Array:
-        """Return the logarithm of each group's rates over those of all, shape (2, 2)."""
+        """Return the logarithm of each group's rates over the rates of all, shape (2, 2)."""
         return np.asarray(np.log(np.maximum(rates, _TINY)) - np.log(np.maximum(self.shares @ rates, _TINY)))

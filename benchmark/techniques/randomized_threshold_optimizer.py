@@ -1,4 +1,4 @@
-"""Randomised thresholds of near statistical parity (Alabdulmohsin and Lucic 2021)."""
+"""Randomized thresholds of near statistical parity (Alabdulmohsin and Lucic 2021)."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -11,12 +11,12 @@ from benchmark.techniques.base import Array, Interval, Tools
 from benchmark.techniques.post_processing import Adjustment, GroupPostProcessing, Scored
 from benchmark.techniques.registry import register
 
-_SLACK = 1e-9  # by how much a rate may miss its bound, so that rounding decides nothing
+_SLACK = 1e-9  # a rate may miss its bound by this much, so that rounding decides nothing
 
 
 @register
 class RandomizedThresholdOptimizer(GroupPostProcessing):
-    r"""Shift each group's threshold, around which chance decides, just as far as statistical parity asks.
+    r"""Shift each group's randomized threshold to near statistical parity.
 
     Idea: with :math:`f = 2 P(y{+} \mid x) - 1` in [-1, 1], the rule h(x), the probability of the favorable
     answer, solves
@@ -24,24 +24,16 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
     .. math:: \min_h \; E\left[\tfrac\gamma2 h(x)^2 - f(x)\,h(x)\right] \quad \text{so that} \quad
               \max_k E[h \mid x \in X_k] - \min_k E[h \mid x \in X_k] \le \epsilon
 
-    over the groups :math:`X_k`, the states of the sensitive feature. Its solution rises from 0 at the group's
-    threshold :math:`t_k = \lambda_k - \mu_k` (the multipliers of the two bounds of the group's rate) to 1 at
-    :math:`t_k + \gamma`: :math:`h(x) = \min(1, \max(0, (f(x) - t_k) / \gamma))`. Here the problem is solved
-    exactly on the held-out rows, and the level :math:`\rho` near which the rates meet with it: groups whose
-    rate lies in :math:`[\rho - \epsilon/2, \rho + \epsilon/2]` keep the threshold 0, the others end at the
-    nearer bound, and :math:`\rho` is where the thresholds balance, :math:`\sum_k n_k t_k = 0`.
+    over the groups :math:`X_k`, the states of the sensitive feature. The solution
+    :math:`h(x) = \min(1, \max(0, (f(x) - t_k) / \gamma))` rises from 0 at the group's threshold :math:`t_k`
+    to 1 at :math:`t_k + \gamma`. The threshold :math:`t_k = \lambda_k - \mu_k` is the difference of the
+    multipliers of the two bounds of the group's rate. Here the problem is solved exactly on the held-out
+    rows, for the best level :math:`\rho` near which the rates meet. Groups whose rate lies in
+    :math:`[\rho - \epsilon/2, \rho + \epsilon/2]` keep the threshold 0; the others end at the nearer bound.
+    At the best :math:`\rho` the thresholds balance, :math:`\sum_k n_k t_k = 0`.
 
-    Changes: predictions. Limits: rows near a threshold are decided by lot; what is best presumes that the
-    scores are good estimates of P(y+ | x). A group of which no row was held out has the threshold 0.
-
-    Parameters
-    ----------
-    epsilon : float in [0, 1], default 0.0
-        Largest difference between two groups' rates of favorable answers.
-    gamma : float in [0.001, 2], default 0.1
-        Width, in f, of the range in which chance decides.
-    holdout
-        See :class:`PostProcessing`.
+    Changes: predictions. Limits: a lottery decides rows near a threshold. The rule is best only if the scores
+    are good estimates of P(y+ | x). A group without held-out rows has the threshold 0.
     """
 
     name = "randomized_threshold_optimizer"
@@ -49,13 +41,14 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
         "Alabdulmohsin and Lucic (2021), A near-optimal algorithm for debiasing trained machine learning "
         "models, NeurIPS, equation 3: the rule"
     )
-    summary = "Shift each group's randomised threshold to near statistical parity at the least cost"
+    summary = "Shift each group's randomized threshold to near statistical parity at the least cost"
     version = "1"
     intersections = True
     multi_group = True
 
+    # Largest difference between two groups' rates of favorable answers.
     epsilon: Annotated[float, Interval(0, 1)] = 0.0
-    gamma: Annotated[float, Interval(0.001, 2)] = 0.1
+    gamma: Annotated[float, Interval(0.001, 2)] = 0.1  # width, in f, of the range in which chance decides
 
     search_space = (
         Search("epsilon", 0.0, 0.3),
@@ -71,16 +64,15 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
 
         def adjust(test: Scored) -> NDArray[np.bool_]:
             lot = np.random.default_rng(seed).random(len(test.table))
-            own = threshold[test.table.groups]
-            return np.asarray(lot < (2 * test.score - 1 - own) / self.gamma)
+            return np.asarray(lot < (2 * test.score - 1 - threshold[test.table.groups]) / self.gamma)
 
         return adjust
 
 
 def parity_thresholds(scores: Sequence[Array], epsilon: float, gamma: float) -> Array:
-    """Return the threshold of each group, shape (n_groups,); for parameters see the technique.
+    """Return the threshold of each group, shape (n_groups,); ``epsilon`` and ``gamma`` as of the technique.
 
-    ``scores`` are those of each group's rows, from -1 to 1; no group is empty.
+    ``scores`` has the scores f, from -1 to 1, of each group's rows. No group is empty.
     """
     from scipy.optimize import bisect
 
@@ -100,13 +92,13 @@ def parity_thresholds(scores: Sequence[Array], epsilon: float, gamma: float) -> 
         return float(size @ thresholds(low, _SLACK))
 
     low = bisect(balance, min(rates), max(rates) - epsilon, xtol=1e-13)
-    # Where a gap between scores is wider than gamma, many thresholds give one rate; the larger slack makes
-    # sure that it is the nearest to 0 of them that is taken.
+    # Where a gap between scores is wider than gamma, many thresholds give one rate. The larger slack selects
+    # the threshold nearest to 0.
     return thresholds(low, 2 * _SLACK)
 
 
 def _rate_curve(f: Array, gamma: float) -> tuple[Array, Array]:
-    """Return where the rate's slope changes, falling, and the rate there: h's mean by the threshold."""
+    """Return the rate, the mean of h, at the thresholds where its slope changes, and these; both falling."""
     ends = np.concatenate([f - gamma, f])
     knots, where = np.unique(ends, return_inverse=True)
     # A row's h falls from 1 to 0 while the threshold moves from f - gamma to f.

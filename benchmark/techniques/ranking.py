@@ -1,4 +1,4 @@
-"""Rankers: who is near the decision boundary, for techniques that change the rows there."""
+"""Rankers of rows, for techniques that change the rows near the decision boundary."""
 
 from typing import Literal, TypeAlias
 
@@ -13,11 +13,10 @@ Ranker: TypeAlias = Literal["naive_bayes", "naive_bayes_blind", "classifier"]
 
 
 def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
-    """Estimate P(y+ | x) for each training row, shape (n_rows,).
+    """Return a ranker's estimate of P(y+ | x) for each training row, shape (n_rows,).
 
-    By naive Bayes on all columns; by naive Bayes that does not see the sensitive feature; or by the
-    classifier itself, on all columns, trained on the same rows. Raises :class:`DeclinedError` if the
-    classifier is asked and estimates no probabilities.
+    The rankers are naive Bayes on all columns, naive Bayes without the sensitive feature, and the classifier
+    on all columns. Raises :class:`DeclinedError` if the classifier estimates no probabilities.
     """
     if ranker == "naive_bayes":
         return tools.ranker(train)

@@ -1,4 +1,4 @@
-"""The known techniques by name."""
+"""All techniques by name."""
 
 import importlib
 import inspect
@@ -17,16 +17,16 @@ T = TypeVar("T", bound=type[Technique])
 
 
 def declaration_flaws(technique: type[Technique]) -> list[str]:
-    """Say what a class lacks to be registered as a technique, one sentence each."""
+    """Return the reasons why a class cannot be registered as a technique, one sentence each."""
     flaws = class_flaws(technique, Technique, "reference", "summary", "version")
     if not (isinstance(technique, type) and issubclass(technique, Technique)):
         return flaws
     if not isinstance(technique.may_lose_to_constant, str):
-        flaws.append("its class attribute 'may_lose_to_constant' is not the reason in words")
+        flaws.append("its class attribute 'may_lose_to_constant' is no reason in words")
     if getattr(technique, "stage", None) not in typing.get_args(Stage):
         flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
     flaws += [
-        f"{name!r} has no annotation, so that it is no parameter"
+        f"{name!r} has no annotation, so it is no parameter"
         for name, value in vars(technique).items()
         if isinstance(value, bool | int | float)
         and not hasattr(Technique, name)
@@ -56,40 +56,27 @@ _REGISTRY: Registry[type[Technique]] = Registry(
 def register(technique: T) -> T:
     """Register a technique class under its ``name``: the decorator of every technique.
 
-    Raises
-    ------
-    TechniqueError
-        If the class is abstract, its declaration is incomplete, or its name is taken.
+    Raises :class:`TechniqueError` if the class is abstract, its declaration is incomplete, or its name is
+    taken.
     """
-    # Its own name only: a subclass that forgot to name itself would claim its parent's.
+    # Not an inherited name: a subclass that forgot to name itself would claim its parent's.
     _REGISTRY.add(vars(technique).get("name"), technique)
     return technique
 
 
 def get_technique(name: str, **parameters: Value) -> Technique:
-    """Return a configured technique.
+    """Return a technique with given parameters; others take their defaults.
 
-    Parameters
-    ----------
-    name : str
-        Registered name, or that of another library's technique, such as ``"aif360:Reweighing"``.
-    **parameters
-        The technique's own parameters; those left out take their defaults.
-
-    Raises
-    ------
-    UnknownNameError
-        If no technique has the name.
-    TechniqueError
-        If a parameter is unknown to the technique or outside its valid range, or another library's technique
-        cannot be run.
+    ``name`` is a registered name, or another library's technique, such as ``"aif360:Reweighing"``. Raises
+    :class:`UnknownNameError` for an unknown name, and :class:`TechniqueError` for a parameter that is unknown
+    or outside its valid range, or if another library's technique cannot run.
     """
     technique = _foreign(name) if ":" in name else _REGISTRY.get(name)
-    known = sorted(field.name for field in fields(technique) if field.init)  # type: ignore[arg-type]
-    for parameter in parameters:
-        if parameter not in known:
-            what = f"The technique {name!r} has no parameter {parameter!r}"
-            raise unknown_parameter(TechniqueError, what, parameter, parameters[parameter], known)
+    accepted = sorted(field.name for field in fields(technique) if field.init)  # type: ignore[arg-type]
+    for parameter, value in parameters.items():
+        if parameter not in accepted:
+            message = f"The technique {name!r} has no parameter {parameter!r}"
+            raise unknown_parameter(TechniqueError, message, parameter, value, accepted)
     return technique(**parameters)
 
 
@@ -109,15 +96,17 @@ def list_techniques() -> dict[str, type[Technique]]:
 
 
 def _foreign(name: str) -> type[Technique]:
-    # By name: what is imported here would count as code of every technique.
-    found: type[Technique] = importlib.import_module("benchmark.techniques.foreign").foreign_technique(name)
-    return found
+    # By name, because a module imported here would count as code of every technique.
+    technique: type[Technique] = importlib.import_module("benchmark.techniques.foreign").foreign_technique(
+        name
+    )
+    return technique
 
 
 def load_plugin(path: str | Path) -> tuple[str, ...]:
-    """Import a Python file and return the names of the techniques that it registers, sorted.
+    """Return the sorted names of the techniques that a Python file registers, after importing it.
 
-    It may register metrics, classifiers and kinds of bias as well, or instead; see
-    :func:`benchmark.registry.load_plugin`, also for errors.
+    The file may register metrics, classifiers and kinds of bias as well. For errors see
+    :func:`benchmark.registry.load_plugin`.
     """
     return load_any_plugin(path).get("technique", ())

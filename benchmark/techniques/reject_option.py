@@ -16,24 +16,15 @@ class RejectOption(GroupPostProcessing):
     r"""Decide for the deprived group where the classifier is uncertain.
 
     Idea: discrimination happens in close cases. Scores in the critical region :math:`(t - m, t + m]` around
-    the threshold t give the deprived the favorable answer and the favored the unfavorable one; outside,
-    scores above t are favorable. Of a grid of thresholds (from 0.01 to 0.99) and margins (from 0 to
-    :math:`\min(t, 1 - t)`) the pair of the best balanced accuracy is taken whose statistical parity
+    the threshold t give the deprived the favorable answer and the favored the unfavorable one. Outside,
+    scores above t are favorable. A grid has thresholds from 0.01 to 0.99 and margins from 0 to
+    :math:`\min(t, 1 - t)`. The technique takes the pair of best balanced accuracy whose statistical parity
     difference :math:`P(\hat y{+} \mid \text{deprived}) - P(\hat y{+} \mid \text{favored})` on the held-out
-    rows is within the bound; if there is none, the pair that comes nearest to it. Of equals the lowest
-    threshold wins, and then the smallest margin.
+    rows is within the bound. If no pair is, it takes the one nearest to the bound. Ties go to the lowest
+    threshold, then to the smallest margin.
 
     Changes: predictions. Limits: members of the two groups with equal scores get different answers. The
-    paper's threshold is 1/2; choosing it as well lets the rate of favorable answers move.
-
-    Parameters
-    ----------
-    bound : float in [0, 1], default 0.05
-        Largest statistical parity difference, in absolute value.
-    thresholds, margins : int in [1, 10000], default 100 and 50
-        Size of the grid.
-    holdout
-        See :class:`PostProcessing`.
+    paper's threshold is 1/2; a chosen threshold lets the rate of favorable answers move.
     """
 
     name = "reject_option"
@@ -45,13 +36,14 @@ class RejectOption(GroupPostProcessing):
     version = "1"
     intersections = True
     may_lose_to_constant = (
-        "of the pairs on its grid one within the bound goes before an accurate one, even if it accepts "
-        "nearly all rows or none"
+        "it prefers a pair within the bound to an accurate pair, even one that accepts nearly all rows or "
+        "none"
     )
 
+    # Largest statistical parity difference, in absolute value.
     bound: Annotated[float, Interval(0, 1)] = 0.05
-    thresholds: Annotated[int, Interval(1, 10_000)] = 100
-    margins: Annotated[int, Interval(1, 10_000)] = 50
+    thresholds: Annotated[int, Interval(1, 10_000)] = 100  # number of thresholds on the grid
+    margins: Annotated[int, Interval(1, 10_000)] = 50  # number of margins on the grid
 
     search_space = (Search("bound", 0.0, 0.3),)
 
@@ -65,7 +57,7 @@ class RejectOption(GroupPostProcessing):
 
 
 def critical_region(held_out: Scored, bound: float, thresholds: int, margins: int) -> tuple[float, float]:
-    """Return the best threshold and margin of the grid; for parameters see :class:`RejectOption`."""
+    """Return the best threshold and margin of the grid; parameters as of :class:`RejectOption`."""
     threshold = np.linspace(0.01, 0.99, thresholds)
     margin = np.linspace(0, np.minimum(threshold, 1 - threshold), margins, axis=1)
     threshold = np.broadcast_to(threshold[:, None], margin.shape)
@@ -75,9 +67,9 @@ def critical_region(held_out: Scored, bound: float, thresholds: int, margins: in
         for label in (0, 1):
             scores = np.sort(held_out.score[(members == group) & (y == label)])
             rows[group, label] = len(scores)
-            # One search in the sorted scores counts for the whole grid.
+            # One search in sorted scores counts rows for the whole grid.
             favorable[group, label] = len(scores) - np.searchsorted(scores, cut, side="right")
-    # Both in products of counts, which are exact: of pairs that are equally good none wins by rounding.
+    # Products of counts are exact, so rounding decides between no equally good pairs.
     groups, labels = rows.sum(axis=1), rows.sum(axis=0)
     selected, decided = favorable.sum(axis=1), favorable.sum(axis=0)
     difference = selected[1] * groups[0] - selected[0] * groups[1]

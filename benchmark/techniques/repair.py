@@ -22,41 +22,17 @@ class Repair(PreProcessing):
     r"""Move every group's distribution of each column toward a common one.
 
     Idea: a column from which the group can no longer be inferred cannot carry discrimination. Groups are the
-    states of the sensitive feature. Of an ordered column the quantile functions meet: with :math:`F_g` the
-    distribution of group g and :math:`A` their median distribution, :math:`F_A^{-1}(u) = \mathrm{median}_g
-    F_g^{-1}(u)`, the row at quantile u of its group moves from :math:`F_g^{-1}(u)` by the share ``level`` of
-    its way to :math:`F_A^{-1}(u)`, in whole states. Of an unordered column the shares meet: group g's share
-    of a state becomes :math:`(1 - level)\,p_g + level\,m`, m being the median of the groups' shares scaled
-    to sum to 1; as few rows as possible move, and chance decides which. Rows of one group and state are
-    exchangeable, so chance also decides which of them move when a state is split between several.
+    states of the sensitive feature. In an ordered column the quantile functions meet. Let :math:`F_g` be the
+    distribution of group g, and :math:`A` their median distribution:
+    :math:`F_A^{-1}(u) = \mathrm{median}_g F_g^{-1}(u)`. The row at quantile u of its group moves from
+    :math:`F_g^{-1}(u)` by the share ``level`` of its way to :math:`F_A^{-1}(u)`, in whole states. In an
+    unordered column the shares meet: group g's share of a state becomes :math:`(1 - level)\,p_g + level\,m`.
+    Here m is the median of the groups' shares, scaled to sum to 1. As few rows as possible move. Chance
+    decides which rows move, because rows of one group and state are exchangeable.
 
     Changes: features, and on request the label and the sensitive feature itself; never the number of rows.
-    Limits: each column is repaired by itself, so combinations of columns may still tell the group; a strong
-    repair erases what is useful together with what is discriminating.
-
-    Parameters
-    ----------
-    level : float in [0, 1], default 1.0
-        Share of the way that is gone; 0 changes nothing, at 1 the groups' distributions agree to within
-        rounding (``variant="feldman"``).
-    repair_label : bool, default False
-        Whether the label is repaired like an unordered column. The published experiments did so; it turns
-        the method into one that changes labels.
-    repair_sensitive : bool, default False
-        Whether the sensitive feature is repaired too.
-    treatment : {"schema", "categorical", "ordinal"}, default "schema"
-        Which columns count as ordered: those that the schema says, none, or all but the label.
-    variant : {"feldman", "blackbox_auditing"}, default "feldman"
-        Reading of the definitions. ``"blackbox_auditing"`` behaves like the program of that name, with which
-        the published experiments were made: quantiles run over the sorted distinct states of each group, not
-        over its rows (so that an ordered column whose every state occurs in every group stays as it is); the
-        median of two groups is the lower value; the shares of an unordered column are lowered to
-        :math:`(1 - level)\,p_g + level\,m` with m not scaled, and the rows above are redrawn in proportion
-        to it; of the sensitive feature what exceeds them is redrawn in proportion to 1 for its most
-        frequent state and to :math:`(1 - level)\,p_g` for the others.
-    repair_test : bool, default False
-        Whether test rows are moved as the training rows of their group and state were. By default they stay
-        as they are: the benchmark scores every technique on the original rows.
+    Limits: each column is repaired by itself, so combinations of columns may still tell the group. A strong
+    repair erases useful information together with discrimination.
     """
 
     name = "repair"
@@ -70,11 +46,25 @@ class Repair(PreProcessing):
     intersections = True
     randomised = True
 
+    # Share of the way to move; 0 changes nothing, at 1 the groups' distributions agree to within rounding
+    # (``variant="feldman"``).
     level: Annotated[float, Interval(0, 1)] = 1.0
+    # Whether the label is repaired like an unordered column. The published experiments did so; it turns the
+    # method into one that changes labels.
     repair_label: bool = False
-    repair_sensitive: bool = False
+    repair_sensitive: bool = False  # whether the sensitive feature is repaired too
+    # Columns that count as ordered: the schema's ordered columns, none, or all but the label.
     treatment: Literal["schema", "categorical", "ordinal"] = "schema"
+    # Reading of the definitions. ``"blackbox_auditing"`` behaves like the program of that name, with which
+    # the published experiments were made. Quantiles run over the sorted distinct states of each group, not
+    # over its rows. So an ordered column whose every state occurs in every group stays as it is. The median
+    # of two groups is the lower value. The shares of an unordered column are lowered to
+    # :math:`(1 - level)\,p_g + level\,m` with m not scaled, and the rows above are redrawn in proportion to
+    # it. Such rows of the sensitive feature are redrawn in proportion to 1 for its most frequent state and to
+    # :math:`(1 - level)\,p_g` for the others.
     variant: Literal["feldman", "blackbox_auditing"] = "feldman"
+    # Whether test rows move as the training rows of their group and state did. By default they stay: the
+    # benchmark scores every technique on the original rows.
     repair_test: bool = False
 
     search_space = (Search("level", 0.0, 1.0),)
@@ -100,7 +90,7 @@ class Repair(PreProcessing):
         return Prepared(Table(schema, codes), transform=partial(_repair_test_rows, plans=plans, seed=seed))
 
     def _plan(self, train: Table, i: int, counts: Counts, rng: np.random.Generator) -> Counts:
-        """Return how many rows of each group go from state to state, shape (n_groups, k, k)."""
+        """Return the number of rows of each group that go from state to state, shape (n_groups, k, k)."""
         schema = train.schema
         ordered = {"schema": schema.columns[i].ordered, "categorical": False, "ordinal": True}[self.treatment]
         plan = np.zeros((*counts.shape, counts.shape[1]), dtype=np.int64)
@@ -117,11 +107,11 @@ class Repair(PreProcessing):
 
 
 def _row_quantiles(counts: Counts, level: float) -> Counts:
-    """Plan for an ordered column: the quantile functions over rows move toward their median."""
+    """Return the plan for an ordered column whose quantile functions over rows move toward their median."""
     size = counts.sum(axis=1)
     reached = np.cumsum(counts, axis=1)
     ends = np.unique(reached / size[:, None])
-    # Row j of a group stands at quantile (j + 1/2) / size; between two ends every group has one state.
+    # Row j of a group is at quantile (j + 1/2) / size; between two ends every group has one state.
     rows = np.diff(np.floor(ends * size[:, None] + 0.5).astype(np.int64), prepend=0, axis=1)
     middle = (ends + np.concatenate(([0.0], ends[:-1]))) / 2
     state = (middle > (reached / size[:, None])[:, :, None]).sum(axis=1)
@@ -130,7 +120,7 @@ def _row_quantiles(counts: Counts, level: float) -> Counts:
 
 
 def _value_quantiles(counts: Counts, level: float) -> Counts:
-    """Plan for an ordered column: the sorted distinct states of each group move toward their median."""
+    """Return the plan for an ordered column whose sorted distinct states move toward the groups' median."""
     distinct = [np.flatnonzero(row) for row in counts]
     bins = min(len(states) for states in distinct)
     target = np.empty((len(counts), bins), dtype=np.int64)
@@ -140,12 +130,12 @@ def _value_quantiles(counts: Counts, level: float) -> Counts:
         target[g] = [states[(lo + hi - 1) // 2] for lo, hi in pairwise(ends)]
         state[g, states] = np.repeat(np.arange(bins), np.diff(ends))
     lower_median = np.sort(target, axis=0)[(len(target) - 1) // 2]
-    own = np.broadcast_to(np.arange(counts.shape[1]), counts.shape)
-    return _shift_plan(counts.shape, own, lower_median[state], level, counts)
+    present = np.broadcast_to(np.arange(counts.shape[1]), counts.shape)
+    return _shift_plan(counts.shape, present, lower_median[state], level, counts)
 
 
 def _shift_plan(shape: tuple[int, ...], state: Counts, target: Counts, level: float, rows: Counts) -> Counts:
-    """Plan that moves ``rows`` from ``state`` by the share ``level`` of the way to ``target``."""
+    """Return the plan that moves ``rows`` from ``state`` by the share ``level`` of the way to ``target``."""
     plan = np.zeros((*shape, shape[1]), dtype=np.int64)
     moved = state + np.rint(level * (target - state)).astype(np.int64)
     group = np.broadcast_to(np.arange(shape[0])[:, None], state.shape)
@@ -154,10 +144,10 @@ def _shift_plan(shape: tuple[int, ...], state: Counts, target: Counts, level: fl
 
 
 def _fewest_moves(counts: Counts, level: float, rng: np.random.Generator) -> Counts:
-    """Plan for an unordered column: shares move toward their median, with as few moves as possible."""
+    """Return the plan of fewest moves for an unordered column whose shares move toward their median."""
     size = counts.sum(axis=1, keepdims=True)
     median = np.median(counts / size, axis=0)
-    # Three or more groups that share no state have no median to meet at, only a mean.
+    # If three or more groups share no state, the median is 0 everywhere; they meet at the mean.
     median = median if median.any() else np.mean(counts / size, axis=0)
     wanted = _round_to_sum((1 - level) * counts + level * size * (median / median.sum()), size[:, 0])
     plan = np.zeros((*counts.shape, counts.shape[1]), dtype=np.int64)
@@ -170,8 +160,8 @@ def _fewest_moves(counts: Counts, level: float, rng: np.random.Generator) -> Cou
 
 
 def _round_to_sum(amounts: Shares, totals: Counts) -> Counts:
-    """Round each row to integers that sum to its total, by largest remainders."""
-    # A whole number that came out a hair too small is that number: level 0 must change nothing.
+    """Return each row rounded to integers that sum to its total, by largest remainders."""
+    # Rounding may leave a whole number a little too small, but level 0 must change nothing.
     whole: Counts = np.floor(amounts + 1e-9).astype(np.int64)
     rank = np.argsort(np.argsort(whole - amounts, axis=1, kind="stable"), axis=1, kind="stable")
     whole += rank < (totals - whole.sum(axis=1))[:, None]
@@ -179,20 +169,20 @@ def _round_to_sum(amounts: Shares, totals: Counts) -> Counts:
 
 
 def _redraw(counts: Counts, level: float, mode: int | None, rng: np.random.Generator) -> Counts:
-    """Plan for an unordered column: what exceeds the lowered shares is redrawn in proportion to them."""
+    """Return the plan for an unordered column: rows above the lowered shares are redrawn in proportion."""
     size = counts.sum(axis=1, keepdims=True)
     shares = counts / size
     lowered = (1 - level) * shares + level * np.sort(shares, axis=0)[(len(counts) - 1) // 2]
-    kept = np.minimum(counts, np.floor(lowered * size + 1e-9).astype(np.int64))
-    # Groups that share no state end, at level 1, at equal shares of all that occur.
+    staying = np.minimum(counts, np.floor(lowered * size + 1e-9).astype(np.int64))
+    # Groups that share no state get, at level 1, equal shares of all states that occur.
     lowered = np.where(lowered.any(axis=1, keepdims=True), lowered, counts.any(axis=0))
-    share = (lowered / lowered.sum(axis=1, keepdims=True) * size - kept).clip(0)
+    share = (lowered / lowered.sum(axis=1, keepdims=True) * size - staying).clip(0)
     if mode is not None:
         share = (1 - level) * shares
         share[:, mode] = 1.0
-    plan: Counts = kept[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
+    plan: Counts = staying[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
     for g in np.flatnonzero(share.any(axis=1)):
-        plan[g] += rng.multinomial((counts - kept)[g], share[g] / share[g].sum())
+        plan[g] += rng.multinomial((counts - staying)[g], share[g] / share[g].sum())
     return plan
 
 
@@ -202,10 +192,10 @@ def _cells(table: Table, i: int) -> NDArray[np.intp]:
 
 
 def _move(cells: NDArray[np.intp], plan: Counts, rng: np.random.Generator) -> Codes:
-    """Carry out a plan on the rows that it was made for; chance decides who goes where."""
+    """Return the codes after a plan for the same rows; chance decides between rows of one cell."""
     k = plan.shape[-1]
     flat = plan.reshape(-1, k)
-    # Right wherever a cell has a single destination.
+    # Right for cells with a single destination.
     moved: Codes = flat.argmax(axis=1).astype(CODE_DTYPE)[cells]
     split = np.count_nonzero(flat, axis=1) > 1
     rows = np.flatnonzero(split[cells])
@@ -220,15 +210,17 @@ def _move(cells: NDArray[np.intp], plan: Counts, rng: np.random.Generator) -> Co
 
 
 def _repair_test_rows(test: Table, plans: dict[int, Counts], seed: int) -> Table:
-    """Send each row where the training rows of its group and state went, with their frequencies."""
+    """Return rows moved like training rows of their group and state, with the same frequencies."""
     codes = test.codes.copy(order="F")
     for i, plan in plans.items():
-        rng = np.random.default_rng([seed, i])  # its own, so that no draw depends on how many rows there are
+        rng = np.random.default_rng(
+            [seed, i]
+        )  # one per column, so that no draw depends on the number of rows
         cells, k = _cells(test, i), plan.shape[-1]
         size = plan.reshape(-1, k).sum(axis=1)
-        seen = size[cells] > 0  # a group and state never trained on stays as it is
+        seen = size[cells] > 0  # a group and state without training rows stays
         cells = cells[seen]
-        # A training row of the same cell is drawn; all of them stand in one line, cell by cell.
+        # Draw a training row of the same cell; training rows are numbered cell by cell.
         drawn = (np.cumsum(size) - size)[cells] + rng.integers(size[cells])
         codes[seen, i] = np.searchsorted(np.cumsum(plan), drawn, side="right") - cells * k
     return Table(test.schema, codes)

@@ -14,17 +14,10 @@ from benchmark.techniques.registry import register
 class Reweighing(PreProcessing):
     """Weight rows so that the label does not depend on the group.
 
-    Idea: a row of group s with label y gets the weight P(s) P(y) / P(s, y), the ratio of its cell's share
-    under independence to its observed share. Changes: weights only; the weighted discrimination is 0 and
-    the weights sum to the number of rows. Limits: needs a classifier that honors weights; a cell without
-    rows cannot be weighted up, so that discrimination stays there.
-
-    Parameters
-    ----------
-    rate : {"common", "favored"}, default "common"
-        Which share of favorable rows the deprived group is brought to: that of all rows, to which everybody
-        else is brought as well, or that of everybody else, where favorable rows of the deprived group alone
-        are weighted (the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC).
+    Idea: a row of group s with label y gets the weight P(s) P(y) / P(s, y). This is its cell's share under
+    independence over its observed share. Changes: weights only; the weighted discrimination is 0 and
+    the weights sum to the number of rows. Limits: needs a classifier that honors weights. With an empty cell
+    some discrimination stays, because no row there can gain weight.
     """
 
     name = "reweighing"
@@ -34,6 +27,9 @@ class Reweighing(PreProcessing):
     intersections = True
     needs_weights = True
 
+    # The rate of favorable rows that groups get: ``common`` gives all groups the rate of all rows.
+    # ``favored`` gives the deprived group the favored group's rate, by the weight of its favorable rows
+    # alone. This is the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC.
     rate: Literal["common", "favored"] = "common"
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:

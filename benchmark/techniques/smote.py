@@ -9,7 +9,7 @@ from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.independence import CELL_NAMES, cell_counts
+from benchmark.techniques.independence import cell_counts, empty_cell
 from benchmark.techniques.registry import register
 
 Codes: TypeAlias = NDArray[np.int16]
@@ -20,19 +20,13 @@ Rows: TypeAlias = NDArray[np.intp]
 class Smote(PreProcessing):
     r"""Make up rows of the rarer label between neighbors until both labels are equally frequent.
 
-    Idea: the nominal variant SMOTE-N. States a and b of a column are as far apart as their rates of favorable
-    labels, and a row x from a row z by the value difference metric, here :math:`\sum_j (P(y^+ \mid x_j) -
-    P(y^+ \mid z_j))^2`. A synthetic row has in each column the state that most of a row and its nearest
-    neighbors of the same label have; of several such states the row's own, and else a random one. Every row
-    of the rarer label serves equally often, up to one.
+    Idea: the nominal variant SMOTE-N. The distance of rows x and z is the value difference metric, here
+    :math:`\sum_j (P(y^+ \mid x_j) - P(y^+ \mid z_j))^2`. In each column of a synthetic row, a row and its
+    nearest neighbors of the same label vote on the state. A tie goes to the row's state, or to a random one
+    if that is not among the tied states. Every row of the rarer label serves equally often, up to one.
 
-    Changes: adds rows; those that are there stay as they are. Limits: knows of no groups, and so may as well
-    add to the discrimination as take from it; a baseline for ``fair_smote``.
-
-    Parameters
-    ----------
-    neighbours : int in [1, 100], default 5
-        How many neighbors vote beside the row itself; all there are if there are fewer.
+    Changes: adds rows; the others stay. Limits: ignores groups, and so may increase discrimination as well as
+    reduce it; a baseline for ``fair_smote``.
     """
 
     name = "smote"
@@ -44,7 +38,8 @@ class Smote(PreProcessing):
     version = "1"
     randomised = True
 
-    neighbours: Annotated[int, Interval(1, 100)] = 5  # named in experiment files and in every seed
+    # Number of neighbors that vote besides the row itself; all, if there are fewer.
+    neighbours: Annotated[int, Interval(1, 100)] = 5
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         favorable = int(np.count_nonzero(train.y))
@@ -60,27 +55,20 @@ class Smote(PreProcessing):
 class FairSmote(PreProcessing):
     r"""Make up rows until both labels of both groups are equally frequent, and leave out biased ones.
 
-    Idea: every cell of group and label is raised to the size of the largest one. A synthetic row descends
-    from a row p of the cell and its two nearest neighbors a and b there, by the value difference metric (see
-    ``smote``). Each of its columns is mutated with probability ``crossover``: an unordered one takes the
-    state of p, a or b, each with probability 1/3; an ordered one, in whole states and never beyond the first
-    and the last, :math:`p + \mathrm{mutation}\,(a - b)`. The other columns are p's. Then situation testing:
-    a logistic regression is trained on the balanced rows, with half the squared norm of its coefficients
-    beside the summed loss, and rows whose predicted label changes with the group (deprived to the most
-    frequent favored state, favored to deprived) are left out.
+    Idea: every cell of group and label grows to the size of the largest cell. A synthetic row descends from a
+    row p of the cell and its nearest neighbors a and b there, by the distance of ``smote``. Each column
+    mutates with probability ``crossover``; the others are p's. An unordered column takes the state of p, a or
+    b, each with probability 1/3. An ordered column takes :math:`p + \mathrm{mutation}\,(a - b)`, rounded to a
+    state and never beyond the first or last state.
 
-    Changes: adds rows, and leaves out rows; none is altered. Limits: where equal rows abound a row's nearest
-    neighbors equal it, and a synthetic row is a copy; situation testing leaves the cells no longer of equal
-    size, and where the group decides much it leaves out many rows; declines a table with an empty cell.
+    Situation testing then leaves out rows whose predicted label changes with the group: deprived to the most
+    frequent favored state, favored to deprived. A logistic regression on the balanced rows predicts the
+    label. Half the squared norm of its coefficients is added to the summed loss.
 
-    Parameters
-    ----------
-    crossover : float in [0, 1], default 0.8
-        Probability with which a column is mutated.
-    mutation : float in [0, 1], default 0.8
-        Share of the difference between the neighbors that is added to an ordered column.
-    situation_testing : bool, default True
-        Whether biased rows are left out.
+    Changes: adds rows, and leaves out rows; none is altered. Limits: where many rows are equal, a synthetic
+    row is a copy, because a row's nearest neighbors equal it. After situation testing the cells are no longer
+    of equal size, and where the group decides much, few rows may be left. Declines a table with an empty
+    cell.
     """
 
     name = "fair_smote"
@@ -92,20 +80,18 @@ class FairSmote(PreProcessing):
     version = "1"
     randomised = True
 
-    crossover: Annotated[float, Interval(0, 1)] = 0.8
+    crossover: Annotated[float, Interval(0, 1)] = 0.8  # probability that a column mutates
+    # Share of the neighbors' difference that is added to an ordered column.
     mutation: Annotated[float, Interval(0, 1)] = 0.8
-    situation_testing: bool = True
+    situation_testing: bool = True  # whether biased rows are left out
 
     def skip(self, train: Table) -> str | None:
-        """Decline a table with an empty cell, which has no rows to make others from."""
-        for (d, y), count in np.ndenumerate(cell_counts(train)):
-            if count == 0:
-                return f"no training row is ({CELL_NAMES[d][y]}), and a synthetic row needs a parent"
-        return None
+        """Decline a table with an empty cell: no row there can have children."""
+        return empty_cell(cell_counts(train), "and a synthetic row needs a parent")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         counts = cell_counts(train)
-        made = [np.empty((0, len(train.schema.columns)), dtype=CODE_DTYPE)]
+        children = [np.empty((0, len(train.schema.columns)), dtype=CODE_DTYPE)]
         for (d, y), count in np.ndenumerate(counts):
             if count == counts.max():
                 continue
@@ -114,12 +100,12 @@ class FairSmote(PreProcessing):
             parents = np.resize(np.arange(len(rows)), int(counts.max() - count))
             nearest = np.resize(_nearest(train, rows, 2).T, (2, len(rows)))  # a single neighbor is both
             family = train.codes[np.vstack([rows, rows[nearest]])[:, parents]]
-            made.append(self._children(family, train, tools.rng))
-        balanced = _extended(train, np.vstack(made))
+            children.append(self._children(family, train, tools.rng))
+        balanced = _extended(train, np.vstack(children))
         return Prepared(balanced.take(_unbiased(balanced)) if self.situation_testing else balanced)
 
     def _children(self, family: Codes, train: Table, rng: np.random.Generator) -> Codes:
-        """Return children, shape (n, n_columns), of rows and two neighbors, shape (3, n, n_columns)."""
+        """Return children, shape (n, n_columns), of rows and their two neighbors, shape (3, n, n_columns)."""
         parent, a, b = family
         ordered = train.schema.ordered
         moved = np.rint(parent + self.mutation * (a - b)).clip(0, train.schema.cardinalities - 1)
@@ -129,10 +115,9 @@ class FairSmote(PreProcessing):
 
 
 def _nearest(train: Table, rows: Rows, neighbors: int) -> Rows:
-    """Return which of the given rows are nearest to each of them, itself excepted, shape (n_rows, k).
+    """Return the positions in ``rows`` of each row's nearest other rows, shape (n_rows, k).
 
-    The numbers are positions in ``rows``; k is ``neighbors`` or, if there are fewer, all others, and a row
-    that is alone is its own neighbor.
+    k is ``neighbors``, or the number of other rows if it is less. A single row is its own neighbor.
     """
     from scipy.spatial import KDTree
 
@@ -140,18 +125,18 @@ def _nearest(train: Table, rows: Rows, neighbors: int) -> Rows:
         return np.zeros((1, 1), dtype=np.intp)
     # The state's rate of favorable labels as coordinate makes the value difference metric Euclidean.
     points = np.empty((len(rows), train.features.shape[1]))
-    for place, codes in enumerate(train.features.T):
+    for column, codes in enumerate(train.features.T):
         count, favorable = np.bincount(codes), np.bincount(codes, train.y)
-        points[:, place] = (favorable / np.maximum(count, 1))[codes[rows]]
+        points[:, column] = (favorable / np.maximum(count, 1))[codes[rows]]
     k = min(neighbors, len(rows) - 1)
-    found = np.asarray(KDTree(points).query(points, k + 1)[1], dtype=np.intp)
-    others = found != np.arange(len(rows))[:, None]
-    others[others.all(axis=1), -1] = False  # more equal rows than asked for: the row itself is not among them
-    return np.asarray(found[others]).reshape(len(rows), k)
+    nearest = np.asarray(KDTree(points).query(points, k + 1)[1], dtype=np.intp)
+    others = nearest != np.arange(len(rows))[:, None]
+    others[others.all(axis=1), -1] = False  # the row itself is missing: more than k rows equal it
+    return np.asarray(nearest[others]).reshape(len(rows), k)
 
 
 def _most_voted(family: Codes, cardinalities: NDArray[np.int64], rng: np.random.Generator) -> Codes:
-    """Return the state that most members of each family have, shape (n, n_columns); its first breaks ties."""
+    """Return each family's most frequent states, shape (n, n_columns); its first member breaks ties."""
     voted = family[:, 0].copy()
     everyone = np.arange(len(family))
     for i, states in enumerate(cardinalities):
@@ -164,19 +149,19 @@ def _most_voted(family: Codes, cardinalities: NDArray[np.int64], rng: np.random.
 
 
 def _unbiased(table: Table) -> NDArray[np.bool_]:
-    """Say which rows a logistic regression labels alike in either group, shape (n_rows,)."""
+    """Return whether a logistic regression gives each row one label in both groups, shape (n_rows,)."""
     encoding = Encoding.of(table, use_sensitive=True, treatment="categorical")
     design = Design.of(table, encoding, table.y)
     loss = LogisticLoss(design, ridge=1 / len(table))
-    theta, _ = minimize(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
+    theta, _ = minimize(loss, np.zeros(encoding.matrix.shape[1]), problem="situation testing")
     schema = table.schema
     favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
     frequent = np.bincount(table.codes[:, schema.sensitive_index], minlength=len(schema.groups))
     deprived = max(schema.deprived_codes, key=frequent.__getitem__)
     exchanged = np.where(table.deprived, favored, deprived)
-    other = table.with_column(schema.sensitive_feature, exchanged)
-    label, label_there = (encoding.scores(encoding.codes(t), theta) > 0 for t in (table, other))
-    return np.asarray(label == label_there)
+    counterfactual = table.with_column(schema.sensitive_feature, exchanged)
+    labels = [encoding.scores(encoding.codes(t), theta) > 0 for t in (table, counterfactual)]
+    return np.asarray(labels[0] == labels[1])
 
 
 def _extended(table: Table, codes: Codes) -> Table:

@@ -1,4 +1,4 @@
-"""Thresholds for each group (Hardt et al. 2016), as fairlearn optimizes them."""
+"""Thresholds for each group (Hardt et al. 2016), optimized by fairlearn."""
 
 from __future__ import annotations
 
@@ -17,25 +17,14 @@ from benchmark.techniques.registry import register
 class ThresholdOptimizer(ErrorRatePostProcessing):
     """Give each group its own thresholds, between which chance decides, under a constraint of equal rates.
 
-    Idea: the points that the thresholds of a group reach in the plane of two rates, and the mixtures of two
-    thresholds in between, have a concave upper hull. Of all points at which the groups' constrained rate is
-    the same, taken at a thousand steps from 0 to 1, the best by the objective on the held-out rows is chosen;
-    for equalized odds the lowest of the groups' hulls limits all, and the others come down to it by answering
-    some rows at random. fairlearn's implementation is called.
+    Idea: the thresholds of a group, and mixtures of two thresholds, reach points in the plane of two rates,
+    which have a concave upper hull. Candidates are the points at which the groups' constrained rate is the
+    same, in a thousand steps from 0 to 1. The best by the objective on the held-out rows is taken. For
+    equalized odds the lowest of the groups' hulls limits all, and the other groups come down to it by random
+    answers to some rows. Runs fairlearn's ``ThresholdOptimizer``.
 
     Changes: predictions. Limits: members of the two groups with equal scores get different answers, and two
-    members of one group may, by lot.
-
-    Parameters
-    ----------
-    constraint : {"demographic_parity", "equalized_odds", "true_positive_rate_parity", \
-"false_positive_rate_parity"}, default "demographic_parity"
-        What is made equal: the rate of favorable answers, both error rates, the true positive rate (equal
-        opportunity), or the false positive rate.
-    objective : {"accuracy", "balanced_accuracy"}, default "accuracy"
-        What is maximized; under a single constrained rate, the mean of the groups' own, weighted by size.
-    holdout
-        See :class:`PostProcessing`.
+    members of one group may, at random.
     """
 
     name = "threshold_optimizer"
@@ -48,9 +37,12 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
     intersections = True
     packages = ("fairlearn",)
 
+    # The rate to make equal: the rate of favorable answers, both error rates, the true positive rate (equal
+    # opportunity), or the false positive rate.
     constraint: Literal[
         "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
     ] = "demographic_parity"
+    # The quantity to maximize; under a single constrained rate, the groups' mean, weighted by size.
     objective: Objective = "accuracy"
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
@@ -78,7 +70,7 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
 
 
 def first_column() -> Any:
-    """Return a fitted estimator that predicts its first feature: how scores reach a library of estimators."""
+    """Return a fitted estimator that predicts its first feature, so that scores reach a library."""
     from sklearn.base import BaseEstimator
 
     class FirstColumn(BaseEstimator):  # type: ignore[misc]

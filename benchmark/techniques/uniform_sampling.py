@@ -13,10 +13,10 @@ from benchmark.techniques.registry import register
 class UniformSampling(PreProcessing):
     """Copy and leave out rows at random until label and group are independent.
 
-    Idea: reweighing in whole rows. Each cell of group s and label y is brought to P(s) P(y) n rows: a cell
-    that is too small is copied whole as often as fits and filled up with a random draw without replacement;
-    one that is too large keeps a random draw. Changes: which rows there are and how often; the sizes of
-    groups and classes stay. Limits: declines a table with an empty cell, which leaves no row to copy.
+    Idea: reweighing in whole rows. Each cell of group s and label y gets P(s) P(y) n rows. A cell that is too
+    small is copied whole as often as fits; a random draw without replacement fills the rest. A cell that is
+    too large keeps a random draw. Changes: how often each row is there; the sizes of groups and classes stay.
+    Limits: declines a table with an empty cell, which leaves no row to copy.
     """
 
     name = "uniform_sampling"

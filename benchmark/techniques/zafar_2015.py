@@ -22,56 +22,45 @@ from benchmark.techniques.constrained_logistic import (
 )
 from benchmark.techniques.registry import register
 
-_EQUAL = 1e-9  # what counts as equal covariances
+_EQUAL = 1e-9  # covariances that differ by less are equal
 _ON_BOUND = 1e-6  # share by which the loss may miss its bound
-_ROOT = 1e-12  # by how much the root of what the loss has gained may miss that of the bound
+_ROOT = 1e-12  # tolerance of the root of the loss's gain on its path to the bound
 _POINTS = 60  # of a path; 4 to 10 suffice
-_SLACK = 1e-9  # by how much a row's score may miss its bound
+_SLACK = 1e-9  # a row's score may miss its bound by this much
 _MARGIN = 1e-4  # distance to the boundary that keeps a guarded row on its side in spite of the slack
-_CUTS = 100  # bounds that join the working set at a time
-_ROUNDS = 200  # of joining; 5 to 30 suffice
+_CUTS = 100  # bounds that join the working set in a round
+_ROUNDS = 200  # of the working set; 5 to 30 suffice
 
 
 @register
 class Zafar2015(ConstrainedLogistic):
     r"""Logistic regression whose distance to the boundary does not covary with the group.
 
-    Idea: the covariance :math:`\frac1n\sum_i (z_i - \bar z)\,\theta^\top x_i` of the group z (1 for the
-    favored, 0 for the deprived) and the signed distance to the boundary stands in for the difference of the
-    groups' rates of positive predictions, and unlike it is linear in :math:`\theta`. With L the mean logistic
-    loss and :math:`\theta^*` its minimum:
+    Idea: the difference of the groups' rates of positive predictions is not linear in :math:`\theta`. Its
+    proxy is: the covariance :math:`\frac1n\sum_i (z_i - \bar z)\,\theta^\top x_i` of the group z (1 for the
+    favored, 0 for the deprived) and the signed distance to the boundary. With L the mean logistic loss and
+    :math:`\theta^*` its minimum:
 
     - ``fairness``: the smallest L for which :math:`|\mathrm{cov}| \le` ``threshold``;
     - ``accuracy``: the smallest :math:`|\mathrm{cov}|` for which
       :math:`L(\theta) \le (1 + \gamma) L(\theta^*)`;
-    - ``misclassification``: the smallest :math:`|\mathrm{cov}|` for which no member of the favored group
-      whom :math:`\theta^*` predicts positive is predicted negative, and everyone else's own loss stays within
-      :math:`(1 + \gamma)` times what it is at :math:`\theta^*`;
-    - ``none``: nothing is constrained, and :math:`\theta^*` is taken.
+    - ``misclassification``: the smallest :math:`|\mathrm{cov}|` under a bound for each row. Members of the
+      favored group whom :math:`\theta^*` predicts positive stay positive. The loss of everyone else stays
+      within :math:`(1 + \gamma)` times the loss at :math:`\theta^*`;
+    - ``none``: :math:`\theta^*`, without a constraint.
 
-    The second and the third problem leave open which of several equally fair solutions is meant, and often
-    infinitely many have covariance 0. Taken is the one nearest to :math:`\theta^*` in the Euclidean distance
-    of the coefficients: a fair classifier that differs as little as can be from the one that it corrects.
+    The second and the third problem may have several equally fair solutions, often infinitely many with
+    covariance 0. The result is the solution whose coefficients are nearest to :math:`\theta^*` in Euclidean
+    distance.
 
-    Convergence is reported in steps and residual: for ``fairness`` Newton steps and how far the loss may be
-    from its minimum; for ``accuracy`` points of the path that were looked at and the share by which the loss
-    misses its bound; for ``misclassification`` rounds of the working set and how far a score misses
-    its bound.
+    Convergence is reported in steps and a residual. For ``fairness`` these are Newton steps and the distance
+    of the loss from its minimum. For ``accuracy`` they are points of a path and the share by which the loss
+    misses its bound. For ``misclassification`` they are rounds of the working set and the distance by which a
+    score misses its bound.
 
     Changes: training only. Limits: a covariance of 0 does not make the rates of positive predictions equal;
-    it fails where the groups' distances are distributed in different shapes.
-
-    Parameters
-    ----------
-    constraint : {"fairness", "accuracy", "misclassification", "none"}, default "fairness"
-        What is constrained, see above.
-    threshold : float >= 0, default 0.0
-        Bound of the covariance, for ``fairness``.
-    gamma : float >= 0, default 0.5
-        Share by which the loss may exceed its minimum, for the other two. For ``misclassification`` the
-        published experiments used 1000.
-    use_sensitive, treatment, positive
-        See :class:`ConstrainedLogistic`. Only ``misclassification`` depends on which label is positive.
+    it fails where the groups' distances are distributed in different shapes. Only ``misclassification``
+    depends on which label is positive.
     """
 
     name = "zafar_2015"
@@ -85,8 +74,11 @@ class Zafar2015(ConstrainedLogistic):
 
     unconstrained: ClassVar = {"constraint": "none", "threshold": 0.0, "gamma": 0.5, "positive": "favorable"}
 
+    # The problem, see above.
     constraint: Literal["fairness", "accuracy", "misclassification", "none"] = "fairness"
-    threshold: Annotated[float, Interval(0)] = 0.0
+    threshold: Annotated[float, Interval(0)] = 0.0  # bound of the covariance, for ``fairness``
+    # Share by which the loss may exceed its minimum, for ``accuracy`` and ``misclassification``. For the
+    # latter the published experiments used 1000.
     gamma: Annotated[float, Interval(0)] = 0.5
 
     search_space = (
@@ -112,13 +104,13 @@ class Zafar2015(ConstrainedLogistic):
 
 
 def _best_at(loss: LogisticLoss, level: float, start: Array) -> tuple[Array, Convergence]:
-    """Minimize the loss among the coefficients of one covariance."""
+    """Return the coefficients of least loss with a given covariance, and the convergence."""
     normal = loss.design.covariance
-    return minimize(loss, moved_to(start, normal, level), normal=normal, what="fairness constraint")
+    return minimize(loss, moved_to(start, normal, level), normal=normal, problem="fairness constraint")
 
 
 def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Array, Convergence]:
-    """Minimize the absolute covariance, and then the distance to ``free``, under a bound of the loss."""
+    """Return the coefficients of least covariance, then nearest to ``free``, under a bound of the loss."""
     normal, lowest = loss.design.covariance, loss.value(free)
     bound = (1 + gamma) * lowest
     if bound <= lowest:
@@ -126,15 +118,15 @@ def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Arra
     nearest = moved_to(free, normal, 0.0)
     if loss.value(nearest) <= bound:
         return nearest, Convergence(0, 0.0, _ON_BOUND)
-    # Were the loss a parabola, the root of what it has gained would be linear along the first path, and its
-    # inverse, where little curves beside the pull, along the second one.
+    # For a parabolic loss, the root of its gain is linear along the first path. Along the second path, where
+    # the pull dominates the curvature, the inverse of the root is linear.
     best, _ = _best_at(loss, 0.0, free)
     least = loss.value(best)
-    if least > bound:  # covariance 0 is out of reach: go from free towards its best
-        path: _Path = _Lowered(loss, free, best)
+    if least > bound:  # covariance 0 is out of reach: go from free toward its best
+        path = _lowered(loss, free, best)
         ends, high, power, base = (free, best), 1.0, 0.5, lowest
-    else:  # it is within reach: pull its best towards free
-        path = _Pulled(loss, free, best)
+    else:  # it is within reach: pull its best toward free
+        path = _pulled(loss, free, best)
         ends, high, power, base = (nearest, path(1.0)), np.inf, -0.5, min(least, bound * (1 - 1e-12))
 
     def missed(theta: Array) -> float:
@@ -150,59 +142,52 @@ def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Arra
 _Path: TypeAlias = Callable[[float], Array]
 
 
-class _Lowered:
-    """Best coefficients of a covariance lowered by a share of what it is at ``free``."""
-
-    def __init__(self, loss: LogisticLoss, free: Array, best: Array) -> None:
-        self.loss, self.free, self.best = loss, free, best
-        self.covariance = float(loss.design.covariance @ free)
-
-    def __call__(self, share: float) -> Array:
-        start = self.free + share * (self.best - self.free)
-        return _best_at(self.loss, (1 - share) * self.covariance, start)[0]
+def _lowered(loss: LogisticLoss, free: Array, best: Array) -> _Path:
+    """Return a path of best coefficients, whose covariance at ``free`` is lowered by a share."""
+    covariance = float(loss.design.covariance @ free)
+    return lambda share: _best_at(loss, (1 - share) * covariance, free + share * (best - free))[0]
 
 
-class _Pulled:
-    """Best coefficients of covariance 0 under a pull of given inverse towards ``free``."""
+def _pulled(loss: LogisticLoss, free: Array, best: Array) -> _Path:
+    """Return a path of best coefficients of covariance 0, under a pull of given inverse toward ``free``."""
+    normal, last = loss.design.covariance, best
 
-    def __init__(self, loss: LogisticLoss, free: Array, best: Array) -> None:
-        self.loss, self.free, self.reached = loss, free, best
+    def path(inverse: float) -> Array:
+        nonlocal last  # the best start of the next search
+        objective = LogisticLoss(loss.design, loss.ridge, free, 1.0 / inverse)
+        last, _ = minimize(objective, last, normal=normal, problem="accuracy constraint")
+        return last
 
-    def __call__(self, inverse: float) -> Array:
-        objective = LogisticLoss(self.loss.design, self.loss.ridge, self.free, 1.0 / inverse)
-        normal = self.loss.design.covariance
-        # The last solution is the best place to start from.
-        self.reached, _ = minimize(objective, self.reached, normal=normal, what="accuracy constraint")
-        return self.reached
+    return path
 
 
 def _on_bound(
     path: _Path, missed: Callable[[Array], float], ends: tuple[float, float], high: float
 ) -> tuple[Array, int]:
-    """Return where on a path nothing is missed, by secants within a bracket, and the points looked at.
+    """Return the root of ``missed`` along a path, by secants within a bracket, and the number of points.
 
-    What is missed grows along the path; given is what it is at 0, negative, and at 1.
+    ``missed`` grows along the path. ``ends`` are its values at 0, which is negative, and at 1.
     """
-    low, before, there = 0.0, (0.0, ends[0]), (1.0, ends[1])
+    low, before, point = 0.0, (0.0, ends[0]), (1.0, ends[1])
     for taken in range(1, _POINTS):
-        if there[1] < 0:
-            low = max(low, there[0])
+        if point[1] < 0:
+            low = max(low, point[0])
         else:
-            high = min(high, there[0])
-        secant = there[0] - there[1] * (there[0] - before[0]) / (there[1] - before[1])
+            high = min(high, point[0])
+        secant = point[0] - point[1] * (point[0] - before[0]) / (point[1] - before[1])
         middle = (low + high) / 2 if np.isfinite(high) else 10 * low
         argument = float(secant if low < secant < high else middle)
         theta = path(argument)
-        before, there = there, (argument, missed(theta))
-        if abs(there[1]) <= _ROOT or there[1] == before[1]:
+        before, point = point, (argument, missed(theta))
+        if abs(point[1]) <= _ROOT or point[1] == before[1]:
             return theta, taken
     return theta, _POINTS
 
 
 def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array, Convergence]:
-    """Minimize the absolute covariance, and then the distance to ``free``, under bounds for each row.
+    """Return the coefficients of least covariance, then nearest to ``free``, under bounds for each row.
 
-    All bounds are linear, but few are active: those that a solution breaks join the working set of the next.
+    All bounds are linear, but few are active: broken bounds join the working set of the next solution.
     """
     bounds = _Bounds.of(design, free, gamma)
     normal, most = design.covariance, float(design.covariance @ free)
@@ -211,11 +196,11 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array,
         theta = _nearest(free, normal, level, *bounds.halfspaces(working))
         if theta is None:  # the working set allows no covariance so small
             least = max(_least_covariance(normal, *bounds.halfspaces(working)), _enlarged(abs(level)))
-            if least >= abs(most):  # free itself keeps all bounds
+            if least >= abs(most):  # free itself meets all bounds
                 return free, Convergence(taken + 1, max(float(bounds.missing(free).max()), 0.0), _SLACK)
             level = float(np.copysign(least, most))
             continue
-        # Done where no row misses its bound; else the worst bounds join the working set.
+        # Done if no row misses its bound; else the worst bounds join the working set.
         missing = bounds.missing(theta)
         worst = float(missing.max())
         if worst <= _SLACK:
@@ -223,7 +208,7 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array,
         missing[working] = 0.0
         broken = np.argsort(-missing, kind="stable")[:_CUTS]
         broken = broken[missing[broken] > 0.0]
-        if not len(broken):  # all that is missed is in the working set already: only rounding is left
+        if not len(broken):  # all broken bounds are in the working set: only rounding is left
             break
         working = np.concatenate([working, broken])
     raise NotConvergedError("misclassification constraint", taken + 1, worst, _SLACK)
@@ -231,9 +216,9 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array,
 
 @dataclass(frozen=True, eq=False)
 class _Bounds:
-    """Bounds of the score of each distinct row, shape (n_distinct,); infinite where there is none.
+    """Bounds of each distinct row's score, shape (n_distinct,); infinite where there is none.
 
-    Bound i < n_distinct is the lower one of row i, bound n_distinct + i its upper one.
+    Bound i < n_distinct is row i's lower bound, bound n_distinct + i its upper bound.
     """
 
     design: Design
@@ -245,7 +230,7 @@ class _Bounds:
         scores = design.scores(free)
         occurs = design.weight > 0
         guarded = occurs[:, 0].any(axis=1) & (scores > 0)  # favored rows that free predicts positive
-        # What a loss bound asks of all other rows; where both labels occur, of each.
+        # Rows of a bounded loss, by label: all that are not guarded.
         bound = np.where(guarded[:, None], occurs[:, 1], occurs.any(axis=1))
         lower = np.where(bound[:, 1], _least_score(scores, gamma), -np.inf)
         upper = np.where(bound[:, 0], -_least_score(-scores, gamma), np.inf)
@@ -253,19 +238,19 @@ class _Bounds:
         return cls(design, np.maximum(lower, guard), upper)
 
     def missing(self, theta: Array) -> Array:
-        """Return by how much coefficients miss each bound, shape (2 n_distinct,); negative if they do not."""
+        """Return the distance by which each bound is missed, shape (2 n_distinct,); negative if it is met."""
         scores = self.design.scores(theta)
         return np.concatenate([self.lower - scores, scores - self.upper])
 
     def halfspaces(self, chosen: NDArray[np.intp]) -> tuple[Array, Array]:
-        """Return some bounds as rows and offsets of rows·theta >= offset."""
+        """Return some bounds as rows and offsets, so that rows·theta >= offsets."""
         row, is_upper = chosen % len(self.lower), chosen >= len(self.lower)
         sign = np.where(is_upper, -1.0, 1.0)
         return sign[:, None] * self.design.rows(row), np.where(is_upper, -self.upper[row], self.lower[row])
 
 
 def _least_score(score: Array, gamma: float) -> Array:
-    """Return the score, shape as given, at which log(1 + exp(-score)) is (1 + gamma) times what it is."""
+    """Return the scores, shape as given, at which log(1 + exp(-score)) is (1 + gamma) times its value."""
     loss = (1 + gamma) * np.logaddexp(0.0, -score)
     # log(exp(loss) - 1), written so that neither a small nor a large loss loses its digits
     return np.asarray(-(loss + np.log(-np.expm1(-loss))))
@@ -290,7 +275,7 @@ def _nearest(anchor: Array, normal: Array, level: float, rows: Array, offsets: A
         return None
     residual = matrix @ solution - target
     step = -residual[:-1] / residual[-1]
-    # What rounding has left of the active bounds: where the set is all but empty, that may be much.
+    # Correct the rounding of active bounds, which is large where the set is nearly empty.
     active = solution > 0
     short = matrix[-1] - step @ along.T
     step += np.linalg.lstsq(along[active], short[active])[0]
@@ -298,12 +283,12 @@ def _nearest(anchor: Array, normal: Array, level: float, rows: Array, offsets: A
 
 
 def _least_covariance(normal: Array, rows: Array, offsets: Array) -> float:
-    """Return the least absolute normal·point, a little enlarged, for which rows·point >= offsets."""
+    """Return the least absolute normal·point with rows·point >= offsets, a little enlarged."""
     from scipy.optimize import linprog
 
     n = len(normal)
     constraints = np.vstack([np.c_[-rows, np.zeros(len(rows))], np.r_[normal, -1.0], np.r_[-normal, -1.0]])
-    found = linprog(
+    solution = linprog(
         np.r_[np.zeros(n), 1.0],
         A_ub=constraints,
         b_ub=np.r_[-offsets, 0.0, 0.0],
@@ -311,9 +296,9 @@ def _least_covariance(normal: Array, rows: Array, offsets: Array) -> float:
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if found.x is None:
-        raise NotConvergedError("misclassification constraint", int(found.nit), np.inf, _SLACK)
-    return _enlarged(float(found.x[-1]))
+    if solution.x is None:
+        raise NotConvergedError("misclassification constraint", int(solution.nit), np.inf, _SLACK)
+    return _enlarged(float(solution.x[-1]))
 
 
 def _enlarged(level: float) -> float:

@@ -20,9 +20,9 @@ _GAP = 1e-8  # of each step's problem
 _HIGHEST_TAU = 1e4  # enough to meet the bounds; more only stiffens the problems
 _HINGE = 0.05  # width of the rounded corner of max(0, score)
 _CORNER = 1e-4  # width of the rounded corner of max(0, violation)
-_REACH = 0.3  # distance to the boundary up to which rows may come to a corner before the model is renewed
-_MOVED = 0.02  # change of the scores up to which the loss is a parabola but for 1e-8
-_LOOSE = 0.1  # share of the gain that is left for later while the model may have to be renewed
+_REACH = 0.3  # largest distance to the boundary of rows that may reach a corner while a model holds
+_MOVED = 0.02  # change of the scores up to which the loss is a parabola, to within 1e-8
+_LOOSE = 0.1  # share of the gain that a descent leaves while its model may not hold
 _ROUNDS = 100  # of models for a problem, and of steps for a model; 1 to 10 suffice
 
 
@@ -30,44 +30,31 @@ _ROUNDS = 100  # of models for a problem, and of steps for a model; 1 to 10 suff
 class Zafar2017(ConstrainedLogistic):
     r"""Logistic regression whose misclassifications do not covary with the group.
 
-    Idea: the covariance of the group and the distance by which a row is misclassified stands in for the
-    difference of the groups' false positive or false negative rates. With :math:`g_i = \min(0, y_i
-    \theta^\top x_i)` for the rows of the negative class (``fpr``) or of the positive class (``fnr``) and 0
-    for all others, and :math:`N_0, N_1` rows of the deprived and the favored group, it is
+    Idea: the covariance of the group and a row's distance of misclassification is a proxy. It stands for the
+    difference of the groups' false positive or false negative rates. Let
+    :math:`g_i = \min(0, y_i \theta^\top x_i)` for the rows of the negative class (``fpr``) or of the positive
+    class (``fnr``), and 0 for all others. With :math:`N_0, N_1` rows of the deprived and the favored group,
+    the covariance is
 
     .. math:: \frac1N \Big( \frac{N_0}{N} \sum_{favored} g_i - \frac{N_1}{N} \sum_{deprived} g_i \Big),
 
-    whose absolute value is bounded. Each sum is concave, so the bound is a difference of convex functions:
-    disciplined convex-concave programming replaces, time and again, the concave part by its tangent and
-    minimizes the loss plus tau times the violations; tau grows by the factor mu each time, up to 10,000. The
-    first tangents are taken at the unconstrained optimum.
+    whose absolute value is bounded. Each sum is concave, so the bound is a difference of convex functions.
+    Each step of disciplined convex-concave programming replaces the concave part by its tangent and minimizes
+    the loss plus tau times the violations. Then tau grows by the factor mu, up to 10,000. The first tangents
+    are taken at the unconstrained optimum.
 
-    Changes: training only. Limits: a local method; with a bound of 0 it moves little once the constraint is
-    met, because every tangent touches the constraint where it stands. The covariance weighs misclassified
-    rows by their distance, so that equal covariances need not be equal rates. Where a group has no row of the
-    constrained class, a bound of 0 asks of the other group to make no mistake at all.
+    Changes: training only. Limits: a local method. With a bound of 0 it moves little once the constraint is
+    met, because every tangent touches the constraint at the current point. The covariance weighs
+    misclassified rows by their distance, so equal covariances need not be equal rates. Where a group has no
+    row of the constrained class, a bound of 0 allows the other group no mistake at all. The other label as
+    positive class exchanges the two rates.
 
-    The corners of min(0, ·) are rounded over a width of 0.05, which makes every problem smooth; each term is
-    thereby off by at most 0.00625. The fit has converged when the loss changes by at most 1e-6 from one
-    problem to the next and no bound is missed by more than 0.001, which is the residual that is reported.
-    The authors' own program ends earlier (``stopping_rule="small_change"``), in the second step at the
-    earliest: when loss and penalized cost, the loss plus tau times the violations, both change by at most
-    0.001, the larger of which is then the residual. Bounds may be missed by any amount.
-
-    Parameters
-    ----------
-    constraint : {"fpr", "fnr", "fpr_fnr", "none"}, default "fpr_fnr"
-        Rates that are constrained: false positive, false negative, both, or none.
-    threshold : float >= 0, default 0.0
-        Bound of the absolute covariance.
-    tau : float > 0, default 5.0
-        Weight of the violations at first.
-    mu : float >= 1, default 1.2
-        Factor by which tau grows.
-    stopping_rule : {"feasible", "small_change"}, default "feasible"
-        Whether the procedure ends where the bounds are met, or as the authors' program does.
-    use_sensitive, treatment, positive, ridge
-        See :class:`ConstrainedLogistic`. Calling the other label positive exchanges the two rates.
+    The corners of min(0, ·) are rounded over a width of 0.05, which makes every problem smooth and changes
+    each term by at most 0.00625. The fit has converged when the loss changes by at most 1e-6 in a step and no
+    bound is missed by more than 0.001. The residual is the largest miss. The authors' program ends earlier
+    (``stopping_rule="small_change"``), but not in the first step: when loss and penalized cost both change by
+    at most 0.001. The penalized cost is the loss plus tau times the violations. The residual is then the
+    larger change, and bounds may be missed by any amount.
     """
 
     name = "zafar_2017"
@@ -85,10 +72,12 @@ class Zafar2017(ConstrainedLogistic):
         **{"stopping_rule": "feasible", "positive": "favorable"},
     }
 
+    # Constrained rates: false positive, false negative, both, or none.
     constraint: Literal["fpr", "fnr", "fpr_fnr", "none"] = "fpr_fnr"
-    threshold: Annotated[float, Interval(0)] = 0.0
-    tau: Annotated[float, Interval(1e-3, 1e5)] = 5.0
-    mu: Annotated[float, Interval(1, 10)] = 1.2
+    threshold: Annotated[float, Interval(0)] = 0.0  # bound of the absolute covariance
+    tau: Annotated[float, Interval(1e-3, 1e5)] = 5.0  # first weight of the violations
+    mu: Annotated[float, Interval(1, 10)] = 1.2  # growth factor of tau
+    # Whether the procedure ends when the bounds are met, or like the authors' program.
     stopping_rule: Literal["feasible", "small_change"] = "feasible"
 
     search_space = (Search("threshold", 1e-4, 0.3, log=True),)
@@ -103,7 +92,7 @@ class Zafar2017(ConstrainedLogistic):
         point, value = model.at(theta), model.loss_at(theta)
         tau, cost, force = self.tau, np.inf, np.zeros(len(mistakes.sign))
         for taken in range(_STEPS):
-            # Convex-concave step: the concave halves of the constraints are replaced by their tangents.
+            # Convex-concave step: tangents replace the concave halves of the constraints.
             problem = _Convexified(loss, mistakes, point, self.threshold, tau)
             point, force, model = _solved(problem, force, model)
             before, value = value, model.loss_at(point.theta)
@@ -115,7 +104,7 @@ class Zafar2017(ConstrainedLogistic):
                     return point.theta, Convergence(taken + 1, largest, _SMALL_CHANGE)
             elif change <= _CHANGE and violation <= _VIOLATION:
                 return point.theta, Convergence(taken + 1, max(violation, 0.0), _VIOLATION)
-            # Penalty: what the slack of the constraints costs grows from step to step.
+            # Penalty: the weight of violations grows from step to step.
             tau = min(self.mu * tau, _HIGHEST_TAU)
         if change > _CHANGE:
             raise NotConvergedError("loss of the convex-concave procedure", _STEPS, change, _CHANGE)
@@ -125,18 +114,18 @@ class Zafar2017(ConstrainedLogistic):
 class _Mistakes:
     """The convex sums whose differences are the covariances of group and misclassification.
 
-    There are two for each constrained rate, the favored's and then the deprived's. Rows of the negative class
-    count for the rate ``fpr``, those of the positive class for ``fnr``.
+    Each constrained rate has two: of the favored and then of the deprived. Rows of the negative class count
+    for the rate ``fpr``, rows of the positive class for ``fnr``.
     """
 
     def __init__(self, design: Design, rates: list[str]) -> None:
-        self.sign = np.repeat([1.0 if rate == "fpr" else -1.0 for rate in rates], 2)  # of wrong scores
+        self.sign = np.repeat([1.0 if rate == "fpr" else -1.0 for rate in rates], 2)  # sign of wrong scores
         self.other = np.arange(len(self.sign)) ^ 1  # the sum that is subtracted from each
         members = design.weight.sum(axis=(0, 2))
         # Weight of each row in each sum, shape (n_sums, n_distinct).
         by_rate = [design.weight[:, :, int(rate == "fnr")].T * members[::-1, None] for rate in rates]
         self.weight = np.vstack(by_rate)
-        self.counts = self.weight.any(axis=0)  # which rows have any
+        self.counts = self.weight.any(axis=0)  # rows with any weight
 
     def sums(self, scores: Array) -> Array:
         """Return the sums of the distances by which rows are misclassified, shape (n_sums,)."""
@@ -145,7 +134,7 @@ class _Mistakes:
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Coefficients, and what a model says of them."""
+    """Coefficients, and a model's values at them."""
 
     theta: Array
     scores: Array  # of the model's near rows, shape (n_near,)
@@ -154,10 +143,10 @@ class _Point:
 
 
 class _Model:
-    """Loss and sums about a point: the loss a parabola, the sums exact while few rows change sides.
+    """A model near a point: the loss as a parabola, and the sums exact while far rows keep their sides.
 
-    Rows near the boundary, where the corners are, are looked at one by one; the others' share of a sum is
-    linear as long as they stay on their side.
+    Rows near the boundary, where the corners are, enter the sums one by one. The share of far rows is linear
+    as long as they keep their sides.
     """
 
     def __init__(self, loss: LogisticLoss, mistakes: _Mistakes, center: Array) -> None:
@@ -168,7 +157,7 @@ class _Model:
         close = np.abs(self.scores) <= _REACH
         near, self.far = np.flatnonzero(mistakes.counts & close), np.flatnonzero(mistakes.counts & ~close)
         self.tree, self.weight = design.tree.take(near), np.ascontiguousarray(mistakes.weight[:, near])
-        # One pass over the rows for all gradients: the loss's, and those of the far rows' share of the sums.
+        # One pass over the rows for all gradients: of the loss, and of the far rows' share of the sums.
         slopes = np.zeros((len(slope), 1 + len(mistakes.sign)))
         slopes[:, 0] = slope
         far_weight = np.ascontiguousarray(mistakes.weight[:, self.far])
@@ -188,42 +177,42 @@ class _Model:
         return self.tree.scores(self.design.encoding.matrix @ theta)
 
     def at(self, theta: Array, scores: Array | None = None) -> _Point:
-        """Return the sums and their gradients; the near rows' scores need not be given."""
+        """Return the point of some coefficients; ``scores`` of the near rows are computed if left out."""
         scores = self.near_scores(theta) if scores is None else scores
         sums = self.linear @ theta + compiled(_hinges)(scores, self.weight, self.mistakes.sign)
         slopes = compiled(_hinge_slopes)(scores, self.weight, self.mistakes.sign)
         return _Point(theta, scores, sums, self.linear + self.design.moments(slopes, self.tree).T)
 
     def curvature(self, scores: Array, force: Array) -> Array:
-        """Return the Hessian of the loss and of the sums, each times its force."""
+        """Return the Hessian of the loss plus the sums, each times its force."""
         weight = (force @ self.weight) * (np.abs(scores) < _HINGE / 2) / _HINGE
         return np.asarray(self.hessian + self.design.gram(weight, self.tree))
 
     def holds(self, theta: Array) -> bool:
-        """Return whether the model is as good as exact."""
+        """Return whether the model is nearly exact at some coefficients."""
         scores = self.design.scores(theta)
         square = np.square(scores - self.scores)
-        ends = np.copysign(scores, scores * self.scores)[self.far]  # negative if on the other side
+        ends = np.copysign(scores, scores * self.scores)[self.far]  # negative after a change of sides
         return bool(self.everyone @ (square * square) <= _MOVED**4 and (ends > _HINGE / 2).all())
 
 
 @dataclass(frozen=True, eq=False)
 class _Convexified:
-    """The loss plus tau times the violations, in which each subtracted sum is replaced by its tangent."""
+    """The loss plus tau times the violations, with tangents in place of the subtracted sums."""
 
     loss: LogisticLoss
     mistakes: _Mistakes
-    start: _Point  # where the tangents are taken
+    start: _Point  # point of the tangents
     threshold: float  # bound of the covariances
     tau: float
 
     def violations(self, sums: Array, theta: Array) -> Array:
-        """Return each sum less the tangent of the other: bounds of a covariance and of its negative."""
+        """Return each sum less its counterpart's tangent and the threshold, shape (n_sums,)."""
         tangents = self.start.sums + self.start.gradients @ (theta - self.start.theta)
         return np.asarray(sums - tangents[self.mistakes.other] - self.threshold)
 
     def penalty(self, violations: Array) -> float:
-        """Return what violations, shape (n_sums,), cost."""
+        """Return the cost of violations, shape (n_sums,)."""
         return self.tau * float(_rounded(violations, _CORNER).sum())
 
     def value(self, theta: Array) -> float:
@@ -233,10 +222,9 @@ class _Convexified:
 
 
 def _solved(problem: _Convexified, force: Array, model: _Model) -> tuple[_Point, Array, _Model]:
-    """Minimize a problem from where its tangents are; ``model`` holds there.
+    """Return a problem's minimum, the forces of the violations there, and a model that holds there.
 
-    Returned are the minimum, the forces of the violations there, from which the next problem starts, and a
-    model that holds there.
+    The search starts at the point of the tangents, where ``model`` holds, with a first guess of the forces.
     """
     point, share = problem.start, _LOOSE
     for _ in range(_ROUNDS):
@@ -244,9 +232,9 @@ def _solved(problem: _Convexified, force: Array, model: _Model) -> tuple[_Point,
         if model.holds(end.theta):
             if promised <= _GAP:
                 return end, force, model
-            point, share = end, 0.0  # the model's minimum is not far: now to the end
+            point, share = end, 0.0  # the minimum is near: descend to the end
             continue
-        # Backtracking line search, with all rows, towards the minimum of a model that holds no more there.
+        # Backtracking line search, with all rows, toward a minimum where the model does not hold.
         before, length, theta = problem.value(point.theta), 1.0, end.theta
         while problem.value(theta) > before - 1e-4 * length * lower + _GAP / 10:
             length /= 2
@@ -261,21 +249,21 @@ def _solved(problem: _Convexified, force: Array, model: _Model) -> tuple[_Point,
 def _descended(
     problem: _Convexified, point: _Point, force: Array, model: _Model, share: float
 ) -> tuple[_Point, Array, float, float]:
-    """Minimize a problem as a model sees it, until a step promises less than a share of what is gained.
+    """Return the end of a descent in a model, the forces there, the last step's promise, and the gain.
 
-    Returned are the point reached, the forces there, what the last step promised, and what was gained.
+    The descent ends when a step promises less than a ``share`` of the gain so far.
     """
     sign = model.mistakes.sign
     tangents = problem.start.gradients[problem.mistakes.other]
     violations = problem.violations(point.sums, point.theta)
     first = value = model.loss_at(point.theta) + problem.penalty(violations)
     for _ in range(_ROUNDS):
-        # Composite Newton step: only loss and hinges are replaced by parabolas, the penalty is kept.
+        # Composite Newton step: parabolas replace the loss and the hinges, but not the penalty.
         theta, scores = point.theta, point.scores
         gradient = model.gradient + model.hessian @ (theta - model.center)
         hessian, ascents = model.curvature(scores, force), point.gradients - tangents
         step, force, promised = _composite_step(gradient, hessian, violations, ascents, problem.tau)
-        # Line search: the value is convex, and the sums change with the near rows' scores only.
+        # Line search: the value is convex, and only the near rows' scores change the sums nonlinearly.
         along, length = model.near_scores(step), 1.0
         if promised > _GAP:
             length = compiled(_step_length)(
@@ -298,10 +286,10 @@ def _descended(
 def _composite_step(
     gradient: Array, hessian: Array, violations: Array, ascents: Array, tau: float
 ) -> tuple[Array, Array, float]:
-    """Minimize a parabola plus tau times the rounded violations, which are linear in the step.
+    """Return the step to the minimum of a parabola plus tau times the rounded, linear violations.
 
-    Returned are the step, shape (n_features,), the force of each violation after it (the penalty's derivative
-    by it), and how much lower the model is.
+    The step has shape (n_features,). Also returned are the force of each violation after the step (the
+    penalty's derivative by the violation), and the decrease of the model.
     """
     solved = np.linalg.solve(hessian, np.vstack([gradient, ascents]).T).T
     newton, along = solved[0], solved[1:]
@@ -315,13 +303,13 @@ def _composite_step(
 
 
 def _forces(matrix: Array, offsets: Array, highest: float) -> Array:
-    # Minimize f·matrix·f / 2 - offsets·f over 0 <= f <= highest, two or four f: of all ways in which some f
-    # are at a bound and the gradient of the others is 0, the best one that keeps the bounds.
+    # Minimize f·matrix·f / 2 - offsets·f over 0 <= f <= highest, for two or four f. Each case puts some f at
+    # a bound and the gradient of the others at 0. The result is the best case within the bounds.
     m = len(offsets)
     best, least = np.zeros(m), np.inf
     force, system, between = np.zeros(m), np.zeros((m, m + 1)), np.zeros(m, dtype=np.intp)
-    for way in range(3**m):
-        n, rest = 0, way
+    for case in range(3**m):
+        n, rest = 0, case
         for i in range(m):
             force[i] = highest if rest % 3 == 1 else 0.0
             if rest % 3 == 2:
@@ -340,12 +328,12 @@ def _forces(matrix: Array, offsets: Array, highest: float) -> Array:
                     system[j, k] -= factor * system[i, k]
         inside = True
         for i in range(n - 1, -1, -1):
-            found = system[i, n]
+            root = system[i, n]
             for j in range(i + 1, n):
-                found -= system[i, j] * force[between[j]]
-            found /= system[i, i]
-            inside = inside and -1e-9 * highest <= found <= (1 + 1e-9) * highest
-            force[between[i]] = min(max(found, 0.0), highest)
+                root -= system[i, j] * force[between[j]]
+            root /= system[i, i]
+            inside = inside and -1e-9 * highest <= root <= (1 + 1e-9) * highest
+            force[between[i]] = min(max(root, 0.0), highest)
         value = float(force @ (matrix @ force / 2 - offsets))
         if inside and value < least:
             least = value
@@ -390,8 +378,8 @@ def _step_length(
     decrease: float,
     noise: float,
 ) -> float:
-    # The length, at most 1, at which the slope is about 0, by secants within a bracket; 0 if there is none.
-    # The loss changes by a parabola (slope, curvature); violations are start + length * linear + hinges.
+    # Return the length, at most 1, of slope near 0, by secants within a bracket; 0 if there is none. The loss
+    # changes by a parabola (slope, curvature); violations are start + length * linear + hinges.
     low, high, low_slope, high_slope, length = 0.0, 1.0, 0.0, 0.0, 0.0
     first, first_slope = 0.0, 0.0
     sums, slopes = np.zeros(len(sign)), np.zeros(len(sign))

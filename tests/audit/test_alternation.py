@@ -420,6 +420,7 @@ def run(folder: Path, output: str, *words: str) -> int:
     return main(["alternation", file, *where, *words])
 
 
+@pytest.mark.nightly
 def test_the_command_writes_the_same_bytes_twice(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(shop, "one") == run(shop, "two") == 0
     assert "all, predict: f -> m: mean" in capsys.readouterr().out

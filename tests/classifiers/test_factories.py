@@ -110,9 +110,9 @@ def test_the_seed_decides_where_chance_does() -> None:
 def test_unknown_parameters_name_the_valid_ones() -> None:
     with pytest.raises(ClassifierError, match=r"no parameter 'min_case'.*min_cases.*mean 'min_cases'"):
         make_classifier("c45", {"min_case": 3})
-    with pytest.raises(ClassifierError, match="'random_state' of 'random_forest' is set by the benchmark"):
+    with pytest.raises(ClassifierError, match="sets the parameter 'random_state' of 'random_forest'"):
         make_classifier("random_forest", {"random_state": 3})
-    with pytest.raises(ClassifierError, match="'categories' of 'c45' is set by the benchmark"):
+    with pytest.raises(ClassifierError, match="sets the parameter 'categories' of 'c45'"):
         make_classifier("c45", {"categories": [2]})
 
 
@@ -260,4 +260,4 @@ def test_lightgbm_is_set_up_to_repeat_itself() -> None:
         "verbose": -1,
     }
     built = make_classifier("lightgbm", encoding="numbers").build(np.array([3, 0, 2]), 2**127)
-    assert built._more == {"categorical_feature": [0, 2]}
+    assert built._fit_arguments == {"categorical_feature": [0, 2]}

@@ -13,12 +13,14 @@ import pytest
 import benchmark
 from benchmark.columns import DOSE_COLUMNS
 from benchmark.errors import BetabenchError
+from benchmark.experiment import engine
 from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.runs.finished import read_frames
 from benchmark.runs.manifest import Manifest
+from tests.helpers.engines import InProcess
 
 GIVEN: dict[str, Any] = {
     "name": "dosed",
@@ -39,8 +41,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     output = tmp_path_factory.mktemp("dosed")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(output)
+        patch.setattr(engine, "LocalEngine", InProcess)
         made = benchmark.run(Experiment(**DOSED), output=output, figures=False, progress=False)
-        made.report()
+        made.report(figures=False)
         yield made.folder
 
 

@@ -419,8 +419,8 @@ def test_scores_of_nan_fail_in_every_stage_whether_a_metric_asks_for_them_or_not
     uncertain = f'[[classifiers]]\nclassifier = "{Uncertain.__module__}.Uncertain"\n'
     for cell in results(prepared(tmp_path, text + STAGES + uncertain)).values():
         assert cell.status == "failed", cell.technique
-        assert cell.reason.startswith(f"{cell.technique} was given scores that are no probabilities")
-        assert "by Uncertain. " in cell.reason
+        assert cell.reason.startswith(f"{cell.technique} got scores that are no probabilities")
+        assert "from Uncertain. " in cell.reason
         assert ", the first of them nan. " in cell.reason
 
 

@@ -13,6 +13,7 @@ import pytest
 import benchmark
 from benchmark.columns import DECISION_COUNTS, ORIGINAL, TRUTH, hidden_name, parted_name
 from benchmark.errors import BetabenchError
+from benchmark.experiment import engine
 from benchmark.experiment.draws import draw_folds, split
 from benchmark.experiment.expand import expand, lite, narrow
 from benchmark.experiment.export import decisions_frame
@@ -199,10 +200,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     output = tmp_path_factory.mktemp("hiding")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(output)
+        patch.setattr(engine, "LocalEngine", InProcess)
         # Of Ricci's deprived group .3 have the favorable label.
         asked = {**GIVEN, "datasets": ["german", "ricci"], "hidden": [0, 0.15, 0.4]}
         made = benchmark.run(Experiment(**asked), output=output, figures=False, progress=False)
-        made.report()
+        made.report(figures=False)
         yield made.folder
 
 
@@ -247,9 +249,8 @@ def test_what_is_read_back_keeps_worlds_apart(folder: Path) -> None:
     assert german["label", ORIGINAL] > german["label+hidden_0.15", ORIGINAL]
 
 
-def test_without_hidden_bias_files_are_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    made = benchmark.run(Experiment(**GIVEN), output=tmp_path, figures=False, progress=False)
+def test_without_hidden_bias_files_are_as_they_were(here: Path) -> None:
+    made = benchmark.run(Experiment(**GIVEN), output=here, figures=False, progress=False)
     for name in ("results", "decisions", "doses"):
         assert "hidden" not in pd.read_csv(made.folder / f"{name}.csv").columns
     assert "test" not in pd.read_csv(made.folder / "decisions.csv").columns

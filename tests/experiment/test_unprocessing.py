@@ -20,6 +20,7 @@ from benchmark.experiment.scoring import Answers
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
 from tests.helpers.engines import InProcess
+from tests.helpers.marks import nightly_but
 from tests.helpers.protocol import cells, prepared, values
 
 SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")
@@ -171,7 +172,7 @@ PROTOCOLS: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", nightly_but("folds", PROTOCOLS))
 def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
     protocol: str, tmp_path: Path
 ) -> None:

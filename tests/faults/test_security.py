@@ -132,6 +132,7 @@ def test_a_card_cannot_name_a_file_outside_of_its_folder(fetch: Callable[..., by
         fetch("", name)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("pack", "more"),
     [

@@ -149,6 +149,7 @@ def test_sizes_and_missing_values_are_said() -> None:
     assert f"Male n = {sizes.iloc[0]:,} to {sizes.iloc[0] + 1000:,}" in texts_of(draw_auc(unequal, TITLE))
 
 
+@pytest.mark.nightly
 def test_the_same_frame_gives_the_same_bytes() -> None:
     frame = measured(1, SEXES)
     for file_format in FORMATS:

@@ -10,6 +10,8 @@ import pytest
 
 import benchmark
 from benchmark.errors import ReportError
+from benchmark.experiment import engine
+from tests.helpers.engines import InProcess
 
 ADULT = {"card": "adult", "bias": [{"kind": "label"}]}
 COMPAS = {"card": "compas", "bias": [{"kind": "label"}]}
@@ -18,7 +20,9 @@ COMPAS = {"card": "compas", "bias": [{"kind": "label"}]}
 def run(tmp_path: Path, **fields: Any) -> benchmark.Run:
     given = {"name": "small", "title": "Few cells", "seed": 3, "betas": [0.5], "classifiers": ["naive_bayes"]}
     made = benchmark.Experiment.model_validate({**given, **fields})
-    return benchmark.run(made, output=tmp_path / "out", offline=True, progress=False, workers=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "LocalEngine", InProcess)
+        return benchmark.run(made, output=tmp_path / "out", offline=True, progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +34,7 @@ def folds(tmp_path_factory: pytest.TempPathFactory) -> benchmark.Run:
     )
 
 
+@pytest.mark.nightly
 def test_settings_chosen_on_rows_that_nobody_has_have_no_gaps_between_groups(tmp_path: Path) -> None:
     made = run(
         tmp_path,

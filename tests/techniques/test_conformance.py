@@ -608,7 +608,7 @@ def test_each_check_catches_its_offender(technique: type[Technique], check: str)
 def test_a_learner_of_its_own_that_is_not_declared_is_a_warning() -> None:
     found = {r.check: (r.status, r.detail) for r in check_technique(Undeclared())}["learner declared"]
     assert found[0] == "warning"
-    assert "never asks for tools.classifier" in found[1]
+    assert "never calls tools.classifier" in found[1]
     assert 'baseline = "own"' in found[1]
     declared = check_technique(get_technique("prejudice_remover"))
     assert {r.check: r.status for r in declared}["learner declared"] == "passed"

@@ -149,7 +149,7 @@ def test_an_empty_cell_that_must_grow_is_declined(name: str) -> None:
     reason = get_technique(name).skip(data)
     assert reason is not None
     assert "deprived, favorable label" in reason
-    assert "cannot copy what is not there" in reason
+    assert "so there is no row to copy" in reason
     with pytest.raises(TechniqueError, match="deprived, favorable label"):
         prepare(name, data)
     assert get_technique(name).skip(JOBS) is None

@@ -253,7 +253,7 @@ def test_what_learns_from_a_copy_of_the_label_is_no_better_than_a_constant(
 ) -> None:
     said = failed(technique)
     assert set(said) == {"better than a constant"}
-    assert "holds the label column 'label' or a copy of it" in said["better than a constant"]
+    assert "include the label column 'label' or a copy of it" in said["better than a constant"]
 
 
 class ByPosition(FromCodesWithLots):

@@ -144,7 +144,7 @@ def test_defaults_and_forgotten_annotations_are_found_at_registration() -> None:
         def _prepare(self, train: Table, tools: Tools) -> Prepared:
             return Prepared(train)
 
-    with pytest.raises(TechniqueError, match="'level' has no annotation, so that it is no parameter"):
+    with pytest.raises(TechniqueError, match="'level' has no annotation, so it is no parameter"):
         register(Forgotten)
 
 
@@ -154,7 +154,7 @@ def test_an_incomplete_declaration_is_refused(attribute: str) -> None:
         register(declared(**{attribute: " "}))
     with pytest.raises(TechniqueError, match="its stage is none of pre, in, post"):
         register(declared(stage="before"))
-    with pytest.raises(TechniqueError, match="'may_lose_to_constant' is not the reason in words"):
+    with pytest.raises(TechniqueError, match="'may_lose_to_constant' is no reason in words"):
         register(declared(may_lose_to_constant=True))
 
 

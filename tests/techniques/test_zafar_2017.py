@@ -322,6 +322,7 @@ def test_separable_rows_are_no_obstacle() -> None:
     assert np.abs(theta).max() < 50
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -51,17 +51,6 @@ class Documented(PreProcessing):
 
     - left over
 
-    Parameters
-    ----------
-    level, other : float in [0, 1], default 1.0
-        How far | how `much`.
-
-        A second paragraph.
-    choice : {"a|b", "c`d"}, default "a|b"
-        What to take.
-    count, flag
-        How many, and whether.
-
     Notes
     -----
     A note.
@@ -77,11 +66,13 @@ class Documented(PreProcessing):
     version = "1_a_"
     randomised = True
 
+    # How far | how `much`: :math:`w_i`.
+    # A second line.
     level: Annotated[float, Interval(0, 1)] = 1.0
-    other: Annotated[float, Interval(0)] = 2.5
-    count: Annotated[int, Interval(1, 9)] = 3
-    choice: Literal["a|b", "c`d"] = "a|b"
-    flag: bool = False
+    other: Annotated[float, Interval(0)] = 2.5  # how far
+    count: Annotated[int, Interval(1, 9)] = 3  # how many, and whether
+    choice: Literal["a|b", "c`d"] = "a|b"  # what to take
+    flag: bool = False  # how many, and whether
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         return Prepared(train)
@@ -92,23 +83,16 @@ class Inheriting(Documented):
 
     Idea: as before. Changes: nothing. Limits: all.
 
-    Parameters
-    ----------
-    count : int
-        How many.
-    flag : bool
-        Whether.
-    level, other
-        See :class:`Documented`. Only one matters.
-    choice : str
-        See :class:`Documented`.
-
     References
     ----------
     Nobody.
     """
 
     name = "inheriting"
+
+    # How many.
+    count: Annotated[int, Interval(1, 9)] = 3
+    flag: bool = False  # whether
 
 
 def page(technique: type[Technique]) -> str:
@@ -179,8 +163,8 @@ def test_a_page_by_hand() -> None:
         "An aside before the idea.",
         "More on it.",
         "- left over",
-        r"| `level` | number in \[0, 1\] | `1.0` | How far \| how \`much\`. A second paragraph. |",
-        r"| `other` | number in \[0, ∞) | `2.5` | How far \| how \`much\`. A second paragraph. |",
+        r"| `level` | number in \[0, 1\] | `1.0` | How far \| how \`much\`: $w_i$. A second line. |",
+        r"| `other` | number in \[0, ∞) | `2.5` | How far. |",
     ):
         assert line in lines
     assert r"$w_i = \lbrace x \thinspace \vert \thinspace y\rbrace _ {i}$" in "\n".join(lines)
@@ -191,11 +175,9 @@ def test_a_page_by_hand() -> None:
 
 def test_inherited_parameters_are_described_where_they_are() -> None:
     lines = page(Inheriting).splitlines()
-    assert r"| `level` | number in \[0, 1\] | `1.0` | How far \| how \`much\`. A second paragraph. |" in lines
+    assert r"| `other` | number in \[0, ∞) | `2.5` | How far. |" in lines
     assert r"| `count` | integer in \[1, 9\] | `3` | How many. |" in lines
     assert "| `flag` | `True` or `False` | `False` | Whether. |" in lines
-    assert "`level`, `other`: Only one matters." in lines
-    assert not any(line.startswith("`choice`") for line in lines)
 
 
 def test_a_docstring_that_is_no_page_is_refused() -> None:
@@ -209,15 +191,6 @@ def test_a_docstring_that_is_no_page_is_refused() -> None:
         """Do half.
 
         Idea: a. Changes: b. Limits: c.
-
-        Parameters
-        ----------
-        new
-            See :class:`Documented`. It knows nothing of this one.
-
-        References
-        ----------
-        Nobody.
         """
 
         new: bool = True

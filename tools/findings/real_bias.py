@@ -439,8 +439,8 @@ def findings() -> str:
         f"{regression[0]} from the clean model (logistic regression; C4.5 {tree[0]}). Planted kinds with "
         f"the same gap move it {regression[1]} to {regression[2]} ({tree[1]} to {tree[2]}), flips "
         f"{regression[3]} ({tree[3]}): people err about both groups and both labels.",
-        "**Choosing.** On judged data the best under a planted kind is the best under people's "
-        f"{chosen_words(choices(planted=True))}. The best under flips is the best under people's "
+        "**Choosing.** On judged data a planted kind's best technique is people's best "
+        f"{chosen_words(choices(planted=True))}. The best of flips is people's best "
         f"{chosen_words(choices(planted=False))}.",
         f"**Audits say little.** On `ru_audit` the clean model accepts {accepted[0]} (C4.5) or "
         f"{accepted[1]}, so that nearly all agree: doing nothing in {nothing[0]} and {nothing[1]}. On "

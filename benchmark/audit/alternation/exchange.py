@@ -130,26 +130,26 @@ def alternation_test(
     _check(features, y, attributes, variants, n_folds)
     order = generator(seed, purpose="alternation folds").permutation(len(features))
     folds = np.array_split(order, n_folds)
-    rest = [np.sort(np.setdiff1d(order, fold)) for fold in folds]
+    training = [np.sort(np.setdiff1d(order, fold)) for fold in folds]
 
     def train(frame: pd.DataFrame, rows: NDArray[np.int64]) -> Regressor:
         trained = copy.deepcopy(model)
         trained.fit(frame.iloc[rows], y[rows])
         return trained
 
-    models = [train(features, rows) for rows in rest]
-    before = [_predict(one, features.iloc[fold]) for one, fold in zip(models, folds, strict=True)]
+    models = [train(features, rows) for rows in training]
+    before = [_predict(trained, features.iloc[fold]) for trained, fold in zip(models, folds, strict=True)]
     compared: list[tuple[object, ...]] = []
     for attribute in attributes:
         values = np.array(features[attribute], dtype=object)
         for pair in itertools.combinations(sorted(features[attribute].unique()), 2):
             swapped = alternate(features, attribute, *pair)
-            retrained = [train(swapped, rows) for rows in rest] if {*variants} - {"predict"} else models
+            retrained = [train(swapped, rows) for rows in training] if {*variants} - {"predict"} else models
             for variant in variants:
                 chosen = models if variant == "predict" else retrained
                 frame = features if variant == "train" else swapped
-                for i, (one, fold) in enumerate(zip(chosen, folds, strict=True)):
-                    after = _predict(one, frame.iloc[fold])
+                for i, (trained, fold) in enumerate(zip(chosen, folds, strict=True)):
+                    after = _predict(trained, frame.iloc[fold])
                     for group in pair:
                         rows = values[fold] == group
                         figures = _compare(before[i][rows], after[rows])

@@ -96,7 +96,7 @@ def _refuse_contradiction(
         + ", ".join(f"{name} {value}" for name, value in zip(names, cell, strict=True)),
         expected=f"the same {quantity} in both",
         got=f"{ours} and {theirs}",
-        remedy="find out which of them is right, and merge without the other; nothing was merged",
+        remedy="find out which is right, and merge without the other; nothing was merged",
     )
 
 

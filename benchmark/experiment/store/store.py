@@ -267,8 +267,8 @@ class Store:
             return self._connection.execute(f"{query} WHERE key IN ({', '.join('?' * len(keys))})", keys)
 
         metrics: dict[str, list[tuple[str, float | None, str]]] = {}
-        for key, *value in rows("SELECT key, metric, value, reason FROM results"):
-            metrics.setdefault(key, []).append(tuple(value))
+        for row in rows("SELECT key, metric, value, reason FROM results"):
+            metrics.setdefault(row[0], []).append(row[1:])
         convergence = {
             key: row for key, *row in rows("SELECT key, steps, residual, tolerance FROM convergence")
         }

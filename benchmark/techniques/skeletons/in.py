@@ -14,30 +14,26 @@ from benchmark.techniques.encoding import Encoding
 
 @register
 class MyTechnique(Technique):
-    r"""Say in one line what it does while it trains.
+    r"""Describe in one line the change of the training.
 
-    Idea: why it should work, with the formula. Here least squares, the label counting 1 or 0, with a penalty
-    of ``strength`` times the squared covariance c of group and score: :math:`|X\theta - y|^2 / n + strength\,
+    Idea: why it should work, with the formula. Here least squares on labels 1 and 0, with a penalty of
+    ``strength`` times the squared covariance c of group and score: :math:`|X\theta - y|^2 / n + strength\,
     (c^\top\theta)^2`. Changes: the training only. Limits: where it fails, and when it declines a table.
-
-    Parameters
-    ----------
-    strength : float >= 0, default 1.0
-        What it does, and what its ends mean. Here 0 is plain least squares.
     """
 
     name = "my_technique"
     stage = "in"
     reference = "Author (year), Title, journal or conference, section or equation"
-    summary = "What it does, in one line for lists"
-    version = "1"  # a new one whenever the same input and seed would give another result
-    needs_sensitive = False  # what else can be declared: see benchmark.techniques.Technique
-    unconstrained: ClassVar = {"strength": 0.0}  # only of a learner of its own: without mitigation it is this
+    summary = "Describe its effect in one line for lists"
+    version = "1"  # change it whenever the same input and seed would give another result
+    needs_sensitive = False  # for further declarations see benchmark.techniques.Technique
+    unconstrained: ClassVar = {"strength": 0.0}  # only for a learner of its own: switches mitigation off
 
+    # Its effect, and the meaning of its ends. Here 0 is plain least squares.
     strength: Annotated[float, Interval(0)] = 1.0
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        # What takes codes as they are is given train.features and test.features, which hold no label.
+        # For a learner that takes codes: train.features and test.features hold them, without the label.
         encoding = Encoding.of(train, use_sensitive=False, treatment="categorical")
         X = np.column_stack([np.ones(len(train)), encoding.features(train)])
         covariance = (train.deprived - train.deprived.mean()) @ X / len(train)

@@ -11,23 +11,19 @@ from benchmark.techniques import Adjustment, GroupPostProcessing, Interval, Scor
 
 @register
 class MyTechnique(GroupPostProcessing):
-    r"""Say in one line what it does to the predictions.
+    r"""Describe in one line the change of the predictions.
 
-    Idea: why it should work, with the formula. Here the deprived group's threshold goes from 1/2 by the share
-    ``strength`` of its way to the one at which both groups are predicted positive equally often. Changes: the
-    predictions only. Limits: where it fails, and when it declines a table.
-
-    Parameters
-    ----------
-    strength : float in [0, 1], default 1.0
-        What it does, and what its ends mean. Here 0 changes nothing.
+    Idea: why it should work, with the formula. Here the deprived group's threshold moves from 1/2, by the
+    share ``strength``, to the threshold of equal rates of positive predictions. Changes: the predictions
+    only. Limits: where it fails, and when it declines a table.
     """
 
     name = "my_technique"
     reference = "Author (year), Title, journal or conference, section or equation"
-    summary = "What it does, in one line for lists"
-    version = "1"  # a new one whenever the same input and seed would give another result
+    summary = "Describe its effect in one line for lists"
+    version = "1"  # change it whenever the same input and seed would give another result
 
+    # Its effect, and the meaning of its ends. Here 0 changes nothing.
     strength: Annotated[float, Interval(0, 1)] = 1.0
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
@@ -36,5 +32,5 @@ class MyTechnique(GroupPostProcessing):
         rate = np.mean(held_out.score[~deprived] > 0.5)
         equal = np.quantile(held_out.score[deprived], 1 - rate)
         threshold = 0.5 + self.strength * (equal - 0.5)
-        # The rows to predict come likewise, their labels hidden.
+        # Rows to predict come with scores and hidden labels.
         return lambda rows: rows.score > np.where(rows.table.deprived, threshold, 0.5)

@@ -12,31 +12,27 @@ from benchmark.techniques import Interval, Prepared, PreProcessing, Tools, regis
 
 @register
 class MyTechnique(PreProcessing):
-    r"""Say in one line what it does to the training data.
+    r"""Describe in one line the change of the training data.
 
     Idea: why it should work, with the formula. Here a row of the deprived group with the favorable label
-    weighs :math:`1 + strength`, and every other row 1. Changes: what it changes of the training data, and
-    what stays as it was. Limits: where it fails, and when it declines a table.
-
-    Parameters
-    ----------
-    strength : float in [0, 1], default 1.0
-        What it does, and what its ends mean. Here 0 changes nothing.
+    weighs :math:`1 + strength`, and every other row 1. Changes: the changed and the unchanged parts of the
+    training data. Limits: where it fails, and when it declines a table.
     """
 
     name = "my_technique"
     reference = "Author (year), Title, journal or conference, section or equation"
-    summary = "What it does, in one line for lists"
-    version = "1"  # a new one whenever the same input and seed would give another result
-    # What else can be declared, such as randomised = True: see benchmark.techniques.Technique.
+    summary = "Describe its effect in one line for lists"
+    version = "1"  # change it whenever the same input and seed would give another result
+    # For further declarations, such as randomised = True, see benchmark.techniques.Technique.
     needs_weights = True
 
-    # The annotation says what is valid: bool, Literal["a", "b"], Annotated[int, Interval(1, 9)], as here.
+    # Its effect, and the meaning of its ends. Here 0 changes nothing. The annotation declares valid values:
+    # bool, Literal["a", "b"], or Annotated[int, Interval(1, 9)].
     strength: Annotated[float, Interval(0, 1)] = 1.0
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        # train.features: codes without the label; train.y: whose label is favorable; train.deprived.
-        # Never rely on names of columns or states; draw random numbers from tools.rng and nowhere else.
+        # train.features: codes without the label; train.y: whether the label is favorable; train.deprived.
+        # Never rely on names of columns or states; draw random numbers only from tools.rng.
         weight = np.where(train.deprived & train.y, 1.0 + self.strength, 1.0)
         # Other rows: Prepared(train.take(rows)). Other labels: train.with_column(train.schema.label, codes).
         return Prepared(train, sample_weight=weight)

@@ -1,4 +1,4 @@
-"""my_technique keeps the rules of every technique, and its own."""
+"""my_technique keeps the rules of all techniques, and its own."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ def test_it_conforms(strength: float) -> None:
     assert [result for result in results if result.status == "failed"] == []
 
 
-# Next, tests of your own: an example worked by hand, what must hold on every table, what its limits do.
+# Next, add your own tests: an example by hand, properties that hold on every table, the technique's limits.

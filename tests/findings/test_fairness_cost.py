@@ -1,4 +1,4 @@
-"""The findings of ``tests`` and ``tests_network``: what they say is what the committed values give."""
+"""The findings of ``fairness_cost`` and ``network_rows``: what they say is what the committed values give."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from benchmark.data.card import load_card
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.network.bif import read_bif
 from benchmark.text.writing import plain_or_packed
-from tools.findings import biased_tests
-from tools.findings.biased_tests import (
+from tools.findings import fairness_cost
+from tools.findings.fairness_cost import (
     KINDS,
     METRICS,
     NETWORKS,
@@ -39,7 +39,7 @@ from tools.findings.biased_tests import (
     with_tables,
 )
 
-RUNS = ("tests", "tests_network", "tests_seen")
+RUNS = ("fairness_cost", "network_rows", "network_rows_seen")
 KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
 OTHER_LEARNER = "prejudice_remover"
 
@@ -60,7 +60,7 @@ def gaining(bias: str, beta: float) -> set[tuple[str, str]]:
 
 
 def entries(dataset: str) -> list[str]:
-    return [own.name for own in load_experiment("tests_network").datasets if own.card == dataset]
+    return [own.name for own in load_experiment("network_rows").datasets if own.card == dataset]
 
 
 def test_the_corrected_interval_covers_and_without_overlap_is_students() -> None:
@@ -189,10 +189,10 @@ def test_what_is_written_of_networks() -> None:
     for dataset in ("adult", "compas"):
         card, denser = (np.mean([error(own, m) for m in METRICS]) for own in (dataset, f"{dataset}_denser"))
         assert 0.4 < denser / card < 0.65
-    assert f"{effect('tests_network', 'adult'):.3f} for {effect('tests', 'adult'):.3f}".replace(
+    assert f"{effect('network_rows', 'adult'):.3f} for {effect('fairness_cost', 'adult'):.3f}".replace(
         "0.", "."
     ) in page(1)
-    assert f"{effect('tests_network', 'dutch'):.3f} for {effect('tests', 'dutch'):.3f}".replace(
+    assert f"{effect('network_rows', 'dutch'):.3f} for {effect('fairness_cost', 'dutch'):.3f}".replace(
         "0.", "."
     ) in page(1)
     card = load_card("adult")
@@ -218,7 +218,7 @@ def test_what_the_method_page_says() -> None:
         assert re.search(pattern, page(2)), pattern
     widths = [seen("compas", m, beta, who) for m in METRICS for beta in (0.0, 0.4) for who in ("none", None)]
     assert round(50 * max(high - low for _, low, high in widths)) == 13
-    understated, real = effect("tests_network", "adult"), effect("tests", "adult")
+    understated, real = effect("network_rows", "adult"), effect("fairness_cost", "adult")
     assert f"by {understated:.3f} on average, and on real rows by {real:.3f}".replace("0.", ".") in page(2)
     off = [
         float(np.mean([error(f"{dataset}{name}", metric) for metric in METRICS]))
@@ -232,7 +232,8 @@ def test_what_the_method_page_says() -> None:
 @pytest.mark.slow
 def test_the_figure_is_drawn() -> None:
     assert draw().startswith(b"\x89PNG")
-    assert biased_tests.FIGURE.is_file()
+    assert fairness_cost.RANKS_FIGURE.is_file()
+    assert fairness_cost.FIGURE.is_file()
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -1,7 +1,7 @@
-"""What the runs ``tests``, ``tests_network`` and ``tests_seen`` say: tables and figure of their findings.
+"""Tables and figure of the findings of ``fairness_cost``, ``network_rows`` and ``network_rows_seen``.
 
-``python -m tools.findings.biased_tests`` writes the pages' tables and the figure anew from the committed
-values; ``tests/findings/test_biased_tests.py`` holds them.
+``python -m tools.findings.fairness_cost`` writes the pages' tables and the figure anew from the committed
+values; ``tests/findings/test_fairness_cost.py`` holds them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ Estimate = tuple[float, float, float]
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 PAGES = (
-    *(RESULTS / run / "FINDINGS.md" for run in ("tests", "tests_network")),
+    *(RESULTS / run / "FINDINGS.md" for run in ("fairness_cost", "network_rows")),
     ROOT / "docs" / "method.md",
-    RESULTS / "tests_network" / "NUMBERS.md",
+    RESULTS / "network_rows" / "NUMBERS.md",
 )
-FIGURE = RESULTS / "tests" / "figures" / "mitigation.png"
-RANKS_FIGURE = RESULTS / "tests_network" / "figures" / "ranks.png"
+FIGURE = RESULTS / "fairness_cost" / "figures" / "mitigation.png"
+RANKS_FIGURE = RESULTS / "network_rows" / "figures" / "ranks.png"
 BASELINE = "none"
 WRONG = ("label", "selection", "both")
 """Kinds whose biased test differs from the original one in labels, or in who is in it."""
@@ -53,12 +53,12 @@ RELABELLED = ("massaging", "reweighing", "preferential_sampling")
 """Techniques whose effect on samples of a network was found to be understated."""
 
 _HOLDOUT = 0.3
-_BEGIN, _END = "<!-- {}: python -m tools.findings.biased_tests -->", "<!-- {} ends -->"
+_BEGIN, _END = "<!-- {}: python -m tools.findings.fairness_cost -->", "<!-- {} ends -->"
 
 
 @cache
 def cells(run: str) -> Cells:
-    """Return the values of a committed run on the original test, and for ``tests`` on the others."""
+    """Return the values of a committed run on the original test, and for ``fairness_cost`` on the others."""
     return to_cells(pd.read_csv(plain_or_packed(RESULTS / run / "results.csv")))
 
 
@@ -78,13 +78,13 @@ def values(run: str, dataset: str, bias: str, beta: float, metric: str, test: st
 @cache
 def techniques() -> list[str]:
     """Return the names of the techniques, the same in all three experiments."""
-    return [technique.name for technique in load_experiment("tests").techniques]
+    return [technique.name for technique in load_experiment("fairness_cost").techniques]
 
 
 @cache
 def datasets() -> list[str]:
-    """Return the names of the datasets of ``tests``."""
-    return [dataset.name for dataset in load_experiment("tests").datasets]
+    """Return the names of the datasets of ``fairness_cost``."""
+    return [dataset.name for dataset in load_experiment("fairness_cost").datasets]
 
 
 @cache
@@ -108,7 +108,7 @@ def corrected(values: Array, test_share: float = _HOLDOUT) -> Estimate:
 
 def changes(dataset: str, bias: str, beta: float, test: str) -> Array:
     """Return accuracy minus the baseline's on the same split, shape (n_techniques - 1, n_repetitions)."""
-    own = values("tests", dataset, bias, beta, "accuracy", test)
+    own = values("fairness_cost", dataset, bias, beta, "accuracy", test)
     baseline = techniques().index(BASELINE)
     return np.delete(own - own[baseline], baseline, axis=0)
 
@@ -139,13 +139,14 @@ def claims() -> list[tuple[str, str, list[str], int, str]]:
     Words, kind, datasets that show it, on how many it has to hold, and the number behind it: a mean over
     datasets in points with half of its interval, or how many pairs of dataset and technique gain.
     """
-    top = betas("tests")[-1]
+    levels = betas("fairness_cost")
+    top = levels[-1]
 
     def more(bias: str, dataset: str) -> Array:
         return mitigation(dataset, bias, top, "original") - mitigation(dataset, bias, top, "biased")
 
     def cost_seen(bias: str, dataset: str) -> bool:
-        return all(mitigation(dataset, bias, b, "biased").mean() < 0 for b in betas("tests") if b >= 0.4)
+        return all(mitigation(dataset, bias, b, "biased").mean() < 0 for b in levels if b >= 0.4)
 
     def less(bias: str, dataset: str) -> bool:
         return corrected(more(bias, dataset))[1] > 0
@@ -157,7 +158,7 @@ def claims() -> list[tuple[str, str, list[str], int, str]]:
         return bool(mitigation(dataset, bias, beta, "original").mean() < 0)
 
     def never(bias: str, dataset: str) -> bool:
-        return not gains(bias, dataset, betas("tests"))
+        return not gains(bias, dataset, betas("fairness_cost"))
 
     def gaining(bias: str) -> str:
         return f"{gains_and_losses(bias, top, 'original')[0]} of {_n_pairs()}"
@@ -201,13 +202,13 @@ def distances(run: str, dataset: str, bias: str, beta: float, metric: str) -> Ar
 @cache
 def ranks(entry: str, bias: str, beta: float, metric: str) -> tuple[Estimate, float]:
     """Return tau between samples of an entry's networks and real rows, and the ceiling."""
-    real = distances("tests", dataset_of(entry), bias, beta, metric)
-    drawn = distances("tests_network", entry, bias, beta, metric)
+    real = distances("fairness_cost", dataset_of(entry), bias, beta, metric)
+    drawn = distances("network_rows", entry, bias, beta, metric)
     return tau_interval(real, drawn, _HOLDOUT / (1 - _HOLDOUT)), tau_of_halves(real)
 
 
 def dataset_of(entry: str) -> str:
-    """Return the dataset of an entry of ``tests_network``: its card."""
+    """Return the dataset of an entry of ``network_rows``: its card."""
     return _entry(entry).card
 
 
@@ -220,8 +221,8 @@ def effect(run: str, entry: str, metric: str = "discrimination") -> float:
 def error(entry: str, metric: str) -> float:
     """Return the mean absolute error of a technique's mean on samples of the network, at both levels."""
     real, made = (
-        np.array([values(run, name, "label", beta, metric).mean(axis=1) for beta in betas("tests_network")])
-        for run, name in (("tests", dataset_of(entry)), ("tests_network", entry))
+        np.array([values(run, name, "label", beta, metric).mean(axis=1) for beta in betas("network_rows")])
+        for run, name in (("fairness_cost", dataset_of(entry)), ("network_rows", entry))
     )
     return float(np.abs(real - made).mean())
 
@@ -233,7 +234,7 @@ def seen(dataset: str, metric: str, beta: float, technique: str | None = None) -
     not.
     """
     parts = []
-    for run, share in (("tests_seen", 0.0), ("tests_network", _HOLDOUT)):
+    for run, share in (("network_rows_seen", 0.0), ("network_rows", _HOLDOUT)):
         own = values(run, dataset, "label", beta, metric)
         row = own.mean(axis=0) if technique is None else own[techniques().index(technique)]
         parts.append(corrected(row, share))
@@ -271,7 +272,7 @@ def _change(bias: str, beta: float, test: str, stage: str | None = None) -> str:
 
 def changes_table() -> str:
     """Return the change in accuracy by kind, test and level, and at the greatest one by stage."""
-    levels = betas("tests")
+    levels = betas("fairness_cost")
 
     def cell(bias: str, beta: float, test: str) -> str:
         gained, lost = gains_and_losses(bias, beta, test)
@@ -311,7 +312,7 @@ def ranks_table(planted: bool = True) -> str:
     rows = []
     for entry in datasets():
         for bias in [bias.name for bias in _entry(entry).bias]:
-            for beta in betas("tests_network"):
+            for beta in betas("network_rows"):
                 if (beta > 0) == planted and (planted or bias == KINDS[0]):
                     found = [ranks(entry, bias, beta, metric) for metric in METRICS]
                     rows.append([entry, *[f"{bias}, {beta:g}"] * planted, *(_tau(*own) for own in found)])
@@ -328,7 +329,7 @@ def method_table() -> str:
 
 
 def _entry(name: str) -> DatasetEntry:
-    return next(own for own in load_experiment("tests_network").datasets if own.name == name)
+    return next(own for own in load_experiment("network_rows").datasets if own.name == name)
 
 
 def _tau(estimate: Estimate, best: float) -> str:
@@ -338,24 +339,26 @@ def _tau(estimate: Estimate, best: float) -> str:
 @cache
 def gaps(entry: str) -> tuple[list[float], int]:
     """Return tau minus its ceiling for each metric, on average of two levels, and how often it is near."""
-    found = [[ranks(entry, "label", beta, m) for beta in betas("tests_network")] for m in METRICS]
+    found = [[ranks(entry, "label", beta, m) for beta in betas("network_rows")] for m in METRICS]
     near = sum(estimate[0] >= best - 0.1 for own in found for estimate, best in own)
     return [float(np.mean([estimate[0] - best for estimate, best in own])) for own in found], near
 
 
 NETWORKS = ("", "_exact", "_smoothed", "_dense", "_denser", "_label_first", "_first")
-"""How entries of ``tests_network`` are named after the dataset: the card's network, and others."""
+"""How entries of ``network_rows`` are named after the dataset: the card's network, and others."""
 
 
 def networks_table() -> str:
     """Return for Adult and COMPAS how well each network serves in all, a row for each."""
     both = ("adult", "compas")
-    rows = [["real rows", *(cell for own in both for cell in ("-", f"{effect('tests', own):.3f}", "-"))]]
+    rows = [
+        ["real rows", *(cell for own in both for cell in ("-", f"{effect('fairness_cost', own):.3f}", "-"))]
+    ]
     for name in NETWORKS:
         row = [_network(name)]
         for entry in (f"{dataset}{name}" for dataset in both):
             off = float(np.mean([error(entry, metric) for metric in METRICS]))
-            row += [f"{gaps(entry)[1]} of 8", f"{effect('tests_network', entry):.3f}", f"{off:.3f}"]
+            row += [f"{gaps(entry)[1]} of 8", f"{effect('network_rows', entry):.3f}", f"{off:.3f}"]
         rows.append(row)
     return _table(["network", *(f"{own}: {w}" for own in both for w in ("near", "effect", "error"))], rows)
 
@@ -379,7 +382,7 @@ def seen_table() -> str:
     rows = [
         [dataset, f"{beta:g}", who or "mean of all", *(_points(seen(dataset, m, beta, who)) for m in METRICS)]
         for dataset in ("adult", "compas")
-        for beta in betas("tests_seen")
+        for beta in betas("network_rows_seen")
         for who in (BASELINE, None)
     ]
     return _table(["dataset", "β", "technique", *METRICS], rows)
@@ -409,7 +412,7 @@ def with_tables(text: str) -> str:
 
 def draw() -> bytes:
     """Draw mitigation over the level of bias on both tests, a panel for each dataset and kind."""
-    levels = betas("tests")
+    levels = betas("fairness_cost")
     with style.styled():
         page = Page(
             len(KINDS) * len(datasets()),
