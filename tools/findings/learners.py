@@ -369,7 +369,7 @@ def findings() -> str:
     words = [
         "**What was asked.** 25 techniques on Adult, COMPAS, the Dutch census and Bank: real rows, a "
         "holdout of 30 %, samples of 5,000 rows, five splits. Label bias has dose .05 and .10. Five "
-        "techniques bring their own learner, and are compared with it. *Shown*: the 95 % interval of the "
+        "are compared with their own learner. *Shown*: the 95 % interval of the "
         "change against doing nothing lies off 0. It is corrected for the overlap of splits, not for the "
         "number of changes. *Distance*: mean absolute difference to the true and false positive rates of "
         "the learner without planted bias.",

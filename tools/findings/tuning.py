@@ -285,8 +285,8 @@ def findings() -> str:
 
     answer = (
         "**Choosing settings on biased rows is not shown to cost accuracy, to leave more discrimination, or "
-        "to decide less as the clean model does.** The comparison is with the same rows without "
-        f"planted bias. Both choose alike in {min(same):.0f} to {max(same):.0f} % of fits."
+        "to decide less as the clean model does.** Compared are the same rows without "
+        f"planted bias. Both choose the same setting in {min(same):.0f} to {max(same):.0f} % of fits."
     )
     words = [
         "**What was asked.** Ten techniques on Adult, COMPAS, the Dutch census and Bank: real rows, a "
