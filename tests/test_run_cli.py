@@ -222,7 +222,7 @@ def test_a_run_in_which_every_cell_failed_is_written_and_said(
     assert json.loads((here / "out" / "manifest.json").read_text())["cells"]["failed"] == 6
     assert main(["report", "out"]) == 2
     error = capsys.readouterr().err
-    assert "has no result that could be reported" in error
+    assert "has no result to report" in error
     assert "6 failed" in error
 
 
@@ -254,7 +254,7 @@ def test_of_an_interrupted_run_it_is_said_how_far_it_came(
     assert run() == 0
     assert "12 cells, 8 of them computed now" in capsys.readouterr().out
     assert main(["report", "out", "--no-figures"]) == 0
-    assert "Warning: this is of an earlier run" not in capsys.readouterr().out
+    assert "Warning: these are an earlier run" not in capsys.readouterr().out
 
 
 @pytest.mark.slow

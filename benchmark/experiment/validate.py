@@ -27,7 +27,7 @@ from benchmark.experiment.rule import Rule
 from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.metrics import get_metric, metric_names
-from benchmark.statistics.few import FEW, few_words
+from benchmark.statistics.repetitions import FEW_REPETITIONS, few_words
 from benchmark.techniques import find_technique, get_technique, list_techniques
 from benchmark.techniques._search import search_space
 from benchmark.text.embedded import OF_NETWORKS
@@ -372,7 +372,7 @@ def too_few_repetitions(plan: ExpandedExperiment) -> Iterator[str]:
         cells = experiment.cells_on(dataset)
         together = Counter(classifier for name, classifier in cells if name not in others)
         splits = experiment.repetitions * (dataset.folds or experiment.folds or 1)
-        for n_techniques in set(together.values()) if splits < FEW else ():
+        for n_techniques in set(together.values()) if splits < FEW_REPETITIONS else ():
             few.setdefault((splits, n_techniques), []).append(dataset.name)
     for (n, n_techniques), datasets in few.items():
         words = few_words(n, n_techniques)

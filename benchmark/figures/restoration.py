@@ -19,7 +19,7 @@ from benchmark.runs.report_frames import Scenario
 from benchmark.sections.data import data_notes
 from benchmark.sections.restoration import OF_CLEAN_MODEL, nearest_first, why_not
 from benchmark.sections.signs import mark, mark_notes
-from benchmark.statistics.answers import of_use
+from benchmark.statistics.answers import with_useful
 from benchmark.statistics.decisions import LEAST_PEOPLE
 
 _TITLES = {
@@ -66,9 +66,9 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
     beta = float(rows["beta"].max())
     rows = rows[rows["beta"] == beta]
     names = nearest_first(_of_techniques(rows))
-    standing = of_use(scenario.rows(statistics.standing))
+    standing = with_useful(scenario.rows(statistics.standing))
     standing = standing[(standing["beta"] == beta) & standing["technique"].isin(names)]
-    useful = set(standing.loc[standing["of_use"], "technique"])
+    useful = set(standing.loc[standing["useful"], "technique"])
     signs = {row.technique: mark(row) for row in standing.itertuples(index=False)}
     titles = [f"{run.titles[name]} {signs.get(name, '')}".strip() for name in names]
     labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles])

@@ -76,7 +76,7 @@ def draw_tradeoff(
     panel = (2.3, 1.8) if len(techniques) <= _MOST_LARGE else (1.65, 1.3)
     names = baseline_of(scenario.baseline, pd.Series([t.name for t in techniques]))
     baselines = [points[points["technique"] == name] for name in names]
-    shown_as = EACH_OWN if scenario.own else description.baseline_text(scenario.baseline)
+    shown_as = EACH_OWN if scenario.own_learners else description.baseline_text(scenario.baseline)
     has_baseline = any(map(len, baselines))
     compared = f" Gray line: the baseline ({shown_as})." if has_baseline else ""
     present = points.groupby("technique")["beta"].unique().map(set)

@@ -1,4 +1,4 @@
-"""A section in the terminal."""
+"""Sections in the terminal."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rich.table import Table
 
 from benchmark.sections.section import Section
 
-_LAST = 16  # columns at least for the last cell of a row, or as many as it has
+_LAST = 16  # columns at least for the last cell of a row, or its width if that is less
 
 
 def print_section(console: Console, section: Section) -> None:
-    """Print the blocks of a section that are not folded; tables with the same headings stand in line.
+    """Print the blocks of a section that are not folded; tables with the same headings are aligned.
 
-    Columns that do not fit the width of the console come in further tables below.
+    Columns that do not fit the console's width follow in further tables below.
     """
     said: Sequence[str] = ()
     if section.title:
@@ -37,19 +37,17 @@ def print_section(console: Console, section: Section) -> None:
         for name, fact in block.facts.items():
             _print_note(console, f"{name}: {fact}")
         if block.table is not None:
-            tables = [other.table for other in section.blocks if other.table]
-            alike = [
-                row for t in tables if t.headings == block.table.headings for row in (t.headings, *t.rows)
-            ]
-            widths = [max(len(row[i]) for row in alike) for i in range(len(block.table.headings))]
+            alike = [t for b in section.blocks if (t := b.table) and t.headings == block.table.headings]
+            columns = zip(*(row for t in alike for row in (t.headings, *t.rows)), strict=True)
+            widths = [max(map(len, column)) for column in columns]
             for part in _fitting(widths, console.width):
                 headings, *rows = ([r[i] for i in part] for r in (block.table.headings, *block.table.rows))
-                own = [widths[i] for i in part]
+                part_widths = [widths[i] for i in part]
                 if said != headings:
                     said = headings
-                    _print_row(console, [f"[dim]{escape(heading)}[/dim]" for heading in said], own)
+                    _print_row(console, [f"[dim]{escape(heading)}[/dim]" for heading in said], part_widths)
                 for row in rows:
-                    _print_row(console, list(map(escape, row)), own)
+                    _print_row(console, list(map(escape, row)), part_widths)
         for remark in block.remarks:
             console.print(Padding(escape(remark), (0, 0, 0, 2)), highlight=False)
         if block.code:
@@ -57,9 +55,9 @@ def print_section(console: Console, section: Section) -> None:
 
 
 def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Divide columns into as few parts as fit a width, of as many each; all have the first, which names rows.
+    """Divide columns into as few parts of equal size as fit a width; each part has the first, with names.
 
-    The last column of all may go on in further lines.
+    The last column of all may continue in further lines.
     """
     needed = [*widths[:-1], min(widths[-1], _LAST)]
     first, *others = range(len(widths))
@@ -73,7 +71,7 @@ def _fitting(widths: Sequence[int], room: int) -> list[list[int]]:
 
 
 def _print_row(console: Console, cells: Sequence[str], widths: Sequence[int]) -> None:
-    """Print a row: the last cell has the rest of the line, and goes on in further ones."""
+    """Print a row: the last cell has the rest of the line, and continues in further lines."""
     grid = Table.grid(padding=(0, 1, 0, 0))
     for width in widths[:-1]:
         grid.add_column(width=width, no_wrap=True)
@@ -89,7 +87,7 @@ def _print_note(console: Console, note: str) -> None:
 
 
 def section_lines(section: Section) -> Iterator[str]:
-    """Yield a section without tables as lines of text, its headings before what they are of."""
+    """Yield a section without tables as lines of text, with each heading before its notes."""
     blocks = [
         (section.title, section.notes, (), ""),
         *((b.heading, b.notes, b.remarks, b.code) for b in section.blocks),

@@ -1,4 +1,4 @@
-"""A section as Markdown."""
+"""Sections as Markdown."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from benchmark.text import markdown
 
 
 def section_markdown(section: Section, images: Sequence[str] = ()) -> str:
-    """Return a section as Markdown, without what is folded.
+    """Return a section as Markdown, without folded blocks.
 
-    Of its figures, which are among ``images``, the first of each kind is shown, and all are named.
+    The first of its figures of each kind is shown, and all that are among ``images`` are named.
     """
     parts = [f"## {markdown.plain(section.title)}", "\n".join(_bullets(section.notes))]
     parts += _images(section, images)

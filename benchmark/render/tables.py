@@ -1,4 +1,4 @@
-"""A table as CSV, Markdown or LaTeX."""
+"""Tables as CSV, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from benchmark.text.words import number
 from benchmark.text.writing import write_atomically
 
 _LONGEST_FLOAT = 42
-"""Rows that fit one page of LaTeX; a longer table becomes one float per block."""
+"""Rows that fit one page of LaTeX; a longer table becomes one float for each block."""
 
 
 def to_csv(table: ReportTable) -> str:
-    """Return the means as CSV: full precision, one heading line, empty where there is no value."""
+    """Return the means as CSV: full precision, one heading line, empty for a missing value."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(map(as_cell, _headings(table)))
@@ -32,7 +32,7 @@ def to_csv(table: ReportTable) -> str:
 
 
 def to_markdown(table: ReportTable) -> str:
-    """Return the table as GitHub-flavoured Markdown, its caption above and its notes below."""
+    """Return the table as GitHub-flavored Markdown, its caption above and its notes below."""
     footnotes = _Footnotes(table.blocks)
     lines = [
         f"**{markdown.plain(table.caption)}**",
@@ -62,7 +62,7 @@ def to_latex(table: ReportTable) -> str:
 
 
 MARKUPS: dict[str, Callable[[ReportTable], str]] = {".csv": to_csv, ".md": to_markdown, ".tex": to_latex}
-"""Every form in which a table is written, by the ending of its file."""
+"""Writers of a table, by the ending of its file."""
 
 
 def write_tables(folder: Path, tables: Iterable[ReportTable]) -> list[Path]:
@@ -75,7 +75,7 @@ def write_tables(folder: Path, tables: Iterable[ReportTable]) -> list[Path]:
 
 
 class _Footnotes:
-    """Marks of remarks: the same remark has the same mark, in order of appearance."""
+    """Marks of remarks in order of appearance; equal remarks share a mark."""
 
     def __init__(self, blocks: Sequence[RowGroup]) -> None:
         remarks = (cell.remark for block in blocks for row in block.rows for cell in row.cells)
@@ -93,11 +93,11 @@ def _letters(index: int) -> str:
 
 
 def _headings(table: ReportTable) -> list[str]:
-    return [*table.row_headings, *(f"{group} {own}" for group in table.groups for own in table.columns)]
+    return [*table.row_headings, *(f"{group} {column}" for group in table.groups for column in table.columns)]
 
 
 def _rows(table: ReportTable, block: RowGroup) -> Iterator[tuple[list[str], tuple[Cell, ...]]]:
-    """Yield names and cells of each row; a block's heading stands in its first row only, as in the paper."""
+    """Yield names and cells of each row; only a block's first row has its heading, as in the paper."""
     for i, row in enumerate(block.rows):
         names = [block.heading if i == 0 else ""] if len(table.row_headings) > 1 else []
         yield [*names, row.heading], row.cells
@@ -125,7 +125,7 @@ _LATEX = {
     "%": r"\%",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "[": "{[}",  # LaTeX would read a bracket or a star at the start of a row as an argument
+    "[": "{[}",  # at the start of a row, LaTeX would read a bracket or a star as an argument
     "]": "{]}",
     "*": "{*}",
     "<": "$<$",

@@ -21,7 +21,7 @@ from benchmark.runs.left_out import explained_fronts, explained_lines, explained
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
-from benchmark.runs.report_frames import Scenario, described_scenarios, joined, joined_in_order
+from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import verdicts, what_to_undo
 from benchmark.statistics import (
     Goal,
@@ -75,7 +75,7 @@ from benchmark.text.words import distinct_file_names, file_name
 
 @dataclass(frozen=True)
 class Undeclared:
-    """Stands for a metric of a plugin that is not loaded: which of its values are good is unknown."""
+    """Stand-in for a metric of a plugin that is not loaded: its good values are unknown."""
 
     name: str
     title: str
@@ -86,25 +86,23 @@ class Undeclared:
 
 @dataclass(frozen=True, eq=False)
 class RunStatistics:
-    """Statistics of a run; ``results/README.md`` says what the columns hold."""
+    """Statistics of a run; ``results/README.md`` explains the columns of frames in files."""
 
-    run: Manifest  # what they are of
-    failures: pd.DataFrame  # why values are missing
-    results: pd.DataFrame  # the values that they are of
+    run: Manifest
+    failures: pd.DataFrame  # reasons for missing values
+    results: pd.DataFrame  # the values behind the statistics
     metrics: Mapping[str, Metric | Undeclared]  # each metric's name in the results, and its declaration
     baselines: Baselines  # what techniques are compared with
-    alpha: float  # of significance
-    criteria: Criteria  # what a technique has to reach so that it is recommended
+    alpha: float  # level of significance
+    criteria: Criteria  # requirements for a recommendation
     # Which techniques are degenerate, or less accurate than a constant answer: columns
     # :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
     standing: pd.DataFrame
-    # The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
-    judged: pd.DataFrame
-    # One file each, up to agreement: of groups where a run told several attributes' apart, of regret where
-    # techniques were tuned, of agreement where there are several classifiers. Degenerate techniques have no
-    # ranks, are on no front and in no line over β; those less accurate than the best constant answer have,
-    # and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the
-    # baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
+    judged: pd.DataFrame  # comparisons with :func:`~benchmark.statistics.answers.judged`
+    # One file each, from answers to groups. Groups are there if a run told those of several attributes apart.
+    # Degenerate techniques have no ranks, and are on no front and in no line over β. Techniques below the
+    # best constant answer are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left
+    # out where the baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
     answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
@@ -114,32 +112,32 @@ class RunStatistics:
     pareto: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
-    # These values, and those of metrics by which nothing is compared, such as the shares accepted.
+    # All results, also of metrics that compare nothing, such as the shares accepted.
     everything: pd.DataFrame = field(default_factory=pd.DataFrame)
-    # frontier, frontier_gaps: The unprocessing frontiers that techniques are compared with, and the
-    # comparisons: of :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
-    # :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
-    # did, the answers have the column ``frontier``, ``unconstrained`` are the techniques that they are made
-    # from, and ``unscored`` the classifiers without one.
+    # The unprocessing frontiers (:func:`~benchmark.statistics.unprocessing.mean_frontiers`) and comparisons
+    # with them (:func:`~benchmark.statistics.unprocessing.frontier_gaps`); empty if the run recorded none.
+    # Else the answers have the column ``frontier``. Frontiers are made from the ``unconstrained`` techniques;
+    # the ``unscored`` classifiers have none.
     frontier: pd.DataFrame = field(default_factory=pd.DataFrame)
     frontier_gaps: pd.DataFrame = field(
         default_factory=partial(pd.DataFrame, columns=list(FRONTIER_GAP_COLUMNS))
     )
-    regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
-    tuning: pd.DataFrame | None = None
-    agreement: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(AGREEMENT_COLUMNS)))
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
+    # Of tuned techniques: the cost of choosing settings, and the chosen settings.
+    regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
+    tuning: pd.DataFrame | None = None
+    # Of several classifiers.
+    agreement: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(AGREEMENT_COLUMNS)))
     # How repetitions overlap, where they are repeated splits of the same rows.
     resampling: Resampling | None = None
-    # restoration, undo: What techniques give back and to whom, and where there is nothing to undo: of
-    # :func:`~benchmark.statistics.restoration_table` and of what the run declares techniques to be compared
-    # with :func:`~benchmark.statistics.undo_table`; empty where the run compared no decisions.
+    # Of a run that compared decisions: :func:`~benchmark.statistics.restoration_table`, and
+    # :func:`~benchmark.runs.verdicts.what_to_undo` with the baselines that the run declares.
     restoration: pd.DataFrame = field(
         default_factory=partial(pd.DataFrame, columns=list(RESTORATION_COLUMNS))
     )
     undo: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(UNDO_COLUMNS)))
-    # Techniques that are named for a reader of the page to choose as baseline.
+    # Techniques that a reader of the page can choose as baseline.
     page_baselines: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -150,14 +148,11 @@ class RunStatistics:
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs", "pareto", "robustness")
-        some = [
-            n
-            for n in ("restoration", "groups", "regret", "frontier_gaps", "agreement")
-            if len(getattr(self, n))
-        ]
-        found = {name: getattr(self, name) for name in (*names, *some)}
-        written = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
-        return found | {name: found[name][list(columns)] for name, columns in written.items()}
+        optional = ("restoration", "groups", "regret", "frontier_gaps", "agreement")
+        frames = {name: getattr(self, name) for name in (*names, *optional)}
+        frames = {name: frame for name, frame in frames.items() if name in names or len(frame)}
+        columns = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
+        return frames | {name: frames[name][list(in_file)] for name, in_file in columns.items()}
 
     @property
     def rope(self) -> float:
@@ -170,15 +165,15 @@ class RunStatistics:
         return tuple(goal for goal in GOALS if (self.answers["goal"] == goal).any())
 
     def for_goal(self, goal: str) -> RunStatistics:
-        """Return the same statistics with the answers for one goal alone."""
-        own = self.answers["goal"] == goal
-        return self if own.all() else replace(self, answers=self.answers[own].reset_index(drop=True))
+        """Return the same statistics with the answers for one goal only."""
+        of_goal = self.answers["goal"] == goal
+        return self if of_goal.all() else replace(self, answers=self.answers[of_goal].reset_index(drop=True))
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Sentences on what too few datasets cannot carry, one for each set of datasets."""
+        """Sentences on claims that too few datasets cannot carry, one for each set of datasets."""
         ranked = self.ranks[(self.ranks["over"] == "dataset") & (self.ranks["warning"] != "")]
-        # A set of datasets has as many warnings as numbers of pairs to test: the most pairs are the whole.
+        # A set of datasets has a warning for each number of pairs to test; the most pairs are the whole.
         fullest = ranked.sort_values("n_techniques", ascending=False, kind="stable")
         warned = dict(zip(fullest["datasets"][::-1], fullest["warning"][::-1], strict=True))
         return [
@@ -187,12 +182,12 @@ class RunStatistics:
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
-        """What was tried, in the run's order."""
+        """The scenarios of the run, in its order."""
         return described_scenarios(self.intervals, self.run)
 
     @cached_property
     def compared_metrics(self) -> list[tuple[Scenario, str]]:
-        """Each scenario with each metric that it has and of which some values are better than others."""
+        """Each scenario with each of its metrics that has better and worse values."""
         directed = [name for name, declared in self.metrics.items() if declared.direction != "none"]
         tried = {scenario: set(scenario.rows(self.intervals)["metric"]) for scenario in self.scenarios}
         return [
@@ -200,15 +195,15 @@ class RunStatistics:
         ]
 
     def baseline_of(self, scenario: Scenario) -> Baseline:
-        """Return what the techniques of a scenario are compared with."""
+        """Return the baseline of a scenario's techniques."""
         return self.baselines.by[scenario.dataset.name, scenario.classifier]
 
     def baseline_titles(self, baseline: Baseline) -> dict[str, str]:
-        """Return the names of what is compared with, each with its title."""
+        """Return the names of baselines, each with its title."""
         return {name: self.run.titles[name] for name in baseline_names(baseline)}
 
     def ranked_on(self, datasets: str, **where: str) -> str:
-        """Return the headings of datasets that are ranked together, and under what where ranks differ in it.
+        """Return the headings of datasets that are ranked together, and names that tell such ranks apart.
 
         ``where`` has the names of bias, classifier and test in a row of ranks.
         """
@@ -221,37 +216,37 @@ class RunStatistics:
 
     @cached_property
     def tests(self) -> tuple[str, ...]:
-        """What was tested on, in the order in which it is shown."""
+        """The tests of the run, in the order in which they are shown."""
         return tuple(test for test in TEST_TITLES if (self.intervals["test"] == test).any())
 
     @property
     def names_tests(self) -> bool:
-        """Whether it has to be said which test a table or figure is of."""
+        """Whether tables and figures have to name their test."""
         return self.tests != (ORIGINAL,)
 
     def title(self, metric: str, test: str = "") -> str:
-        """Return a metric's name for readers, with the group that it is of, and a test, if any has to be."""
+        """Return a metric's name for readers, with its group, and with a test if tests have to be named."""
         declared = self.metrics[metric]
         where = f" on {TEST_TITLES[test]}" if test and self.names_tests else ""
         return declared.title + metric.removeprefix(declared.name) + where
 
     def file_name(self, metric: str, test: str) -> str:
-        """Return what a file about a metric on a test is named by."""
+        """Return the file name of a metric on a test."""
         return self.metric_files[metric] + (f"__{file_name(test)}" if self.names_tests else "")
 
     @cached_property
     def metric_files(self) -> dict[str, str]:
-        """What a file about each metric is named by, distinct among all metrics."""
+        """The file name of each metric, distinct among all metrics."""
         return distinct_file_names(self.metrics)
 
     @cached_property
     def goals(self) -> dict[str, Metric | Undeclared]:
-        """The declaration of each metric by its own name, without a group's."""
+        """The declaration of each metric by its name, without groups."""
         return {metric.name: metric for metric in self.metrics.values()}
 
     @cached_property
     def compared(self) -> pd.DataFrame:
-        """The judged comparisons with baselines that can be compared with; no differences to the others."""
+        """The judged comparisons; without differences where a baseline cannot be compared with."""
         gone = incomparable(self.judged, self.standing)
         table = self.judged.copy()
         numbers = ("difference", "improvement", "p_permutation")
@@ -263,13 +258,13 @@ class RunStatistics:
 
     @cached_property
     def unpaired(self) -> dict[str, int]:
-        """Sets of datasets with so many techniques that pairs are left out, and the number of these."""
+        """Sets of datasets with so many techniques that pairs are left out, each with this number."""
         tried = self.ranks.groupby("datasets", sort=False)["technique"].nunique()
         return {str(datasets): int(n) for datasets, n in tried.items() if n > MOST_PAIRED}
 
     @cached_property
     def n_flips(self) -> int:
-        """Number of sign flips that a test draws where it does not try all of them."""
+        """Number of sign flips that a test draws if it does not try all of them."""
         return flips_needed(max(self.comparisons.groupby(list(FAMILY)).size(), default=0), self.alpha)
 
 
@@ -282,20 +277,17 @@ def folder_statistics(
     criteria: Criteria = Criteria(),  # noqa: B008
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
-    """Compute the statistics of the run in a folder; parameters and errors as for :func:`run_statistics`.
+    """Return the statistics of the run in a folder; parameters and errors as in :func:`run_statistics`.
 
-    Raises
-    ------
-    ReportError
-        If the folder holds no finished run, or one in which no cell has a result.
+    A ReportError says as well that the folder holds no finished run, or that no cell has a result.
     """
     say(f"reading {folder}")
     run = read_frames(folder, metrics)
     if run.results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
-            f"The run in {folder} has no result that could be reported",
-            expected="cells that came to an end",
+            f"The run in {folder} has no result to report",
+            expected="cells with results",
             got=", ".join(f"{count:,} {status}" for status, count in statuses.items()),
             remedy=f"the reasons are in {folder / 'failures.csv'}; correct them, and start the run again",
         )
@@ -311,35 +303,20 @@ def run_statistics(
     criteria: Criteria = Criteria(),  # noqa: B008
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
-    """Compute all statistics of a run.
+    """Return all statistics of a run.
 
-    Techniques that were tuned on rows that nobody has, the test rows or rows without planted bias, are in
-    nothing but the comparison of settings.
+    Techniques that were tuned on test rows, or on rows without planted bias, cannot be chosen in practice.
+    They are in no frame but the comparison of settings.
 
-    Parameters
-    ----------
-    run : RunFrames
-        From :func:`~benchmark.runs.finished.read_frames`.
-    metrics : sequence of str, default ()
-        Names of the metrics to compare by; by default all of the results but the shares accepted.
-    baseline : str, optional
-        Technique that all others are compared with; by default each dataset's own, as the run declares it.
-    alpha : float, default 0.05
-        Level of significance, above 0 and below 1.
-    criteria : Criteria
-        What a technique has to reach so that it is recommended. Its margin is the difference up to which two
-        techniques are practically equivalent, in the metric's unit, at least 0.
-    say : callable(str), optional
-        Called with the name of each step before it is taken.
+    ``run`` is from :func:`~benchmark.runs.finished.read_frames`. Techniques are compared by ``metrics``, by
+    default all of the results but the shares accepted. They are compared with ``baseline``, by default each
+    dataset's, as the run declares it. ``alpha`` is the level of significance, above 0 and below 1. The margin
+    of ``criteria`` is the difference up to which two techniques are practically equivalent, in the metric's
+    unit, at least 0. ``say`` is called with the name of each step before it starts.
 
-    Raises
-    ------
-    ReportError
-        If there is only one repetition without folds, or a dataset's baseline was not run.
-    StatisticsError
-        If a setting is impossible.
-    UnknownNameError
-        If the baseline is unknown.
+    A ReportError says that there is only one repetition without folds, or that a dataset's baseline was not
+    run. A StatisticsError says that a setting is impossible, an UnknownNameError that the baseline is
+    unknown.
     """
     _require_testable(run, alpha)
     undo = what_to_undo(run)
@@ -349,12 +326,12 @@ def run_statistics(
     # Shares of people are ratios of sums: the frame of restoration has them.
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in (*ACCEPTANCE, *SHARES)]
     declared = {name: _declared(name) for name in compared}
-    goals = {own.name: own for own in map(_declared, results["metric"].unique())}
+    goals = {metric.name: metric for metric in map(_declared, results["metric"].unique())}
     baselines = baselines_of(manifest, results, baseline)
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     cells, useful, against = (
-        to_cells(own, resampling)
-        for own in (
+        to_cells(values, resampling)
+        for values in (
             results,
             without_degenerate(results, standing),
             without_degenerate(results, standing, baselines),
@@ -367,18 +344,10 @@ def run_statistics(
     parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
-    regret = (
-        []
-        if tuning is None
-        else [
-            regrets(
-                tuning,
-                resampling,
-                greatest=Rule.parse(manifest.tuned_by).greatest,
-                apart=manifest.apart,
-            )
-        ]
-    )
+    regret = pd.DataFrame(columns=list(REGRET_COLUMNS))
+    if tuning is not None:
+        greatest = Rule.parse(manifest.tuned_by).greatest
+        regret = regrets(tuning, resampling, greatest=greatest, apart=manifest.apart)
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
@@ -423,10 +392,7 @@ def run_statistics(
         criteria=criteria,
         undo=undo,
         standing=standing,
-        judged=concluded.judged,
-        answers=concluded.answers,
         intervals=_with_test_rows(cell_intervals(cells), run.row_noise, manifest.protocol),
-        comparisons=concluded.comparisons,
         recovery=manifest.with_level_words(
             joined_in_order(
                 [recovery_table(parts, concluded.comparisons, standing, manifest)],
@@ -442,24 +408,25 @@ def run_statistics(
         ),
         groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
         agreement=_agreement(useful, concluded.comparisons, goals, manifest),
-        regret=joined(regret, REGRET_COLUMNS),
+        regret=regret,
         tuning=tuning,
         frontier=curves,
         unconstrained=unconstrained,
         unscored=unscored,
         frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
         restoration=restoration,
+        **concluded._asdict(),
     )
 
 
 def _restoration(run: RunFrames, baselines: Baselines) -> pd.DataFrame:
-    """Return the frame ``restoration`` of what can be chosen; the run is given with its reference rows."""
-    found: list[pd.DataFrame] = []
+    """Return the frame ``restoration`` of techniques that can be chosen; ``run`` has its reference rows."""
+    tables: list[pd.DataFrame] = []
     if run.decisions is not None:
-        refits, nobodys = run.manifest.refits_of, run.manifest.unchoosable - run.manifest.refits
-        decisions = run.decisions[~run.decisions["technique"].isin(nobodys)]
-        found = [restoration_table(decisions, run.results, baselines, run.resampling, refits)]
-    return joined_in_order(found, run.manifest, RESTORATION_COLUMNS)
+        refits, left_out = run.manifest.refits_of, run.manifest.unchoosable - run.manifest.refits
+        decisions = run.decisions[~run.decisions["technique"].isin(left_out)]
+        tables = [restoration_table(decisions, run.results, baselines, run.resampling, refits)]
+    return joined_in_order(tables, run.manifest, RESTORATION_COLUMNS)
 
 
 def _with_test_rows(
@@ -468,7 +435,7 @@ def _with_test_rows(
     table = with_test_rows(intervals, None if protocol.splits else row_noise)
     if not protocol.overlaps:
         return table
-    # Splits have other test rows each: the corrected interval holds the variation of both.
+    # Each split has its own test rows: the corrected interval holds the variation of both.
     return table.assign(both_low=table["ci_low"], both_high=table["ci_high"])
 
 
@@ -488,13 +455,13 @@ def _require_testable(run: RunFrames, alpha: float) -> None:
 def _agreement(
     cells: Cells, comparisons: pd.DataFrame, goals: Mapping[str, Goal], run: Manifest
 ) -> pd.DataFrame:
-    """Compare what several classifiers say of techniques; those of techniques' own train no others."""
+    """Return how several classifiers agree about techniques; learners of techniques' own train no others."""
     classifiers = [name for name in run.classifiers if name != OWN]
     if len(classifiers) < 2:
         return pd.DataFrame(columns=list(AGREEMENT_COLUMNS))
-    taken = cells.where(classifier=classifiers)
-    folds = None if taken.of_folds is None else taken.split_distances(goals)
-    distances = replace(taken, values=taken.distances(goals), of_folds=folds)
+    trained = cells.where(classifier=classifiers)
+    folds = None if trained.of_folds is None else trained.split_distances(goals)
+    distances = replace(trained, values=trained.distances(goals), of_folds=folds)
     return classifier_agreement(distances, comparisons, classifiers)
 
 
@@ -504,7 +471,7 @@ def _declared(name: str) -> Metric | Undeclared:
 
 
 def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> list[tuple[str, str]]:
-    """Pair accuracy with each metric that has a greatest distance to its ideal."""
+    """Return each metric that has a greatest distance to its ideal, paired with accuracy."""
     return [
         (name, ACCURACY)
         for name, metric in metrics.items()
@@ -515,5 +482,5 @@ def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> list[tuple[str, s
 
 
 def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
-    own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
-    return lines.merge(own, how="left", on=list(LINE))
+    stops = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
+    return lines.merge(stops, how="left", on=list(LINE))

@@ -1,4 +1,4 @@
-"""Two finished runs beside each other: which numbers are the same, and within what the others are."""
+"""Two finished runs beside each other: which numbers are identical, and how far the others differ."""
 
 from __future__ import annotations
 
@@ -22,24 +22,19 @@ _CELL = list(CELL_COLUMNS)
 
 @dataclass(frozen=True, eq=False)
 class RunsComparison:
-    """How two runs differ.
-
-    ``differences`` has a row for each technique and metric of the cells that both have, and the columns
-    :data:`DIFFERENCE_COLUMNS`: the number of values, how many are the same to the last digit or missing in
-    both, how many are missing in one, and the largest absolute difference between others, 0 if none.
-    ``n_cells`` counts the cells that both have, ``alone`` has for each run the cells that only it has.
-    ``made_with`` is what else differs and may be the reason, by its name: versions of packages, processors.
-    """
+    """Differences between two runs."""
 
     folders: tuple[Path, Path]
+    # Columns DIFFERENCE_COLUMNS, for each technique and metric, over the cells in both runs. Values that are
+    # missing in both are identical, those missing in one are one-sided. The largest difference is absolute.
     differences: pd.DataFrame
-    n_cells: int
-    alone: tuple[pd.DataFrame, pd.DataFrame]
-    made_with: dict[str, tuple[str, str]]
+    n_cells: int  # in both runs
+    alone: tuple[pd.DataFrame, pd.DataFrame]  # cells that only one run has
+    made_with: dict[str, tuple[str, str]]  # possible reasons by name: versions of packages, processors
 
     @property
     def verdict(self) -> str:
-        """One sentence on the cells that both have."""
+        """A sentence on the cells that both runs have."""
         sums = self.differences[["values", "identical", "one_sided"]].sum()
         values, identical, one_sided = map(int, sums)
         cells = f"{self.n_cells:,} cells in both"
@@ -52,12 +47,9 @@ class RunsComparison:
 
 
 def compare_runs(folder: Path, other: Path) -> RunsComparison:
-    """Compare all numbers of the runs in two folders.
+    """Return the differences between all numbers of the runs in two folders.
 
-    Raises
-    ------
-    ReportError
-        If a folder holds no finished run, or they have no cell in common.
+    A ReportError says that a folder holds no finished run, or that they have no cell in common.
     """
     runs = read_run(folder), read_run(other)
     ours, theirs = (

@@ -1,4 +1,4 @@
-"""From an experiment with its data, and what computing gave, to the manifest of the run."""
+"""The manifest of a run, from an experiment with its data and the outcome of its cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from benchmark.runs.manifest import CodeInRun, ExperimentInRun, Manifest
 
 
 def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -> Manifest:
-    """Return the manifest of a run; without what computing gave, it says nothing of cells."""
+    """Return the manifest of a run; without an outcome, it has no facts about cells."""
     experiment = prepared.experiment
     computed: dict[str, Any] = {}
     refits = {entry.name for entry in experiment.techniques if entry.refit}
@@ -83,7 +83,7 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -
 
 
 def _seconds(outcome: Outcome, techniques: Collection[str]) -> float:
-    """Return what the cells of some techniques took one after the other."""
+    """Return the seconds that the cells of some techniques took, one after the other."""
     return round(sum(cell.seconds for cell in outcome.cells if cell.technique in techniques), 3)
 
 
@@ -95,7 +95,7 @@ def _dataset(
 ) -> DatasetDescription:
     test, schema, network = data.test, data.test.schema, data.network
     rows = np.bincount(test.groups, minlength=len(schema.groups))
-    if data.train == "data":  # all act on the labels of rows, none on an edge
+    if data.train == "data":  # edits act on the labels of rows, not on edges
         acting, edited = {name: bias.edits for name, bias in data.biases.items()}, []
     else:
         acting = {name: bias.acting_edits(network) for name, bias in data.biases.items()}
@@ -109,7 +109,7 @@ def _dataset(
         embedded=data.embedded,
         test_digest=test.digest,
         test_rows=len(test),
-        # Labels of an audit are what people did, and say of no answer that it is right.
+        # Labels of an audit are people's decisions; they do not say which answer is right.
         test_groups=None if data.entry.audit else GroupSizes.of(test),
         scored_favorable={} if data.entry.audit else _scored_favorable(prepared.experiment, data),
         biased_favorable=_biased_favorable(prepared.experiment, data, biased),
@@ -150,7 +150,7 @@ def _dataset(
 
 
 def _train_rows(experiment: Experiment, data: PreparedDataset) -> int:
-    """Return how many rows a training sample has: where it varies, the fewest of all splits."""
+    """Return the number of rows of a training sample; where it varies, the fewest of all splits."""
     if (data.judged is None and not data.entry.audit) or data.train == "network":
         return data.n_train
     return min(data.n_train, *(trained for trained, _ in split_sizes(data, experiment)))
@@ -159,7 +159,7 @@ def _train_rows(experiment: Experiment, data: PreparedDataset) -> int:
 def _scored_favorable(experiment: Experiment, data: PreparedDataset) -> dict[float, tuple[float, ...]]:
     """Return the share of favorable labels in the test rows of each repetition, by level of bias.
 
-    With folds it is the mean over them, as accuracy is. Empty where all repetitions have the same test rows.
+    Folds are averaged, as for accuracy. The result is empty if all repetitions have the same test rows.
     """
     if not experiment.splits:
         return {}
@@ -167,8 +167,8 @@ def _scored_favorable(experiment: Experiment, data: PreparedDataset) -> dict[flo
 
     @cache
     def share(beta: float, repetition: int) -> float:
-        own = axes(data, Block(data.name, "", beta, repetition), experiment)
-        return float(np.mean([labels[tested].mean() for _, tested in split(data, experiment, own)]))
+        axes_of_block = axes(data, Block(data.name, "", beta, repetition), experiment)
+        return float(np.mean([labels[tested].mean() for _, tested in split(data, experiment, axes_of_block)]))
 
     # Paired levels have the same splits.
     first = experiment.levels[0] if experiment.paired_betas else None
@@ -183,7 +183,7 @@ def _biased_favorable(
 ) -> dict[str, dict[float, tuple[float | None, ...]]]:
     """Return the share of favorable labels in the biased test rows of each repetition, by bias and level.
 
-    None where no cell of a repetition came to an end; empty where no such rows were tested on.
+    A share is None if the repetition has no result; the dictionary is empty if no such rows were tested on.
     """
     repetitions = range(experiment.repetitions)
     return {
@@ -192,7 +192,7 @@ def _biased_favorable(
             for beta in experiment.levels
         }
         for bias in data.biases
-        if any(where[:2] == (data.name, bias) for where in shares)
+        if any(block[:2] == (data.name, bias) for block in shares)
     }
 
 
@@ -201,14 +201,14 @@ def _hidden_favorable(
     data: PreparedDataset,
     shares: Mapping[BlockName, Mapping[Test, float]],
 ) -> dict[str, dict[str, tuple[float | None, ...]]]:
-    """Return the shares of favorable labels in the rows of each test of each repetition, by hidden bias.
+    """Return the shares of favorable labels in each test's rows, by hidden bias and by repetition.
 
-    They are the same at all levels; None where no cell of a repetition came to an end.
+    They are the same at all levels. A share is None if the repetition has no result.
     """
-    found = {where[1::2]: own for where, own in shares.items() if where[0] == data.name}
+    by_test = {block[1::2]: tests for block, tests in shares.items() if block[0] == data.name}
     return {
         bias: {
-            test: tuple(found.get((bias, r), {}).get(test) for r in range(experiment.repetitions))
+            test: tuple(by_test.get((bias, r), {}).get(test) for r in range(experiment.repetitions))
             for test in (ORIGINAL, TRUTH)
         }
         for bias in data.hidden

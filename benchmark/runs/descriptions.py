@@ -1,7 +1,7 @@
-"""What a run's manifest records of datasets, techniques and metrics, and what readers are told of it.
+"""Records of datasets, techniques and metrics in a run: fields of ``manifest.json``, and words for readers.
 
-The results say *what came out*; these records say *of what*: which data stood behind a name, and under which
-conditions the numbers hold. Their fields are those of ``manifest.json``; all else is a property.
+The results say *what came out*. These records say which data stood behind a name, and under which conditions
+the numbers hold.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from benchmark.statistics.cells import Baseline
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
-"""Titles of the stages at which techniques act, in the order of training, and of an unknown one."""
+"""Titles of the stages at which techniques act, in the order of training, and of an unknown stage."""
 
 _ARROW = " -> "
 
 
 def with_names(records: Any) -> Any:
-    """Return records that a file has by name as a list of records with names."""
+    """Return records with names, from a file's records by name."""
     return [{"name": n, **record} for n, record in records.items()] if isinstance(records, dict) else records
 
 
 def by_name(records: Sequence[Any], written: Callable[[Sequence[Any]], list[Any]]) -> dict[str, Any]:
-    """Return records as a file has them: by name."""
+    """Return records by name, as a file has them."""
     return dict(zip((record.name for record in records), written(records), strict=True))
 
 
@@ -46,7 +46,7 @@ def _as_edge(edge: Any) -> Any:
 
 
 NotWritten = Field(exclude=True)
-"""Marks what a record has from elsewhere in the manifest."""
+"""Marks a field that comes from elsewhere in the manifest."""
 
 Edge = Annotated[tuple[str, str], BeforeValidator(_as_edge), PlainSerializer(_ARROW.join)]
 """Parent and child; in a file ``"parent -> child"``."""
@@ -54,23 +54,16 @@ Edge = Annotated[tuple[str, str], BeforeValidator(_as_edge), PlainSerializer(_AR
 
 @dataclass(frozen=True)
 class TechniqueDescription:
-    """A technique as it appears in a run: ``"repair_0.25"`` in the results, ``"Repair 0.25"`` for readers.
-
-    ``technique`` is the registered one that ``name`` is a parametrization of, by default ``name`` itself; it
-    decides which of the paper's tables show the technique. ``tuned`` says what its setting was chosen on, and
-    ``sweep`` names the list of values that it is one of. ``refit`` says that it is a reference row, the
-    untreated learner ``refit_of`` on a bootstrap of its clean or of its biased rows. All are empty of most.
-    ``stage`` is a key of :data:`STAGES`: figures show the techniques of a stage together.
-    """
+    """A technique in a run: ``"repair_0.25"`` in the results, ``"Repair 0.25"`` for readers."""
 
     name: str
     title: str = ""
-    technique: str = ""
-    stage: str = ""
-    tuned: str = ""
-    sweep: str = ""
-    refit: str = ""
-    refit_of: str = ""
+    technique: str = ""  # the registered one that `name` is a setting of; decides the paper's tables
+    stage: str = ""  # a key of STAGES: figures show the techniques of a stage together
+    tuned: str = ""  # rows that its setting was chosen on
+    sweep: str = ""  # name of the list of values that its setting belongs to
+    refit: str = ""  # of a reference row: whether it is a bootstrap of "clean" or of "biased" rows
+    refit_of: str = ""  # of a reference row: the untreated learner
     parameters: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -80,14 +73,11 @@ class TechniqueDescription:
 
 @dataclass(frozen=True)
 class MetricDescription:
-    """A metric as it appears in a run: ``"discrimination"`` in the results, ``"Discrimination"`` for readers.
-
-    ``ideal`` is the best possible value, if there is one.
-    """
+    """A metric in a run: ``"discrimination"`` in the results, ``"Discrimination"`` for readers."""
 
     name: str
     title: str
-    ideal: float | None = None
+    ideal: float | None = None  # the best possible value, if there is one
 
     @property
     def in_sentence(self) -> str:
@@ -97,7 +87,7 @@ class MetricDescription:
 
 @dataclass(frozen=True)
 class GroupSizes:
-    """Number of test rows of the deprived and of the favored group with the favorable and the other label."""
+    """Number of test rows of each group with the favorable and with the other label."""
 
     deprived_favorable: int
     deprived_unfavorable: int
@@ -122,56 +112,56 @@ class GroupSizes:
 
     @property
     def best_constant(self) -> ConstantAnswer:
-        """The best classifier that answers everybody the same."""
+        """The more accurate of the two classifiers that answer everybody the same."""
         return ConstantAnswer(
             favorable=self.deprived_favorable + self.favored_favorable,
             unfavorable=self.deprived_unfavorable + self.favored_unfavorable,
-            groups=(
-                self.deprived_favorable / self.deprived if self.deprived else math.nan,
-                self.favored_favorable / self.favored if self.favored else math.nan,
-            ),
+            groups=self.favorable_shares,
+        )
+
+    @property
+    def favorable_shares(self) -> tuple[float, float]:
+        """Shares of favorable labels in the deprived and in the favored group; NaN for an empty group."""
+        return (
+            self.deprived_favorable / self.deprived if self.deprived else math.nan,
+            self.favored_favorable / self.favored if self.favored else math.nan,
         )
 
 
 @dataclass(frozen=True)
 class PlantedBias:
-    """A way in which bias is planted in a dataset.
-
-    ``description`` says what is planted in the dataset's network, in the words of its kind. ``edits`` are
-    those of probabilities, ``acting`` those of them that have an effect. The discrimination is that between
-    the labels that training rows are drawn with. ``hidden`` is what is planted first and then taken for the
-    original.
-    """
+    """A way in which bias is planted in a dataset."""
 
     name: Annotated[str, NotWritten]
     kind: str = ""
-    description: str = ""
-    edits: tuple[str, ...] = ()
-    acting: tuple[str, ...] = ()
+    description: str = ""  # of the planted bias in the dataset's network, in words
+    edits: tuple[str, ...] = ()  # edits of probabilities
+    acting: tuple[str, ...] = ()  # those edits that have an effect
+    # Between the labels that training rows are drawn with.
     network_discrimination_by_beta: dict[float, float] = field(default_factory=dict, hash=False)
     doses: tuple[Dose, ...] = ()
-    hidden: Dose | None = None
+    hidden: Dose | None = None  # planted first, and then taken for the original
 
     @property
     def sentence(self) -> str:
-        """See :func:`bias_sentence`."""
-        text = bias_sentence(self.name, self.description)
+        """The planted bias, and the β of each dose, as a sentence."""
+        text = f"Bias {self.name!r}: {self.description}"
         return f"{text}; {self.solved}" if self.solved else text
 
     def highest(self, levels: Iterable[float]) -> float:
-        """Return the highest of some levels; one that takes nearly all there is comes after lower ones."""
+        """Return the highest of some levels; a dose that takes nearly all there is comes last."""
         levels = [*levels]
         extreme = {dose.dose for dose in self.doses if not dose.pooled}
         return max((level for level in levels if level > 0 and level not in extreme), default=max(levels))
 
     @property
     def betas(self) -> dict[float, float]:
-        """The β of each dose that is reached."""
+        """The β of each dose that can be reached."""
         return {dose.dose: dose.beta for dose in self.doses if dose.beta is not None}
 
     @property
     def solved(self) -> str:
-        """The β of each dose, or how much is added at most; empty where levels of bias are β."""
+        """The β of each dose, or the most that can be added; empty where levels of bias are β."""
         return "; ".join(
             f"dose {dose.dose:g} is β = {dose.beta:.3g}"
             if dose.beta is not None
@@ -181,7 +171,7 @@ class PlantedBias:
         )
 
     def added(self, level: float) -> float:
-        """Return by how much a level of bias widens the label gap, in expectation; NaN if unknown."""
+        """Return the label gap that a level of bias adds, in expectation; NaN if unknown."""
         of_doses = {dose.dose: dose.gap for dose in self.doses if dose.beta is not None}
         by_beta = self.network_discrimination_by_beta
         clean = by_beta.get(0.0, math.nan)
@@ -189,34 +179,30 @@ class PlantedBias:
 
     @property
     def inert(self) -> bool:
-        """Whether it does nothing but edit probabilities, and none that the label depends on."""
+        """Whether it only edits probabilities, and none that the label depends on."""
         return bool(self.edits and not self.acting) and "," not in self.kind
 
 
 @dataclass(frozen=True)
 class LearnedNetwork:
-    """A dataset's learned network: its digest and edges, and those of them that the planted bias acts on."""
+    """A dataset's learned network."""
 
     digest: str = ""
     edges: tuple[Edge, ...] = ()
     free_parameters: int = 0
-    edited_edges: tuple[Edge, ...] = ()
+    edited_edges: tuple[Edge, ...] = ()  # edges that the planted bias acts on
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetInExperiment:
-    """What later steps read of a dataset's entry in the experiment.
-
-    ``baseline`` is the technique whose rows are the paper's "no technique" (Tables 2 and 5), or
-    :data:`~benchmark.columns.OWN`; ``baseline_reason`` says why it is not doing nothing, if the experiment
-    does. ``folds`` are those of the dataset where they are not the experiment's.
-    """
+    """A dataset's entry in the experiment, as far as later steps read it."""
 
     card: str = ""
     name: str = ""
+    # The technique with the rows of the paper's "no technique" (Tables 2 and 5), or OWN.
     baseline: str = UNTREATED
-    baseline_reason: str = ""
-    folds: int | None = None
+    baseline_reason: str = ""  # for another baseline than doing nothing
+    folds: int | None = None  # where it differs from the experiment's
     columns: dict[str, dict[str, Any]] = field(default_factory=dict, hash=False)
     sensitive: tuple[str, ...] = ()
     mitigate: str | None = None
@@ -224,7 +210,7 @@ class DatasetInExperiment:
     true_rates: dict[str, float] | None = field(default=None, hash=False)
 
     def find_card(self) -> Card | None:
-        """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
+        """Return the card with its columns as the experiment reads them, or None if it cannot be found."""
         shipped = declaration_dir("experiments") / self.card
         try:
             card = load_card(shipped if shipped.suffix == ".toml" and shipped.is_file() else self.card)
@@ -234,49 +220,44 @@ class DatasetInExperiment:
             card = card.with_columns(self.columns)
             return card.with_groups(self.sensitive, self.mitigate, self.deprived_group)
         except (UnknownNameError, CardError):
-            return card  # it has changed since, or columns with infinite bins, which JSON does not have
+            # The card has changed since, or columns have infinite bins, which JSON cannot hold.
+            return card
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetDescription:
-    """A dataset as it appears in a run.
+    """A dataset in a run.
 
-    ``name`` is that in the results, ``title`` for readers, ``entry`` what the experiment says of it. The name
-    of an embedded one, whose shipped network stood in for real data, says so (``"adult:embedded"``), because
-    the CSV files carry nothing but the name. ``own_baselines`` says which entry each technique with a learner
-    of its own is compared with, where the dataset's baseline is that learner. ``test_data`` is ``"real
-    data"`` or ``"sample of the learned network"``. ``train_rows`` and ``test_rows`` are rows of each training
-    sample and of the test data, ``test_groups`` and ``group_rows`` those of the latter by group and outcome,
-    and by state of the sensitive feature. ``scored_favorable`` are shares of favorable labels in the test
-    rows of each repetition, by level of bias, where these are splits, and ``biased_favorable`` those in test
-    rows with planted bias, by name of the bias and level; None where they are unknown. ``hidden_favorable``
-    are those of each test, by name of a bias that is also hidden. ``warning`` is a
-    sentence: what readers must know before they trust a number. ``notes`` are what was noticed in the data,
-    as sentences. The roles are those of :class:`benchmark.data.table.Schema`.
+    If its shipped network stood in for real data, the name says so (``"adult:embedded"``), because the CSV
+    files carry nothing but the name. The roles are those of :class:`benchmark.data.table.Schema`.
 
-    An embedded dataset's name that hides that, an edge that names no column, and an edited edge that is no
+    An embedded dataset's name that hides this, an edge that names no column, and an edited edge that is no
     edge are ReportErrors.
     """
 
-    name: Annotated[str, NotWritten]
+    name: Annotated[str, NotWritten]  # in the results
     entry: Annotated[DatasetInExperiment, NotWritten] = DatasetInExperiment()
+    # Where the baseline is "own": the baseline of each technique with a learner of its own.
     own_baselines: Annotated[dict[str, str], NotWritten] = field(default_factory=dict, hash=False)
-    title: str
+    title: str  # for readers
     card: str = ""
     card_digest: str = ""
-    test_data: str = ""
+    test_data: str = ""  # "real data" or "sample of the learned network"
     embedded: bool
     test_digest: str = ""
     test_rows: int = 0
     test_groups: GroupSizes | None = None
+    # Shares of favorable labels in the test rows of each repetition; None where they are unknown. The first
+    # are by level of bias, where repetitions are splits. The second, with planted bias, are by name of the
+    # bias and level. The third are by name of a hidden bias and test.
     scored_favorable: dict[float, tuple[float, ...]] = field(default_factory=dict, hash=False)
     biased_favorable: dict[str, dict[float, tuple[float | None, ...]]] = field(
         default_factory=dict, hash=False
     )
     hidden_favorable: dict[str, dict[str, tuple[float | None, ...]]] = field(default_factory=dict, hash=False)
-    train_rows: int = 0
-    warning: str | None
-    notes: tuple[str, ...] = ()
+    train_rows: int = 0  # of each training sample
+    warning: str | None  # a sentence that readers must know before they trust a number
+    notes: tuple[str, ...] = ()  # sentences on the data
     network: LearnedNetwork = LearnedNetwork()
     bias: Annotated[tuple[PlantedBias, ...], BeforeValidator(with_names), WrapSerializer(by_name)] = ()
     sensitive_feature: str
@@ -284,7 +265,7 @@ class DatasetDescription:
     label: str
     favorable_label: str
     columns: tuple[str, ...]
-    group_rows: dict[str, int] = field(default_factory=dict, hash=False)
+    group_rows: dict[str, int] = field(default_factory=dict, hash=False)  # test rows by state
 
     def __post_init__(self) -> None:
         if self.embedded and "embedded" not in self.name:
@@ -312,54 +293,54 @@ class DatasetDescription:
             )
 
     def planted(self, bias: str) -> PlantedBias:
-        """Return a bias by its name."""
-        return next((own for own in self.bias if own.name == bias), PlantedBias(bias))
+        """Return the bias of that name."""
+        return next((planted for planted in self.bias if planted.name == bias), PlantedBias(bias))
 
     @property
     def baseline(self) -> str:
-        """What the experiment compares techniques with: an entry's name, or ``"own"``."""
+        """The entry that the experiment compares techniques with, or ``"own"``."""
         return self.entry.baseline
 
     def baseline_with(self, classifier: str) -> Baseline:
-        """Return what techniques are compared with that were run with a classifier, or with their own."""
+        """Return the baseline of techniques that ran with a classifier, or with learners of their own."""
         if self.baseline != OWN:
             return self.baseline
         return self.own_baselines if classifier == OWN else UNTREATED
 
     @property
     def heading(self) -> str:
-        """As every table, figure and page of the run calls it: ``"Adult (embedded)"``."""
+        """The title in every table, figure and page of the run: ``"Adult (embedded)"``."""
         return titled(self.title, self.embedded)
 
     @property
     def provenance(self) -> str:
-        """What the numbers were measured on, in the words that every table and figure shows."""
+        """The test data, in the words that every table and figure shows."""
         if self.embedded:
             return f"{NOT_REAL_LOUD}: tested on a {SAMPLED}"
         return f"tested on {'a ' if self.test_data.startswith('sample') else ''}{self.test_data}"
 
     @property
     def bias_description(self) -> str:
-        """The planted biases, as one sentence."""
+        """The planted biases as one sentence."""
         return "; ".join(bias.sentence for bias in self.bias if bias.description)
 
     @property
     def figure_notes(self) -> list[str]:
-        """What figures say of it: the planted bias, and what readers must know."""
+        """Notes of figures: the planted bias, and the warning."""
         return [self.bias_description, *([f"Warning: {self.warning}"] if self.warning else [])]
 
     @property
     def best_constant(self) -> ConstantAnswer | None:
-        """The best classifier that answers everybody the same, where the test rows are counted."""
+        """The best constant answer on the original test rows; None if the rows are not counted."""
         if self.test_groups is None:
             return None
         biased = {
-            (bias, beta): tuple(math.nan if share is None else share for share in shares)
+            (bias, beta): _with_nan(shares)
             for bias, levels in self.biased_favorable.items()
             for beta, shares in levels.items()
         }
         hidden = {
-            (bias, test): tuple(math.nan if share is None else share for share in shares)
+            (bias, test): _with_nan(shares)
             for bias, tests in self.hidden_favorable.items()
             for test, shares in tests.items()
         }
@@ -369,17 +350,15 @@ class DatasetDescription:
 
     @property
     def recorded_gap(self) -> float:
-        """Share of favorable labels among the favored minus that of the deprived group, in all test rows."""
+        """Share of favorable labels of the favored group minus the deprived group's, in all test rows."""
         if self.test_groups is None:
             return math.nan
-        sizes = self.test_groups
-        if not (sizes.deprived and sizes.favored):
-            return math.nan
-        return sizes.favored_favorable / sizes.favored - sizes.deprived_favorable / sizes.deprived
+        deprived, favored = self.test_groups.favorable_shares
+        return favored - deprived
 
     @property
     def hidden_dose(self) -> float | None:
-        """What the recorded label gap has more than the rates from outside; None where these are unknown."""
+        """The recorded label gap minus the gap in rates from outside; None where these are unknown."""
         rates = self.entry.true_rates
         if rates is None or self.embedded or math.isnan(self.recorded_gap):
             return None
@@ -395,7 +374,7 @@ class DatasetDescription:
 
     @property
     def inert_warnings(self) -> dict[str, str]:
-        """By name of each bias without effect, the sentence that says so."""
+        """For each bias without effect, by name, a sentence that says so."""
         return {
             bias.name: f"bias {bias.name!r} edits nothing that the label depends on in the network, so β "
             "changes nothing there."
@@ -405,15 +384,9 @@ class DatasetDescription:
 
 
 def in_sentence(title: str) -> str:
-    """Return a metric's title as it stands in a sentence: ``"accuracy"``, but ``"AUC gap"``."""
+    """Return a metric's title as written within a sentence: ``"accuracy"``, but ``"AUC gap"``."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
-def listed_betas(betas: Sequence[float]) -> str:
-    """Return levels of bias as they stand in a sentence."""
-    return ", ".join(f"{beta:g}" for beta in betas)
-
-
-def bias_sentence(bias: str, description: str) -> str:
-    """Say which bias is planted; ``description`` is that of its kind, in the dataset's network."""
-    return f"Bias {bias!r}: {description}"
+def _with_nan(shares: Sequence[float | None]) -> tuple[float, ...]:
+    return tuple(math.nan if share is None else share for share in shares)

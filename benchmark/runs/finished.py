@@ -1,4 +1,4 @@
-"""What a comparison or statistics start from: the folder of a finished run."""
+"""Reading the folder of a finished run, for comparisons and statistics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from lzma import LZMAError
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -54,42 +54,45 @@ from benchmark.text.spreadsheet import from_cell
 from benchmark.text.writing import plain_or_packed
 
 RUN_AGAIN = "run the experiment again: what is stored is not computed again"
-"""Remedy for a folder that lacks what this version writes."""
+"""Remedy for a folder without files that this version writes."""
 
 _TEXTS = {
     *("dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"),
     *("attribute", "group", "note", "of", "chosen_on", "parameters"),
 }
 _WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored", *DECISION_COUNTS}
+_OPTIONAL = {
+    "folds": (FOLDS_NAME, FOLD_COLUMNS),
+    "frontier": (FRONTIER_NAME, FRONTIER_COLUMNS),
+    "groups": (GROUPS_NAME, GROUP_COLUMNS),
+    "tuning": (TUNING_NAME, TUNING_COLUMNS),
+    "row_noise": (TEST_ROWS_NAME, ROW_COLUMNS),
+    "decisions": (DECISIONS_NAME, DECISION_COLUMNS),
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinishedRun:
-    """What a run left: its manifest, and its means."""
+    """Manifest, means and failures of a run."""
 
-    manifest: Manifest  # what was done; its metrics are those of the summary, in its order
-    # summary, failures: Columns :data:`~benchmark.runs.summary.SUMMARY_COLUMNS` and
-    # :data:`~benchmark.columns.FAILURE_COLUMNS`.
-    summary: pd.DataFrame
-    failures: pd.DataFrame
+    manifest: Manifest  # with the metrics of the summary, in its order
+    summary: pd.DataFrame  # columns :data:`~benchmark.runs.summary.SUMMARY_COLUMNS`
+    failures: pd.DataFrame  # columns :data:`~benchmark.columns.FAILURE_COLUMNS`
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunFrames(FinishedRun):
-    """A run with all of its numbers, as files, console, figures, tables and statistics take it."""
+    """A run with all of its numbers, for files, console, figures, tables and statistics."""
 
-    # Columns :data:`~benchmark.columns.RESULT_COLUMNS`: a row for each value that there should be, NaN where
-    # there is none.
+    # A row for each expected value, NaN if it is missing: :data:`~benchmark.columns.RESULT_COLUMNS`.
     results: pd.DataFrame
-    # folds, frontier, groups, tuning, row_noise, decisions: Values of single folds, points of unprocessing
-    # frontiers, metrics by group of several attributes, chosen settings, how much metrics vary with the test
-    # rows, and counts of decisions beside those of the untreated models; None where the run has none.
-    folds: pd.DataFrame | None = None
-    frontier: pd.DataFrame | None = None
-    groups: pd.DataFrame | None = None
-    tuning: pd.DataFrame | None = None
-    row_noise: pd.DataFrame | None = None
-    decisions: pd.DataFrame | None = None
+    # Optional frames: None where the run has none.
+    folds: pd.DataFrame | None = None  # values of single folds
+    frontier: pd.DataFrame | None = None  # points of unprocessing frontiers
+    groups: pd.DataFrame | None = None  # metrics by group of several attributes
+    tuning: pd.DataFrame | None = None  # chosen settings
+    row_noise: pd.DataFrame | None = None  # variation of metrics with the test rows
+    decisions: pd.DataFrame | None = None  # counts of decisions beside those of the untreated models
 
     @classmethod
     def of(
@@ -102,7 +105,7 @@ class RunFrames(FinishedRun):
         decisions: pd.DataFrame | None = None,
         **frames: pd.DataFrame | None,
     ) -> Self:
-        """Put together what was computed, which is not checked, and summarize it."""
+        """Return a run from what was computed, which is not checked, with its summary."""
         metrics = [metric.name for metric in manifest.metrics]
         results = with_failed_cells(results, failures, metrics, manifest.tests)
         results = in_described_order(results, manifest)
@@ -118,12 +121,12 @@ class RunFrames(FinishedRun):
 
     @cached_property
     def standing(self) -> pd.DataFrame:
-        """Which techniques are degenerate or less accurate than a constant answer; see `standings`."""
+        """Which techniques are degenerate or less accurate than a constant answer; see ``standings``."""
         return standings(self.results, self.manifest.constant_answers)
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
-        """What was tried, in the run's order."""
+        """The scenarios of the run, in its order."""
         return described_scenarios(self.results, self.manifest)
 
     @cached_property
@@ -133,7 +136,7 @@ class RunFrames(FinishedRun):
 
     @property
     def of_choices(self) -> Self:
-        """The same run without what is unchoosable, between which and others nobody has a choice."""
+        """The same run with the techniques that can be chosen in practice."""
         return self._without(self.manifest.unchoosable)
 
     @property
@@ -145,33 +148,26 @@ class RunFrames(FinishedRun):
         if not names:
             return self
         frames = {name: getattr(self, name) for name in ("summary", "failures", "results", "groups")}
-        known = {name: frame for name, frame in frames.items() if frame is not None}
-        some = {name: frame[~frame["technique"].isin(names)] for name, frame in known.items()}
-        return replace(self, manifest=self.manifest.without(names), **some)
+        present = {name: frame for name, frame in frames.items() if frame is not None}
+        rest = {name: frame[~frame["technique"].isin(names)] for name, frame in present.items()}
+        return replace(self, manifest=self.manifest.without(names), **rest)
 
     @property
     def shown(self) -> Self:
-        """The same run with nothing but its headline metrics."""
+        """The same run with its headline metrics only."""
         manifest = self.manifest.shown
         named = ["", *(metric.name for metric in manifest.metrics)]
         frames = {"summary": self.summary, "results": self.results, "failures": self.failures}
-        some = {name: frame[frame["metric"].isin(named)] for name, frame in frames.items()}
-        return replace(self, manifest=manifest, **{k: v.reset_index(drop=True) for k, v in some.items()})
+        headline = {name: frame[frame["metric"].isin(named)] for name, frame in frames.items()}
+        return replace(self, manifest=manifest, **{k: v.reset_index(drop=True) for k, v in headline.items()})
 
 
 def read_run(folder: Path) -> FinishedRun:
-    """Read what ``betabench run`` wrote to a folder.
+    """Return the manifest, means and failures that ``betabench run`` wrote to a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``manifest.json``, ``summary.csv`` and ``failures.csv``, and ``metrics_summary.csv`` if the run
-        measured more than its headline metrics. Each CSV file may be compressed: ``summary.csv.xz``.
-
-    Raises
-    ------
-    ReportError
-        If the folder or a file is missing, or a file is not what a run writes.
+    The folder has ``manifest.json``, ``summary.csv`` and ``failures.csv``, and ``metrics_summary.csv`` if the
+    run measured more than its headline metrics. Each CSV file may be compressed: ``summary.csv.xz``. A
+    ReportError says that the folder or a file is missing, or that a file is not what a run writes.
     """
     again = f"'betabench run' writes it; run the experiment with --output {folder}"
     if not folder.is_dir():
@@ -187,29 +183,20 @@ def read_run(folder: Path) -> FinishedRun:
         summary = pd.concat([summary, more], ignore_index=True)
     failures = read_frame(folder / "failures.csv", FAILURE_COLUMNS, again)
     check_read("failures", failures, manifest)
-    # Of what was measured, a folder may hold a part.
+    # A folder may hold some of the measured metrics only.
     manifest = manifest.with_metrics(summary["metric"].unique())
     return FinishedRun(manifest=manifest, summary=summary, failures=failures)
 
 
 def read_frames(folder: Path, metrics: Sequence[str] = ()) -> RunFrames:
-    """Read all frames of a run; parameters and errors as for :func:`read_run` and :func:`read_results`."""
+    """Return all frames of a run; parameters and errors as in :func:`read_run` and :func:`read_results`."""
     run = read_run(folder)
-    return RunFrames(
-        **vars(run),
-        results=read_results(folder, run, metrics),
-        folds=_read_if_there(folder / FOLDS_NAME, FOLD_COLUMNS),
-        frontier=_read_if_there(folder / FRONTIER_NAME, FRONTIER_COLUMNS),
-        groups=read_groups(folder),
-        tuning=read_tuning(folder),
-        # A run writes it anew when it is started again, from what its store holds.
-        row_noise=_read_if_there(folder / TEST_ROWS_NAME, ROW_COLUMNS),
-        decisions=_read_if_there(folder / DECISIONS_NAME, DECISION_COLUMNS),
-    )
+    optional: dict[str, Any] = {frame: read_optional(folder, frame) for frame in _OPTIONAL}
+    return RunFrames(**vars(run), results=read_results(folder, run, metrics), **optional)
 
 
 def _folder_beside(folder: Path) -> str:
-    """Name the folder that the same experiment has with data, or without; "" where there is none."""
+    """Return a hint at the folder that the same experiment has with data, or without; "" without one."""
     name, whole = folder.name, folder.name.removesuffix(FOLDER_SUFFIX)
     beside, of = (f"{name}{FOLDER_SUFFIX}", NOT_REAL) if name == whole else (whole, "real data")
     if not name or not (folder.parent / beside / MANIFEST_NAME).is_file():
@@ -218,100 +205,75 @@ def _folder_beside(folder: Path) -> str:
 
 
 def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) -> pd.DataFrame:
-    """Read the values of a finished run, with a row for each value that it should have and has not.
+    """Return the values of a finished run, with a row for each missing value.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics. Each
-        may be compressed: ``results.csv.xz``.
-    run : FinishedRun
-        What :func:`read_run` read from the same folder.
-    metrics : sequence of str, default ()
-        Names of the metrics to keep, in this order; by default those of ``results.csv``. Those that are
-        always measured are kept in any case.
+    The folder has ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics.
+    Each may be compressed: ``results.csv.xz``. ``run`` is from :func:`read_run`, for the same folder.
+    ``metrics`` are kept in this order, by default those of ``results.csv``; metrics that are always measured
+    are always kept.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; sorted by dataset, test, beta,
-        technique and metric as the run names them. A cell that failed has NaN for every metric.
-
-    Raises
-    ------
-    ReportError
-        If a file is missing or malformed, or cells of the run are in no file.
-    UnknownNameError
-        If a metric has no values in the folder.
+    The result has the columns :data:`~benchmark.columns.RESULT_COLUMNS`, and is sorted by dataset, test,
+    beta, technique and metric as the run names them. A cell that failed has NaN for every metric. A
+    ReportError says that a file is missing or malformed, or that cells of the run are in no file. An
+    UnknownNameError says that a metric has no values in the folder.
     """
     again = f"finish it: run the experiment, or merge its shards, with --output {folder}"
     results = read_frame(folder / "results.csv", RESULT_COLUMNS, again)
     cell = list(CELL_COLUMNS)
     failed = run.failures.loc[run.failures["metric"] == "", cell]
-    found = len(pd.concat([results[cell], failed]).drop_duplicates())
+    n_cells = len(pd.concat([results[cell], failed]).drop_duplicates())
     manifest = run.manifest
     planned = manifest.cells.get("planned")
-    if found < (planned or 0) or not found:
+    if n_cells < (planned or 0) or not n_cells:
         raise ReportError(
             f"The run in {folder} is not finished",
             expected=f"results or failures of {planned or 'its'} cells",
-            got=f"{found}",
+            got=f"{n_cells}",
             remedy=again,
         )
     if set(metrics) - set(results["metric"]) and plain_or_packed(folder / "metrics.csv").exists():
         more = read_frame(folder / "metrics.csv", METRIC_COLUMNS, again)
         results = pd.concat([results, more[list(RESULT_COLUMNS)]], ignore_index=True)
-    # A run of which every cell failed has no other list of its metrics than its summary.
-    known = list(results["metric"].unique()) or [metric.name for metric in manifest.metrics]
+    # If every cell failed, only the summary lists the run's metrics.
+    measured = list(results["metric"].unique()) or [metric.name for metric in manifest.metrics]
     for metric in metrics:
-        if metric not in known:
-            raise UnknownNameError("metric", metric, known)
-    always = [name for name in (*ALWAYS_MEASURED, *OF_REPETITIONS) if name in known]
-    kept = list(dict.fromkeys((*(metrics or known), *always)))
-    whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept, manifest.tests)
-    manifest = manifest.with_metrics(kept)
+        if metric not in measured:
+            raise UnknownNameError("metric", metric, measured)
+    always = [name for name in (*ALWAYS_MEASURED, *OF_REPETITIONS) if name in measured]
+    names = list(dict.fromkeys((*(metrics or measured), *always)))
+    whole = with_failed_cells(results[results["metric"].isin(names)], run.failures, names, manifest.tests)
+    manifest = manifest.with_metrics(names)
     check_read("results", whole, manifest)
     return in_described_order(whole, manifest, (*WHERE, "metric", "repetition"))
 
 
-def read_groups(folder: Path) -> pd.DataFrame | None:
-    """Read metrics by group of several attributes, or None where the run told no such groups apart."""
-    return _read_if_there(folder / GROUPS_NAME, GROUP_COLUMNS)
-
-
-def read_tuning(folder: Path) -> pd.DataFrame | None:
-    """Read what tuning chose, or None where the run tuned no technique."""
-    return _read_if_there(folder / TUNING_NAME, TUNING_COLUMNS)
-
-
-def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:
-    if not plain_or_packed(path).exists():
-        return None
-    return read_frame(path, columns, RUN_AGAIN)
+def read_optional(folder: Path, frame: str) -> pd.DataFrame | None:
+    """Return an optional frame of :class:`RunFrames` by its name, or None if the folder lacks its file."""
+    name, columns = _OPTIONAL[frame]
+    path = plain_or_packed(folder / name)
+    return read_frame(path, columns, RUN_AGAIN) if path.exists() else None
 
 
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
-    """Read a CSV file, such as ``results.csv`` or, compressed, ``results.csv.xz``, and check its columns.
+    """Return the frame of a CSV file, such as ``results.csv`` or, compressed, ``results.csv.xz``.
 
-    Their names decide whether they hold text, floats or integers. A file that is missing, malformed or has
-    other columns is a ReportError with the given remedy.
+    Names of columns decide whether they hold text, floats or integers. A file that is missing, malformed or
+    has other columns is a ReportError with the given remedy.
     """
     path = plain_or_packed(path)
     try:
-        # Names stay text whatever they look like. What repeats is read, and converted, once.
+        # Names stay text even if they look like numbers. Values that repeat are read and converted once.
         kinds = {column: "category" if column in _TEXTS else object for column in (*columns, "dose", HIDDEN)}
         frame = pd.read_csv(path, dtype=kinds, keep_default_na=False)
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
     except (ValueError, EOFError, LZMAError) as error:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
-    if "dose" in frame.columns:  # which is the level of bias there, and stands before its β
+    if "dose" in frame.columns:  # the dose is the level of bias there, and stands before its β
         frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
     if "test" in columns and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
         frame.insert(columns.index("test"), "test", pd.Series(ORIGINAL, frame.index, dtype="category"))
-    if HIDDEN in frame.columns:  # a bias with what is hidden behind it is a scenario of its own
-        frame["bias"] = _with_hidden(frame, path, remedy)
-        frame = frame.drop(columns=HIDDEN)
+    hidden = frame.pop(HIDDEN) if HIDDEN in frame.columns else None
     if tuple(frame.columns) != tuple(columns):
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)
@@ -319,34 +281,25 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
         if column in _TEXTS:
             texts = np.array(list(map(from_cell, frame[column].cat.categories)), dtype=object)
             frame[column] = pd.Series(texts[frame[column].cat.codes], index=frame.index, dtype=object)
-            continue
-        is_whole = column in _WHOLE
-        try:
-            values = list(map(int if is_whole else _number, frame[column]))
-        except ValueError as error:
-            raise ReportError(
-                f"{path} has text in the column {column}",
-                expected="whole numbers" if is_whole else "numbers",
-                got=str(error),
-                remedy=remedy,
-            ) from error
-        frame[column] = pd.Series(values, index=frame.index, dtype="int64" if is_whole else "float64")
+        else:
+            frame[column] = _numbers(frame[column], path, remedy)
+    if hidden is not None:  # a bias and the bias hidden behind it name a scenario together
+        names = map(hidden_name, frame["bias"], _numbers(hidden, path, remedy))
+        frame["bias"] = pd.Series(list(names), index=frame.index, dtype=object)
     return frame
 
 
-def _with_hidden(frame: pd.DataFrame, path: Path, remedy: str) -> pd.Series:
+def _numbers(column: pd.Series, path: Path, remedy: str) -> pd.Series:
+    """Return a column's texts as numbers; other texts are a ReportError."""
+    is_whole = column.name in _WHOLE
     try:
-        named = [
-            hidden_name(bias, _number(gap)) for bias, gap in zip(frame["bias"], frame[HIDDEN], strict=True)
-        ]
+        # Python's float reads a written number back to the last bit; not every pandas does.
+        values = list(map(int, column)) if is_whole else [float(text or "nan") for text in column]
     except ValueError as error:
-        got = str(error)
         raise ReportError(
-            f"{path} has text in the column {HIDDEN}", expected="numbers", got=got, remedy=remedy
+            f"{path} has text in the column {column.name}",
+            expected="whole numbers" if is_whole else "numbers",
+            got=str(error),
+            remedy=remedy,
         ) from error
-    return pd.Series(named, frame.index, dtype="category")
-
-
-def _number(text: str) -> float:
-    # Python's float reads back what was written to the last bit, which not every pandas does.
-    return float(text or "nan")
+    return pd.Series(values, index=column.index, dtype="int64" if is_whole else "float64")

@@ -1,4 +1,4 @@
-"""What the manifests and stores of folders say of each other, before one run's files take another's place."""
+"""Notes on differences between manifests and stores, before one run's files replace another's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmark.runs.manifest import ExperimentInRun
 
 
 def other_experiment(output: Path, experiment: Experiment) -> str:
-    """Return a sentence if a folder's tables are of another experiment than the one to be run there."""
+    """Return a sentence if a folder's tables belong to another experiment than the one to run there."""
     before = _experiment_of(_manifest(output), type(experiment))
     now = _experiment_of({"experiment": ExperimentInRun.of(experiment).settings}, type(experiment))
     differing = _differing(before, now)
@@ -34,7 +34,7 @@ def other_experiment(output: Path, experiment: Experiment) -> str:
 def unfinished_run(folder: Path) -> str:
     """Return a sentence if the last run in a folder ended before it wrote its tables.
 
-    If there are no tables of an earlier run either, that is a ReportError.
+    Without tables of an earlier run, this is a ReportError.
     """
     last = read_last_run(folder / STORE_NAME)
     if last is None:
@@ -51,7 +51,7 @@ def unfinished_run(folder: Path) -> str:
     if last.finished == last.planned and manifest.get("plan", last.plan) == last.plan:
         return ""
     return (
-        f"Warning: this is of an earlier run's tables. The last run in {folder}, of {last.experiment!r}, "
+        f"Warning: these are an earlier run's tables. The last run in {folder}, of {last.experiment!r}, "
         f"was cut off at {so_far}; start it again, and its tables replace these"
     )
 
@@ -59,7 +59,7 @@ def unfinished_run(folder: Path) -> str:
 def unlike_shards(folders: Sequence[Path]) -> list[str]:
     """Return sentences on folders that do not hold shards of one whole.
 
-    The one that most of the others agree with is taken for right. Folders without a manifest are passed over.
+    The folder that most others agree with is taken as right. Folders without a manifest are passed over.
     """
     manifests = {folder: manifest for folder in folders if (manifest := _manifest(folder))}
     of_cells = {
@@ -67,48 +67,48 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
         for folder, manifest in manifests.items()
     }
     alike = {
-        folder: [other for other, theirs in of_cells.items() if not _differing(own, theirs)]
-        for folder, own in of_cells.items()
+        folder: [name for name, other in of_cells.items() if not _differing(facts, other)]
+        for folder, facts in of_cells.items()
     }
     if not alike:
         return []
     usual = max(alike, key=lambda folder: len(alike[folder]))
     warnings = [
         f"Warning: {folder} is no part of the same whole as {usual}. It has another "
-        f"{', '.join(_differing(of_cells[folder], of_cells[usual]))}; a run of the one has no use for the "
-        "cells of the other"
+        f"{', '.join(_differing(of_cells[folder], of_cells[usual]))}; a run of one cannot use the cells of "
+        "the other"
         for folder in manifests
         if folder not in alike[usual]
     ]
     counts = {str(manifests[folder].get("shard")).rpartition("/")[2] for folder in alike[usual]}
     if len(counts) > 1:
         warnings.append(
-            f"Warning: these are shards of {' and of '.join(sorted(counts))} parts, which do not make up the "
-            "whole together; 'betabench run' computes what is missing"
+            f"Warning: these are shards of {' and of '.join(sorted(counts))} parts, which do not make one "
+            "whole; 'betabench run' computes what is missing"
         )
     return warnings
 
 
 def _test_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
     datasets = manifest.get("datasets")
-    facts = datasets.items() if isinstance(datasets, dict) else ()
-    return {name: own.get("test_digest") for name, own in facts if isinstance(own, dict)}
+    records = datasets.items() if isinstance(datasets, dict) else ()
+    return {name: record.get("test_digest") for name, record in records if isinstance(record, dict)}
 
 
 def _experiment_of(manifest: Mapping[str, Any], model: type[Experiment] = Experiment) -> dict[str, Any]:
-    """Return what a manifest says of the run and its cells; all else may differ between two folders."""
-    free, said = model.fields_of(Identity.FREE), manifest.get("experiment")
-    if not said:
+    """Return facts of a manifest that identify the run and its cells; all else may differ between folders."""
+    free, experiment = model.fields_of(Identity.FREE), manifest.get("experiment")
+    if not experiment:
         return {}
     # A version that did not know an option ran with its default.
     fields = model.model_fields
     options = {name: to_jsonable_python(fields[name].default) for name in model.fields_of(Identity.OPTION)}
-    found = {name: value for name, value in {**options, **said}.items() if name not in free}
+    facts = {name: value for name, value in {**options, **experiment}.items() if name not in free}
     # Reference rows follow from all else.
-    listed = found.get("techniques")
-    if isinstance(listed, list):
-        found["techniques"] = [own for own in listed if not (isinstance(own, dict) and own.get("refit"))]
-    return found
+    techniques = facts.get("techniques")
+    if isinstance(techniques, list):
+        facts["techniques"] = [t for t in techniques if not (isinstance(t, dict) and t.get("refit"))]
+    return facts
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
 
 
 def _agree(ours: Any, theirs: Any) -> bool:
-    """Return whether two parts of manifests say the same, as far as both know of it: versions add fields."""
+    """Return whether two parts of manifests agree, as far as both know: new versions add fields."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return all(_agree(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
     if isinstance(ours, list) and isinstance(theirs, list):

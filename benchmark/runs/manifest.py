@@ -1,4 +1,4 @@
-"""A run's manifest: what is needed to judge, to show and to repeat it."""
+"""The manifest of a run: everything needed to judge, show and repeat it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -62,7 +64,7 @@ SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
 
 
 class Protocol(BaseModel):
-    """How training and test rows were had; see :class:`benchmark.experiment.plan.Experiment`."""
+    """How training and test rows were obtained; see :class:`benchmark.experiment.plan.Experiment`."""
 
     train: str = "network"
     holdout: float | None = None
@@ -72,7 +74,7 @@ class Protocol(BaseModel):
 
     @property
     def level_name(self) -> LevelName:
-        """What levels of bias are called, also in the columns of files."""
+        """The name of levels of bias in texts and columns of files."""
         return "dose" if self.doses else "beta"
 
     @property
@@ -87,7 +89,7 @@ class Protocol(BaseModel):
 
     @property
     def variation_text(self) -> str:
-        """What intervals and p-values hold, as a sentence."""
+        """A sentence on the variation that intervals and p-values cover."""
         if self.overlaps:
             splits = "single folds" if self.folds is not None else "repetitions"
             return (
@@ -106,7 +108,7 @@ class Protocol(BaseModel):
 
     @property
     def scope_text(self) -> str:
-        """What intervals and tests speak of, as a sentence."""
+        """A sentence on the scope of intervals and tests."""
         if self.overlaps:
             return "Intervals and tests speak of other training and test rows: they know that splits overlap."
         if self.splits:
@@ -120,14 +122,14 @@ class Protocol(BaseModel):
 
     @property
     def test_text(self) -> str:
-        """Which test compares techniques."""
+        """The name of the test that compares techniques."""
         if self.overlaps:
             return "corrected resampled t-test"
         return "sign-flip permutation test"
 
     @property
     def levels_text(self) -> str:
-        """What curves over β are made of, as a sentence."""
+        """A sentence on curves over levels of bias."""
         levels = SEVERAL_LEVELS[self.level_name]
         if self.paired_betas:
             return (
@@ -141,9 +143,9 @@ class _Named(BaseModel):
 
 
 class ExperimentInRun(Protocol):
-    """What later steps read of a run's experiment, and in ``settings`` all of it, as it was given.
+    """A run's experiment, as far as later steps read it; ``settings`` has all of it, as it was given.
 
-    Only what is needed is checked: that of narrowed experiments and of missing plugins can be read as well.
+    Only these fields are checked, so that narrowed experiments, and those of missing plugins, can be read.
     """
 
     name: str
@@ -161,10 +163,10 @@ class ExperimentInRun(Protocol):
 
     @classmethod
     def of(cls, experiment: Experiment) -> Self:
-        """Return an experiment as manifests write it: without folders of this machine."""
+        """Return an experiment as manifests hold it: without folders of this machine."""
         settings = json.loads(experiment.model_dump_json())
         settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
-        # The cards of shipped experiments lie beside these.
+        # Cards of shipped experiments lie in the same folder.
         shipped = declaration_dir("experiments")
         for entry in settings["datasets"]:
             if (card := Path(entry["card"])).is_relative_to(shipped):
@@ -182,7 +184,7 @@ class ExperimentInRun(Protocol):
 
 
 class CodeInRun(BaseModel):
-    """Digests and settings of what computed a run."""
+    """Digests and settings of the code that computed a run."""
 
     harness: str = ""
     techniques: dict[str, Any] = {}
@@ -191,41 +193,31 @@ class CodeInRun(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What is needed to judge, to show and to repeat a run.
+    """Everything needed to judge, show and repeat a run.
 
-    ``real_data`` and ``datasets`` are in the experiment's order, in a file by their names in the results.
-    ``stages`` says at which stage each technique acts. ``metrics`` are all that were computed, in the order
-    in which they are shown; a name may end with a state of the data: ``auc[Female]``. ``headline`` names
-    those that tables and figures show; all if empty. ``own_baselines``, written only where a dataset's
-    baseline is ``"own"``, says which entry each technique with a learner of its own is compared with.
-    ``cells`` counts those ``planned`` and ``computed_in_this_run``, and by status those without a result;
-    ``durations_in_seconds`` are that of ``this_run``, and of ``all_cells`` and the ``refits`` among them one
-    after the other. ``plan`` is the digest of the cells' keys, ``engine`` what computed them, ``shard`` which
-    part of them they are.
-    ``files`` are all others that the run wrote to its folder.
-
-    Names that repeat are a ReportError, and so are those of datasets and techniques that are so alike that
-    their files would overwrite each other.
+    Repeated names are a ReportError. So are names of datasets or techniques so alike that their files would
+    overwrite each other.
     """
 
     experiment: ExperimentInRun
     code: CodeInRun = CodeInRun()
-    real_data: dict[str, bool] = {}
+    real_data: dict[str, bool] = {}  # in the experiment's order, like datasets
     datasets: Annotated[tuple[DatasetDescription, ...], BeforeValidator(with_names), WrapSerializer(by_name)]
-    stages: dict[str, str] = {}
-    metrics: tuple[MetricDescription, ...] = ()
-    headline: tuple[str, ...] = ()
+    stages: dict[str, str] = {}  # the stage at which each technique acts
+    metrics: tuple[MetricDescription, ...] = ()  # as shown; a name may end with a state: ``auc[Female]``
+    headline: tuple[str, ...] = ()  # metrics that tables and figures show; all if empty
+    # The baseline of each technique with a learner of its own; only where a dataset's baseline is "own".
     own_baselines: dict[str, str] = {}
-    cells: dict[str, int] = {}
-    durations_in_seconds: dict[str, float] = {}
-    plan: str = ""
-    engine: str = ""
-    shard: str = ""
+    cells: dict[str, int] = {}  # numbers of planned and computed cells, and by status those without a result
+    durations_in_seconds: dict[str, float] = {}  # of this run, and of all cells one after the other
+    plan: str = ""  # digest of the cells' keys
+    engine: str = ""  # what computed the cells
+    shard: str = ""  # the part of the cells that this run computed
     versions: dict[str, str]
     platform: dict[str, Any] = {}
     processors: tuple[dict[str, Any], ...] = ()
     finished: str = ""
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # all others that the run wrote to its folder
 
     @model_validator(mode="after")
     def _connect_parts(self) -> Self:
@@ -238,7 +230,7 @@ class Manifest(BaseModel):
         self.datasets = tuple(
             replace(
                 dataset,
-                # Experiments of the paper did not always say it themselves.
+                # Experiments of the paper did not always name the reason themselves.
                 entry=replace(entry, baseline_reason=entry.baseline_reason or _OF_PAPER * by_paper),
                 own_baselines=self.own_baselines if entry.baseline == OWN else {},
             )
@@ -255,7 +247,7 @@ class Manifest(BaseModel):
 
     @classmethod
     def read(cls, path: Path, remedy: str = "") -> Self:
-        """Read the manifest that a run wrote.
+        """Return the manifest that a run wrote.
 
         A file that is missing, or is not the manifest of a run, is a ReportError with the given remedy.
         """
@@ -291,30 +283,30 @@ class Manifest(BaseModel):
 
     @property
     def level_name(self) -> LevelName:
-        """What levels of bias are called, also in the columns of its files."""
+        """The name of levels of bias, also in the columns of its files."""
         return self.experiment.level_name
 
     @property
     def levels_sign(self) -> str:
-        """What several levels of bias are called in sentences: ``"β"`` or ``"doses"``."""
+        """The plural of levels of bias in sentences: ``"β"`` or ``"doses"``."""
         return SEVERAL_LEVELS[self.level_name]
 
     @property
     def level_axis(self) -> str:
-        """Name of an axis of levels of bias."""
+        """The label of an axis of levels of bias."""
         return "planted bias β" if self.level_name == "beta" else "planted dose: label gap added"
 
     @property
     def level_limit(self) -> float:
-        """The level that has the last colour of figures: the greatest β that there is, or dose of the run."""
+        """The level with the last color of figures: the greatest possible β, or the run's greatest dose."""
         if self.level_name == "beta":
             return 1.0
-        reached = {level for own in self.datasets for bias in own.bias for level in bias.betas}
-        return max(reached & set(self.levels), default=0.0) or 1.0
+        doses = {level for dataset in self.datasets for bias in dataset.bias for level in bias.betas}
+        return max(doses & set(self.levels), default=0.0) or 1.0
 
     @property
     def level_meaning(self) -> str:
-        """What a level of bias is, as a sentence."""
+        """A sentence on the meaning of a level of bias."""
         if self.level_name == "beta":
             return "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
         return (
@@ -324,22 +316,22 @@ class Manifest(BaseModel):
 
     @property
     def level_sign(self) -> str:
-        """What a level of bias is called in headings: ``"β"`` or ``"dose"``."""
+        """The sign of a level of bias in headings: ``"β"`` or ``"dose"``."""
         return LEVEL_SIGNS[self.level_name]
 
     def level_text(self, *levels: float) -> str:
-        """Return levels of bias as they stand in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
+        """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
         return level_text(self.level_name, *levels)
 
     @property
     def level_entry(self) -> str:
-        """What a level of bias is, as in a list of signs."""
+        """The meaning of a level of bias, as in a list of signs."""
         if self.level_name == "beta":
             return "β: level of planted bias; 25 % bias is β = 0.25"
         return "dose: label gap that the planted bias adds"
 
     def with_level_words(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a frame whose reasons call levels of bias by their name."""
+        """Return a frame whose reasons call levels of bias by their name in this run."""
         if self.level_name == "beta":
             return frame
         reasons = [name for name in ("reason", "stops_reason") if name in frame.columns]
@@ -352,8 +344,8 @@ class Manifest(BaseModel):
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.
 
-        A level that is a dose stands before its β, and what is hidden behind its bias. Where nothing is
-        hidden, decisions do not name their only test.
+        A dose stands before its β, and hidden bias behind the planted one. If no bias is hidden, decisions do
+        not name their only test.
         """
         frame = self._with_doses(frame)
         if not self.experiment.hidden:
@@ -376,8 +368,8 @@ class Manifest(BaseModel):
         }
         written = frame.rename(columns={"beta": self.level_name})
         if {"dataset", "bias"} <= {*frame.columns}:
-            places = zip(frame["dataset"], frame["bias"], frame["beta"], strict=True)
-            solved = [betas.get(place, math.nan) for place in places]
+            keys = zip(frame["dataset"], frame["bias"], frame["beta"], strict=True)
+            solved = [betas.get(key, math.nan) for key in keys]
             written.insert(list(written.columns).index(self.level_name) + 1, "beta", solved)
         return written
 
@@ -399,22 +391,22 @@ class Manifest(BaseModel):
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """What fitted models were scored on: keys of :data:`~benchmark.columns.TEST_TITLES`."""
+        """The tests of fitted models: keys of :data:`~benchmark.columns.TEST_TITLES`."""
         return tuple(test for test in TEST_TITLES if test in self.experiment.tests)
 
     @property
     def protocol(self) -> Protocol:
-        """How training and test rows were had."""
+        """How training and test rows were obtained."""
         return self.experiment
 
     @property
     def titles(self) -> dict[str, str]:
-        """Names of the techniques, each with its title."""
+        """The title of each technique, by name."""
         return {technique.name: technique.title for technique in self.techniques}
 
     @property
     def tuned_by(self) -> str:
-        """The rule by which settings were chosen; empty where no technique was tuned."""
+        """The rule that chose settings; empty if no technique was tuned."""
         return str((self.experiment.settings.get("tune") or {}).get("rule", ""))
 
     @property
@@ -424,16 +416,16 @@ class Manifest(BaseModel):
 
     @property
     def refits_of(self) -> dict[str, tuple[str, str]]:
-        """Names of the refits of each untreated learner on clean and on biased rows, by its name."""
-        found: dict[str, dict[str, str]] = {}
+        """The refits of each untreated learner, on clean and on biased rows, by the learner's name."""
+        by_learner: dict[str, dict[str, str]] = {}
         for technique in self.techniques:
             if technique.refit:
-                found.setdefault(technique.refit_of, {})[technique.refit] = technique.name
-        return {name: (own["clean"], own["biased"]) for name, own in found.items() if len(own) == 2}
+                by_learner.setdefault(technique.refit_of, {})[technique.refit] = technique.name
+        return {name: (of["clean"], of["biased"]) for name, of in by_learner.items() if len(of) == 2}
 
     @property
     def apart(self) -> list[tuple[str, str, float]]:
-        """Doses that are never pooled over datasets: dataset, bias and dose of each."""
+        """Doses that are never pooled over datasets: dataset, bias and dose."""
         return [
             (dataset.name, bias.name, dose.dose)
             for dataset in self.datasets
@@ -442,9 +434,14 @@ class Manifest(BaseModel):
             if not dose.pooled
         ]
 
+    def is_inert(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Return for each row of a frame whether its bias has no effect on its dataset."""
+        inert = [(dataset.name, bias) for dataset in self.datasets for bias in dataset.inert_warnings]
+        return pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
+
     @property
     def unchoosable(self) -> frozenset[str]:
-        """Names of what nobody can choose: settings chosen on rows that nobody has, and reference rows."""
+        """Techniques that cannot be chosen in practice: reference rows, and settings chosen on ideal rows."""
         return self.refits | {t.name for t in self.techniques if t.tuned in NOBODY_HAS}
 
     def without(self, names: Collection[str]) -> Self:
@@ -456,16 +453,16 @@ class Manifest(BaseModel):
 
     @property
     def constant_answers(self) -> dict[str, ConstantAnswer]:
-        """The best constant answer on the original test rows of each dataset where these are counted."""
+        """The best constant answer on each dataset's original test rows, where these are counted."""
         return {d.name: d.best_constant for d in self.datasets if d.best_constant is not None}
 
     def baselines(self, results: pd.DataFrame) -> Baselines:
-        """Return what is compared with what where a frame, with dataset and classifier, has rows."""
-        places = results[["dataset", "classifier"]].drop_duplicates().itertuples(index=False, name=None)
-        return Baselines({place: self.dataset(place[0]).baseline_with(place[1]) for place in places})
+        """Return the baselines for each dataset and classifier that occur in a frame."""
+        pairs = results[["dataset", "classifier"]].drop_duplicates().itertuples(index=False, name=None)
+        return Baselines({pair: self.dataset(pair[0]).baseline_with(pair[1]) for pair in pairs})
 
     def baseline_text(self, baseline: Baseline) -> str:
-        """Say what is compared with, and where that differs, for which techniques."""
+        """Return a baseline in words; if it differs between techniques, with the techniques."""
         if isinstance(baseline, str):
             return self.titles.get(baseline, baseline)
         compared = {
@@ -479,7 +476,7 @@ class Manifest(BaseModel):
         )
 
     def made_with(self, packages: Sequence[str] = SHOWN_PACKAGES) -> str:
-        """Return the experiment, its seed and the versions of some packages, as a sentence."""
+        """Return a sentence with the experiment, its seed and the versions of some packages."""
         versions = ", ".join(f"{name} {self.versions[name]}" for name in packages if name in self.versions)
         return f"Experiment {self.name} ({self.title}), seed {self.experiment.seed}; {versions}."
 
@@ -500,18 +497,18 @@ class Manifest(BaseModel):
         return next((metric for metric in self.metrics if metric.name == name), None)
 
     def with_metrics(self, names: Iterable[str]) -> Self:
-        """Return the same run with these metrics alone; what it lacks is described by what is registered."""
+        """Return the same run with these metrics only; missing ones are described as registered."""
         metrics = tuple(self.metric(name) or metric_description(name) for name in names)
         return self.model_copy(update={"metrics": metrics})
 
     @property
     def shown(self) -> Self:
-        """The same run with nothing but its headline metrics."""
+        """The same run with its headline metrics only."""
         names = [name for name in self.headline if self.metric(name) is not None]
         return self.with_metrics(names) if self.headline else self
 
     def resampling(self, folds: pd.DataFrame | None) -> Resampling | None:
-        """Return how repetitions overlap, or None where they do not, with the values of single folds."""
+        """Return how repetitions overlap, with the values of single folds; None if they do not overlap."""
         protocol = self.protocol
         if not protocol.overlaps:
             return None
@@ -520,13 +517,13 @@ class Manifest(BaseModel):
             if protocol.folds is not None:
                 n_folds[dataset.name] = dataset.entry.folds or protocol.folds
             share = 1 / n_folds[dataset.name] if n_folds else protocol.holdout or 0.0
-            # Smaller training samples do not make two splits more alike: they share fewer training rows.
+            # A smaller training sample does not enlarge the overlap: splits then share fewer training rows.
             overlaps[dataset.name] = share / (1 - share)
         return Resampling(overlaps, n_folds or None, folds)
 
     @property
     def tests_note(self) -> str:
-        """What the tests are, as sentences; empty where nothing but the original test rows was tested on."""
+        """Sentences on the tests; empty if only the original test rows were tested on."""
         if self.tests == (ORIGINAL,):
             return ""
         return " ".join(
@@ -541,7 +538,7 @@ class Manifest(BaseModel):
 
 
 def metric_description(name: str) -> MetricDescription:
-    """Describe a metric by what is registered: a plugin that is not loaded leaves its name alone."""
+    """Return a metric's description as registered; without its plugin, the name stands for the title."""
     base = name.partition("[")[0]
     if (metric := list_metrics().get(base)) is None:
         return MetricDescription(name, name)

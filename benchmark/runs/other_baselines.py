@@ -1,4 +1,4 @@
-"""The statistics of a run where its techniques are compared with another baseline."""
+"""Statistics of a run with other baselines."""
 
 from __future__ import annotations
 
@@ -6,44 +6,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmark.columns import UNTREATED
-from benchmark.errors import ReportError, UnknownNameError
+from benchmark.errors import ReportError
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.verdicts import verdicts
-from benchmark.statistics.cells import Baselines, to_cells
+from benchmark.statistics.cells import Baselines, require_known, to_cells
 
 MOST_NAMED = 5
-"""How many baselines can be named besides those that every run offers."""
+"""How many baselines can be named besides those of every run."""
 
 
 def with_each_baseline(statistics: RunStatistics, named: Sequence[str] = ()) -> list[RunStatistics]:
     """Return the statistics with each baseline that a reader of the page can choose.
 
-    First come those given, then, as far as they differ from these, those with the baselines that the run
-    declares, with doing nothing, and with each technique of ``named``.
-
-    Errors are those of :func:`require_choosable`.
+    The given statistics come first. Then, as far as they differ, come those with the baselines that the run
+    declares, with doing nothing, and with each technique of ``named``. Errors are those of
+    :func:`require_choosable`.
     """
     require_choosable(statistics, named)
     run, everything = statistics.run, statistics.everything
     untreated = [UNTREATED] if (everything["technique"] == UNTREATED).any() else []
-    found = [statistics]
+    several = [statistics]
     for name in (None, *untreated, *named):
         baselines = baselines_of(run, everything, name)
-        if all(baselines.by != own.baselines.by for own in found):
-            found.append(with_baselines(statistics, baselines))
-    return found
+        if all(baselines.by != other.baselines.by for other in several):
+            several.append(with_baselines(statistics, baselines))
+    return several
 
 
 def require_choosable(statistics: RunStatistics, named: Sequence[str]) -> None:
-    """Check the baselines that are named for a reader to choose.
+    """Raise an error unless a reader can choose the named baselines.
 
-    Raises
-    ------
-    ReportError
-        If more than :data:`MOST_NAMED` are named.
-    UnknownNameError
-        If the run has no technique of a name.
+    More than :data:`MOST_NAMED` are a ReportError, and techniques that the run lacks an UnknownNameError.
     """
     if len(set(named)) > MOST_NAMED:
         raise ReportError(
@@ -52,14 +46,11 @@ def require_choosable(statistics: RunStatistics, named: Sequence[str]) -> None:
             got=f"{len(set(named))}: {', '.join(dict.fromkeys(named))}",
             remedy="name fewer with --page-baselines, or make another report with --baseline",
         )
-    known = statistics.everything["technique"].unique()
-    for name in named:
-        if name not in known:
-            raise UnknownNameError("technique", name, known)
+    require_known("technique", named, statistics.everything["technique"])
 
 
 def with_baselines(statistics: RunStatistics, baselines: Baselines) -> RunStatistics:
-    """Return statistics whose comparisons and answers are those with other baselines; all else stays."""
+    """Return statistics with the comparisons and answers for other baselines; all else stays."""
     concluded = verdicts(
         statistics.run,
         statistics.everything,

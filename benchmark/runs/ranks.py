@@ -1,4 +1,4 @@
-"""The ranks of a run's techniques, and comparisons of pairs of them, over its datasets and levels of bias."""
+"""Ranks of a run's techniques and comparisons of pairs, over its datasets and levels of bias."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
 
 MOST_PAIRED = 50
-"""Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
+"""Most techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
 
 
 def ranks_and_pairs(
     cells: Cells, goals: Mapping[str, Goal], run: Manifest, *, alpha: float, rope: float
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the ranks of techniques and the comparisons of pairs; ``results/README.md`` says the columns."""
+    """Return the ranks of techniques and comparisons of pairs; ``results/README.md`` explains the columns."""
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (cells.n == cells.n_expected)[:, None]
     panels = [
@@ -47,10 +47,8 @@ def ranks_and_pairs(
 
 
 def repeated_levels(run: Manifest, frame: pd.DataFrame) -> pd.Series[bool]:
-    """Return of each row whether it is of a bias without effect, at a level that is not the least."""
-    inert = [(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings]
-    of_inert = pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
-    repeated: pd.Series[bool] = pd.Series(of_inert, index=frame.index) & frame["beta"].gt(frame["beta"].min())
+    """Return for each row whether its bias has no effect and its level is not the least."""
+    repeated: pd.Series[bool] = frame["beta"].gt(frame["beta"].min()) & run.is_inert(frame)
     return repeated
 
 
@@ -61,31 +59,32 @@ def _pooled(cells: Cells, run: Manifest) -> Cells:
 
 
 def _pooled_across(cells: Cells, run: Manifest) -> Cells:
-    """Return the cells at levels that are pooled with each other: of doses, those that datasets reach all."""
+    """Return the cells at levels that are pooled with each other; a dataset must reach all such doses."""
     if run.level_name == "beta":
         return cells
     across = [dose for dose in ACROSS if dose in run.levels]
-    own = cells.take(cells.keys["beta"].isin(across).to_numpy())
-    reached = own.keys.groupby(["dataset", "bias"], sort=False)["beta"].transform("nunique")
-    return own.take((reached == len(across)).to_numpy())
+    reachable = cells.take(cells.keys["beta"].isin(across).to_numpy())
+    n_reached = reachable.keys.groupby(["dataset", "bias"], sort=False)["beta"].transform("nunique")
+    return reachable.take((n_reached == len(across)).to_numpy())
 
 
 def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cells]]:
-    """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
+    """Yield the cells of each set of techniques that some dataset had, on all datasets that had the set.
 
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
-    fewer than others. Each comes with what it is ranked over: first datasets, then datasets and levels of
-    bias; there a dataset on which the bias has no effect counts once, by its least level. Doses are pooled
-    where :attr:`benchmark.bias.doses.Dose.pooled` allows it, with each other only .05 and .10.
+    fewer. Each set comes twice, with the axes that it is ranked over: datasets, then datasets and levels of
+    bias. In the latter, a dataset on which the bias has no effect counts once, by its least level. Doses are
+    pooled where :attr:`benchmark.bias.doses.Dose.pooled` allows it; only .05 and .10 are pooled with each
+    other.
     """
     cells = _pooled(cells, run)
-    # With learners of their own, others were tried than with classifiers.
+    # Techniques with learners of their own are a set apart from those with classifiers.
     tried: dict[tuple[str, bool], frozenset[str]] = {}
-    for (dataset, learner), own in cells.keys.groupby(["dataset", "classifier"], sort=False)["technique"]:
-        place = str(dataset), run.dataset(str(dataset)).baseline == OWN == learner
-        tried[place] = tried.get(place, frozenset()) | {*own}
+    for (dataset, learner), names in cells.keys.groupby(["dataset", "classifier"], sort=False)["technique"]:
+        key = str(dataset), run.dataset(str(dataset)).baseline == OWN == learner
+        tried[key] = tried.get(key, frozenset()) | {*names}
     for techniques in dict.fromkeys(tried.values()):
-        datasets = [dataset for (dataset, _), own in tried.items() if techniques <= own]
+        datasets = [dataset for (dataset, _), names in tried.items() if techniques <= names]
         within = {"dataset": datasets, "technique": list(techniques)}
         yield ("dataset",), cells.where(**within)
         across = _pooled_across(cells.where(**within), run)
@@ -98,7 +97,7 @@ def _ranks(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float) ->
     of_groups = rank_groups(ranked, alpha=alpha).astype({"group": str})
     numbers = of_groups.groupby([*where, "technique"], sort=False)["group"].agg(" ".join)
     table = ranks.join(numbers.rename("groups"), on=[*where, "technique"])
-    # Where the techniques are not ranked over several blocks, no two of them are in a group.
+    # Techniques that are not ranked over several blocks are in no group.
     table["groups"] = table["groups"].astype(object).fillna("")
     tests = tests.rename(columns={"reason": "test_reason"}).drop(columns=["n_blocks", "n_datasets"])
     return _labelled(table.merge(tests, how="left", on=where), panel, over)
@@ -108,14 +107,14 @@ def _pairs(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float, ro
     if panel.keys["technique"].nunique() > MOST_PAIRED:
         panel, ranked = panel.where(technique=[]), replace(ranked, each=[])
     tests = pairwise_tests(ranked, alpha=alpha)
-    found = bayesian_comparisons(ranked, rope=rope, n_samples=N_POSTERIOR)
-    # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
-    table = tests.drop(columns="warning").join(found[["p_first", "p_rope", "p_second"]])
+    bayesian = bayesian_comparisons(ranked, rope=rope, n_samples=N_POSTERIOR)
+    # ranks.csv has the warnings: thousands of pairs need not repeat them.
+    table = tests.drop(columns="warning").join(bayesian[["p_first", "p_rope", "p_second"]])
     return _labelled(table, panel, over)
 
 
 def _labelled(table: pd.DataFrame, panel: Cells, over: Sequence[str]) -> pd.DataFrame:
-    """Return a table that says which datasets and levels of bias it is about."""
+    """Return a table with columns for its datasets, the axes ranked over, and its level of bias."""
     betas = table["beta"] if "beta" in table.columns else np.nan
     labels = {"datasets": " ".join(panel.keys["dataset"].unique()), "over": " ".join(over), "beta": betas}
     rest = table.drop(columns="beta", errors="ignore")

@@ -1,11 +1,10 @@
-"""Why a number is missing, in one line."""
+"""Reasons for a missing number, in one line."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from benchmark.runs.report_frames import Scenario
-from benchmark.text.words import in_any_fold
 
 _MOST_REASONS = 2
 _LONGEST_REASON = 160
@@ -19,10 +18,10 @@ def explain(
     beta: float | None = None,
     metric: str | None = None,
 ) -> str | None:
-    """Return why values of a technique are missing, the most frequent reason first; None if none is recorded.
+    """Return reasons for a technique's missing values, the most frequent first; None if none is recorded.
 
-    Such as ``"30 skipped: the favored group has no unfavorable row"``, counted in repetitions. With a level
-    of bias or a metric, it looks at these only; a cell that failed as a whole concerns every metric.
+    An example is ``"30 skipped: the favored group has no unfavorable row"``, counted in repetitions. A level
+    of bias or a metric restricts the values. A cell that failed as a whole concerns every metric.
     """
     rows = scenario.rows(failures)
     rows = rows[rows["technique"] == technique]
@@ -31,7 +30,7 @@ def explain(
     if metric is not None:
         rows = rows[rows["metric"].isin(["", metric])]
     # In which fold it was, failures.csv says.
-    rows = rows.assign(reason=rows["reason"].map(in_any_fold))
+    # failures.csv names the fold.
     # One repetition may lack several metrics for one reason: it counts once.
     once = rows.drop_duplicates(["beta", "repetition", "status", "reason"])
     counts = once.groupby(["status", "reason"]).size().reset_index(name="n")

@@ -1,4 +1,4 @@
-"""The recoveries of a run, beside what they cost in accuracy."""
+"""Recoveries of a run beside their cost in accuracy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmark.statistics.recovery import RECOVERY_COLUMNS
 
 _ENDS = ("", "_low", "_high")
 COSTS = {ORIGINAL: "accuracy_change", BIASED: "biased_accuracy_change"}
-"""Tests, and the column of what a technique changes in accuracy there."""
+"""Tests, and the column of the change in accuracy there."""
 _VALUES = ("recovery", "recovery_low", "recovery_high")
 
 RECOVERY_FILE_COLUMNS = (
@@ -27,7 +27,7 @@ RECOVERY_FILE_COLUMNS = (
 """Columns of :func:`recovery_table`."""
 
 INERT = "the bias edits nothing that the label depends on, so that nothing was planted"
-"""Reason of a recovery where the bias is without effect."""
+"""Reason for a missing recovery where the bias is without effect."""
 
 
 def recovery_table(
@@ -36,34 +36,25 @@ def recovery_table(
     standing: pd.DataFrame,
     run: Manifest,
 ) -> pd.DataFrame:
-    """Return the recoveries on the original test, with what the techniques change in accuracy.
+    """Return the recoveries on the original test, with the change in accuracy that each technique makes.
 
-    Parameters
-    ----------
-    parts : iterable of (Cells, str, or mapping of str to str)
-        Cells without degenerate techniques, and their baseline.
-    comparisons, standing : DataFrame
-        From :func:`~benchmark.statistics.paired_comparisons` and
-        :func:`~benchmark.statistics.answers.standings`.
-    run : Manifest
-        Which biases have no effect.
+    ``parts`` are cells without degenerate techniques, each with its baseline. The frames are from
+    :func:`~benchmark.statistics.paired_comparisons` and :func:`~benchmark.statistics.answers.standings`, and
+    ``run`` says which biases have no effect.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`RECOVERY_FILE_COLUMNS`: those of :func:`~benchmark.statistics.recoveries`, and the
-        differences in accuracy to the baseline on the same samples, on the original test and, where there is
-        one, on the biased test. Where the bias has no effect, or technique or baseline are degenerate, that
-        is the reason.
+    The result has the columns :data:`RECOVERY_FILE_COLUMNS`: those of
+    :func:`~benchmark.statistics.recoveries`, and differences in accuracy to the baseline on the same samples.
+    They are on the original test and on the biased test, if there is one. If the bias has no effect, or
+    technique or baseline are degenerate, the reason says so.
     """
     paired = run.protocol.paired_betas
     original = [(part.where(test=[ORIGINAL]), baseline) for part, baseline in parts]
-    found = [
+    tables = [
         recoveries(part, baseline, paired_levels=paired)
         for part, baseline in original
         if (part.keys["technique"] == baseline_of(baseline, part.keys["technique"])).any()
     ]
-    joint = joined(found, RECOVERY_FILE_COLUMNS)
+    joint = joined(tables, RECOVERY_FILE_COLUMNS)
     if joint.empty:
         return joint
     table = _explained(joint, standing, run)
@@ -77,21 +68,19 @@ def recovery_table(
 
 
 def _explained(table: pd.DataFrame, standing: pd.DataFrame, run: Manifest) -> pd.DataFrame:
-    """Put the reasons that a run knows in the place of a missing value."""
+    """Return recoveries with the reasons that a run knows in place of missing values."""
     where = list(WHERE)
-    words = standing[standing["n_degenerate"] > 0].set_index(where)["degenerate"]
+    of_technique = standing[standing["n_degenerate"] > 0].set_index(where)["degenerate"]
     useless = "the baseline " + standing[standing["mostly_constant"]].set_index(where)["degenerate"]
     at_start = pd.MultiIndex.from_frame(table[where].assign(technique=table["baseline"], beta=0.0))
     baseline = pd.MultiIndex.from_frame(table[where].assign(technique=table["baseline"]))
-    inert = {(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings}
-    of_inert = pd.MultiIndex.from_frame(table[["dataset", "bias"]]).isin(inert)
-    known = pd.Series("", index=table.index, dtype=object).mask(of_inert, INERT)
-    for own, more in (
+    reasons = pd.Series("", index=table.index, dtype=object).mask(run.is_inert(table), INERT)
+    for keys, words in (
         (baseline, useless),
         (at_start, useless + " at beta 0"),
-        (pd.MultiIndex.from_frame(table[where]), words),
+        (pd.MultiIndex.from_frame(table[where]), of_technique),
     ):
-        words_of = more.reindex(own).fillna("").to_numpy()
-        known = known.where(known != "", pd.Series(words_of, index=table.index, dtype=object))
-    table = table.assign(reason=known.where(known != "", table["reason"]))
-    return table.assign(**{name: table[name].mask(known != "") for name in _VALUES})
+        words_of = words.reindex(keys).fillna("").to_numpy()
+        reasons = reasons.where(reasons != "", pd.Series(words_of, index=table.index, dtype=object))
+    table = table.assign(reason=reasons.where(reasons != "", table["reason"]))
+    return table.assign(**{name: table[name].mask(reasons != "") for name in _VALUES})

@@ -1,4 +1,4 @@
-"""The frames that a report is drawn from: their order, their scenarios, and what is checked of those read."""
+"""Frames of a report: their order, their scenarios, and checks of frames that were read."""
 
 from __future__ import annotations
 
@@ -25,52 +25,45 @@ from benchmark.statistics.cells import SCENARIO, Baseline, ScenarioKey, require_
 from benchmark.text.words import file_name
 
 MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
-"""What one mean is about, apart from the metric: dataset, bias, beta, technique, classifier and test."""
+"""Columns of one mean, apart from the metric: dataset, bias, beta, technique, classifier and test."""
 
 STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefined")
-"""Ways of having no value; *undefined* is a metric that does not exist for a cell that did run."""
+"""Reasons for a missing value; *undefined* is a metric that does not exist for a cell that did run."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A dataset under one bias, one classifier and one test: what a figure, or a block of a table, shows.
-
-    ``bias``, ``classifier`` and ``test`` are names in the results; ``heading``, for readers, has what
-    :func:`distinguishing_names` returns; ``file_name`` is distinct among the scenarios of a run.
-    """
+    """A dataset under one bias, one classifier and one test: shown by one figure, or one block of a table."""
 
     dataset: DatasetDescription
-    bias: str
+    bias: str  # in the results, as classifier and test
     classifier: str
     test: str
-    heading: str
-    file_name: str
+    heading: str  # for readers, with :func:`distinguishing_names`
+    file_name: str  # distinct among the scenarios of a run
 
     @property
     def key(self) -> ScenarioKey:
-        """What the columns :data:`~benchmark.statistics.cells.SCENARIO` hold."""
+        """Values of the columns :data:`~benchmark.statistics.cells.SCENARIO`."""
         return self.dataset.name, self.bias, self.classifier, self.test
 
     @property
-    def own(self) -> bool:
-        """Whether each technique trains a learner of its own, and is compared with that."""
+    def own_learners(self) -> bool:
+        """Whether each technique trains its own learner, and is compared with it."""
         return self.dataset.baseline == OWN and self.classifier == OWN
 
     @property
     def baseline(self) -> Baseline:
-        """What the run declares its techniques to be compared with."""
+        """The baseline of its techniques, as the run declares it."""
         return self.dataset.baseline_with(self.classifier)
 
     @property
     def best_constant(self) -> ConstantAnswer | None:
-        """The best classifier that answers everybody the same at all levels; None where levels differ."""
+        """The best constant answer at all levels; None where levels differ."""
         return constant_on(self.dataset.best_constant, self.test, self.bias)
 
     def constant_at(self, beta: float) -> ConstantAnswer | None:
-        """Return the best classifier that answers everybody the same on the rows scored at a level of bias.
-
-        It is None where their labels are unknown.
-        """
+        """Return the best constant answer on the rows scored at a level of bias; None if it is unknown."""
         return constant_on(self.dataset.best_constant, self.test, self.bias, beta)
 
     @property
@@ -88,14 +81,14 @@ class Scenario:
         return betas[:1] if self.inert else betas
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a frame that belong to this scenario, those of whole cells that failed too."""
+        """Return the rows of a frame that belong to this scenario, and those of whole cells that failed."""
         *fit, test = (frame[column] == name for column, name in zip(SCENARIO, self.key, strict=True))
         return frame[fit[0] & fit[1] & fit[2] & (test | (frame["test"] == ""))]
 
     def subtitle(self, description: Manifest, explanation: str) -> str:
-        """Say what was measured on what, how often, and what a figure shows of it."""
+        """Return a figure's subtitle: test data, repetitions, learner, and an explanation of the figure."""
         provenance = self.dataset.provenance
-        learner = "each technique's own learner" if self.own else f"classifier {self.classifier}"
+        learner = "each technique's own learner" if self.own_learners else f"classifier {self.classifier}"
         return (
             f"{provenance[0].upper()}{provenance[1:]}; {description.repetitions_text}; "
             f"{learner}. {explanation}"
@@ -105,40 +98,38 @@ class Scenario:
 _NOT_ONE_RUN = "run the experiment again: manifest and numbers are not of one run"
 
 
-def check_read(what: str, frame: pd.DataFrame, manifest: Manifest) -> None:
-    """Check a frame that was read; ``what`` says which it is: ``"results"`` or ``"failures"``.
+def check_read(content: str, frame: pd.DataFrame, manifest: Manifest) -> None:
+    """Raise an error if a frame that was read does not fit the manifest.
 
-    Raises
-    ------
-    ReportError
-        If something has a name that the manifest lacks, a status is unknown, or there are more repetitions
-        than the manifest says.
-    StatisticsError
-        If a key repeats.
+    ``content`` is ``"results"`` or ``"failures"``. Names that the manifest lacks, an unknown status and more
+    repetitions than in the manifest are a ReportError, a key that repeats is a StatisticsError.
     """
-    known: dict[str, Sequence[object]] = {**_described_names(manifest), "status": STATUSES}
-    for column in [name for name in known if name in frame.columns]:
+    described: dict[str, Sequence[object]] = {**_described_names(manifest), "status": STATUSES}
+    for column in [name for name in described if name in frame.columns]:
         # Failures of whole cells name neither test nor metric.
-        names = known[column] if what == "failures" else [name for name in known[column] if name != ""]
+        names = (
+            described[column] if content == "failures" else [name for name in described[column] if name != ""]
+        )
         if unknown := [str(value) for value in frame[column].unique() if value not in names]:
             raise ReportError(
-                f"The {what} name a {column} that the run's manifest lacks",
+                f"The {content} name a {column} that the run's manifest lacks",
                 expected="one of " + ", ".join(map(str, names)),
                 got=", ".join(unknown),
                 remedy=_NOT_ONE_RUN,
             )
     if len(frame) and (last := int(frame["repetition"].max())) >= manifest.repetitions:
         raise ReportError(
-            f"The {what} have more repetitions than the run's manifest says",
+            f"The {content} have more repetitions than the run's manifest says",
             expected=f"repetitions up to {manifest.repetitions - 1}, counted from 0",
             got=str(last),
             remedy=_NOT_ONE_RUN,
         )
-    require_unique(what, frame, [column for column in RESULT_COLUMNS[:-1] if column in frame.columns])
+    require_unique(content, frame, [column for column in RESULT_COLUMNS[:-1] if column in frame.columns])
 
 
 def joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
-    """Join the frames that have rows: an empty one has no say in types. Columns are for where none has."""
+    """Return the frames that have rows as one; an empty frame with the given columns if none has."""
+    # An empty frame would change types.
     filled = [frame for frame in frames if len(frame)]
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
 
@@ -146,14 +137,14 @@ def joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFra
 def joined_in_order(
     frames: Sequence[pd.DataFrame], manifest: Manifest, columns: Sequence[str]
 ) -> pd.DataFrame:
-    """Join frames, the datasets in the run's order."""
+    """Return frames as one, the datasets in the run's order."""
     return in_described_order(joined(frames, columns), manifest, ["dataset"])
 
 
 def with_failed_cells(
     results: pd.DataFrame, failures: pd.DataFrame, metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
 ) -> pd.DataFrame:
-    """Return results with a row without a value for each test and metric of each cell that failed."""
+    """Return results with a row, without a value, for each test and metric of each cell that failed."""
     failed = failures.loc[failures["metric"] == "", list(CELL_COLUMNS)]
     lacking = pd.MultiIndex.from_product([tests, metrics], names=["test", "metric"]).to_frame(index=False)
     missing = failed.merge(lacking, how="cross").assign(value=float("nan"))
@@ -163,7 +154,7 @@ def with_failed_cells(
 def in_described_order(
     frame: pd.DataFrame, manifest: Manifest, keys: Sequence[str] = RESULT_COLUMNS[:-1]
 ) -> pd.DataFrame:
-    """Return a frame sorted by the keys that it has: named things as described, others ascending."""
+    """Return a frame sorted by the keys that it has: names in the run's order, other keys ascending."""
     ranks = {
         column: {name: rank for rank, name in enumerate(names)}
         for column, names in _described_names(manifest).items()
@@ -177,18 +168,18 @@ def in_described_order(
 
 
 def distinguishing_names(keys: Iterable[ScenarioKey]) -> dict[ScenarioKey, tuple[str, ...]]:
-    """Return what has to be named of each scenario besides its dataset.
+    """Return the names besides the dataset that tell scenarios apart.
 
-    Bias, classifier and test are, each where the dataset occurs with several: the only one would be noise. A
-    test other than the original is named in any case.
+    Bias, classifier and test are named only if the dataset occurs with several. A test other than the
+    original is always named.
     """
     keys = tuple(keys)
     pairs = ({(key[0], key[i]) for key in keys} for i in (1, 2, 3))
-    several = [Counter(dataset for dataset, _ in own) for own in pairs]
+    counts = [Counter(dataset for dataset, _ in pairs_of_column) for pairs_of_column in pairs]
     return {
         key: tuple(
             name
-            for name, column, count in zip(key[1:], SCENARIO[1:], several, strict=True)
+            for name, column, count in zip(key[1:], SCENARIO[1:], counts, strict=True)
             if count[key[0]] > 1 or (column == "test" and name != ORIGINAL)
         )
         for key in keys
@@ -196,22 +187,21 @@ def distinguishing_names(keys: Iterable[ScenarioKey]) -> dict[ScenarioKey, tuple
 
 
 def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Scenario, ...]:
-    """Return the scenarios that occur in a frame that has these columns, in described order."""
+    """Return the scenarios that occur in a frame with their columns, in the run's order."""
     columns = list(SCENARIO)
     order = list(TEST_TITLES).index
     keys = frame[columns].drop_duplicates().astype(str)
-    keys = keys.sort_values(columns, key=lambda own: own.map(order) if own.name == "test" else own)
-    found = []
+    keys = keys.sort_values(columns, key=lambda names: names.map(order) if names.name == "test" else names)
+    scenarios = []
     distinct = distinguishing_names(keys.itertuples(index=False, name=None))
     for dataset in description.datasets:
+        titles = {**TEST_TITLES, **({OWN: OWN_TITLE} if dataset.baseline == OWN else {})}
         for key, names in distinct.items():
             if key[0] == dataset.name:
-                own = {OWN: OWN_TITLE} if dataset.baseline == OWN else {}
-                titles = {**TEST_TITLES, **own}
                 heading = ", ".join([dataset.heading, *(titles.get(name, name) for name in names)])
                 path = "__".join(map(file_name, [dataset.name, *names]))
-                found.append(Scenario(dataset, *key[1:], heading, path))
-    return tuple(found)
+                scenarios.append(Scenario(dataset, *key[1:], heading, path))
+    return tuple(scenarios)
 
 
 def _described_names(description: Manifest) -> dict[str, Sequence[object]]:
@@ -219,8 +209,7 @@ def _described_names(description: Manifest) -> dict[str, Sequence[object]]:
         "dataset": [dataset.name for dataset in description.datasets],
         "beta": list(description.levels),
         "technique": [technique.name for technique in description.techniques],
-        # An empty test stands for the whole cell, as an empty metric does.
+        # An empty test or metric stands for the whole cell, and comes first.
         "test": ["", *description.tests],
-        # An empty metric stands for the whole cell and comes before each.
         "metric": ["", *(metric.name for metric in description.metrics)],
     }

@@ -23,12 +23,11 @@ def summarise(
     folds: pd.DataFrame | None = None,
     decisions: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Summarize each metric of each cell over the repetitions, in described order.
+    """Return a summary of each metric of each cell over the repetitions, in described order.
 
-    Columns :data:`SUMMARY_COLUMNS`; ``n`` counts the finite values. A cell without any is a row with
-    ``n = 0``, not a gap. ``std`` and the interval, which is that of
-    :func:`benchmark.statistics.cell_intervals`, are NaN where ``n < 2``. The results have a row for each
-    value that there should be; ``folds`` are the values of single folds, where there are some. Shares of
+    Columns :data:`SUMMARY_COLUMNS`. A cell without any finite value is a row with ``n = 0``. ``std`` and the
+    interval, which is the one in :func:`benchmark.statistics.cell_intervals`, are NaN where ``n < 2``. The
+    results have a row for each expected value; ``folds`` are the values of single folds, if any. Shares of
     ``decisions`` are ratios of sums over all repetitions (:func:`benchmark.statistics.pooled_shares`), not
     means of ratios.
     """

@@ -1,4 +1,4 @@
-"""The techniques of a run compared with their baselines, and what is concluded of them."""
+"""Comparisons of a run's techniques with their baselines, and verdicts on the techniques."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from benchmark.statistics.unprocessing import with_frontier
 
 
 class Verdicts(NamedTuple):
-    """What comparisons with baselines give: the frames of that name of a run's statistics."""
+    """Results of comparisons with baselines: frames with the names that they have in a run's statistics."""
 
     comparisons: pd.DataFrame
     judged: pd.DataFrame
@@ -51,26 +51,12 @@ def verdicts(
     resampling: Resampling | None,
     undo: pd.DataFrame | None,
 ) -> Verdicts:
-    """Compare the techniques of a run with baselines, and conclude which of them to choose.
+    """Return comparisons of a run's techniques with baselines, and verdicts on which to choose.
 
-    Parameters
-    ----------
-    run : Manifest
-        What the results are of.
-    results : DataFrame
-        All values.
-    cells : Cells
-        Those of the metrics that techniques are compared by.
-    baselines : Baselines
-        What they are compared with.
-    goals : mapping of str to Goal
-        Which values of each metric are good.
-    standing : DataFrame
-        From :func:`~benchmark.statistics.answers.standings`.
-    frontier_gaps : DataFrame
-        From :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where no frontier is known.
-    alpha, criteria, resampling, undo
-        As for :func:`results_answers`.
+    ``results`` are all values, and ``cells`` those of the metrics that techniques are compared by.
+    ``standing`` and ``frontier_gaps`` are from :func:`~benchmark.statistics.answers.standings` and
+    :func:`~benchmark.statistics.unprocessing.frontier_gaps`; gaps are empty if no frontier is known. The
+    other parameters are those of :func:`results_answers`.
     """
     comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
@@ -94,12 +80,9 @@ def verdicts(
 def what_to_undo(run: RunFrames) -> pd.DataFrame:
     """Return where the planted bias changed anything, and which techniques undo no more than chance does.
 
-    It is empty where a run has no clean model.
-
-    Where labels hide so much bias, by outside rates, that ranks are not shown to agree with the truth, this
-    run can say nothing of undoing it.
-
-    The run has its reference rows, and techniques are compared with what it declares.
+    The frame is empty if a run has no clean model. If outside rates say that labels hide much bias, ranks may
+    disagree with the truth, and the frame says so. ``run`` has its reference rows; techniques are compared
+    with the baselines that it declares.
     """
     manifest, results = run.manifest, run.results
     measured = (results["metric"] == GOAL_METRICS[RESTORE]).any()
@@ -108,21 +91,20 @@ def what_to_undo(run: RunFrames) -> pd.DataFrame:
     baselines = manifest.baselines(results)
     refits = manifest.refits_of
     by_chance = chance_table(results, baselines, run.resampling, refits)
-    found = undo_table(results, baselines, run.standing, run.resampling, refits)
-    places = found[["dataset", "bias", "beta", "undo"]].itertuples(index=False, name=None)
-    found = found.assign(
-        undo=[own or (HIDDEN_BIAS if _hides(manifest, *place) else "") for *place, own in places]
+    undo = undo_table(results, baselines, run.standing, run.resampling, refits)
+    rows = undo[["dataset", "bias", "beta", "undo"]].itertuples(index=False, name=None)
+    undo = undo.assign(
+        undo=[reason or (HIDDEN_BIAS if _hides(manifest, *names) else "") for *names, reason in rows]
     )
-    return joined_in_order([found, by_chance], manifest, UNDO_COLUMNS)
+    return joined_in_order([undo, by_chance], manifest, UNDO_COLUMNS)
 
 
 def _hides(run: Manifest, dataset: str, bias: str, level: float) -> bool:
-    """Whether a dataset hides so much bias, by outside rates, that ranks to restore tell nothing."""
-    own = run.dataset(dataset)
-    if (hidden := own.hidden_dose) is None:
+    """Return whether a dataset hides so much bias, by outside rates, that ranks to restore are unreliable."""
+    record = run.dataset(dataset)
+    if (hidden := record.hidden_dose) is None:
         return False
-    planted = next(one for one in own.bias if one.name == bias)
-    if planted.kind != HIDDEN_KIND:
+    if (planted := record.planted(bias)).kind != HIDDEN_KIND:
         return False
     return withheld(hidden_bias_table(), hidden, planted.added(level), RESTORE)
 
@@ -140,40 +122,23 @@ def results_answers(
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
 
-    It is empty where discrimination was not measured.
-
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    baselines : Baselines
-        What techniques are compared with; nothing is where it has no results.
-    standing : DataFrame
-        From :func:`~benchmark.statistics.answers.standings`.
-    alpha : float
-        As for :func:`~benchmark.runs.analysis.run_statistics`.
-    criteria, resampling, paired_levels, undo
-        As for :func:`~benchmark.statistics.answers.answer_table`.
+    It is empty if discrimination was not measured. ``results`` have the columns
+    :data:`~benchmark.columns.RESULT_COLUMNS`, and ``standing`` is from
+    :func:`~benchmark.statistics.answers.standings`. Nothing is compared with a baseline that has no results.
+    ``alpha`` is the level of significance; the other parameters are those of ``answer_table``.
     """
-    own = results[results["metric"].isin((ACCURACY, *GOAL_METRICS.values()))]
-    if not (own["metric"] == DISCRIMINATION).any():
+    of_goals = results[results["metric"].isin((ACCURACY, *GOAL_METRICS.values()))]
+    if not (of_goals["metric"] == DISCRIMINATION).any():
         return pd.DataFrame(columns=list(ANSWER_COLUMNS))
-    comparisons = compare_with(to_cells(own, resampling), baselines, list_metrics(), alpha)
+    comparisons = compare_with(to_cells(of_goals, resampling), baselines, list_metrics(), alpha)
     decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
     return answer_table(
-        results,
-        decided,
-        standing,
-        baselines,
-        criteria,
-        resampling,
-        paired_levels=paired_levels,
-        undo=undo,
+        results, decided, standing, baselines, criteria, resampling, paired_levels=paired_levels, undo=undo
     )
 
 
 def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
-    """Compare the techniques of each dataset with its baseline, where that has results."""
+    """Return comparisons of the techniques of each dataset with their baseline, where it has results."""
     compared = [
         paired_comparisons(cells.take(rows), baseline, goals, alpha=alpha)
         for rows, baseline in baselines.parts(cells.keys)

@@ -22,8 +22,8 @@ from benchmark.sections.signs import (
 from benchmark.statistics.answer_record import Answer
 from benchmark.statistics.answers import NEARLY_ALL, is_constant
 from benchmark.statistics.choices import CHEAP, CHOICES, EQUAL, FEWER, LEAST, OF_BASELINE, Criteria
-from benchmark.statistics.few import FEW, few_words
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
+from benchmark.statistics.repetitions import FEW_REPETITIONS, few_words
 from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import beyond, number, share
@@ -217,7 +217,7 @@ def few_sentences(rows: Sequence[Answer]) -> Iterator[str]:
     """Say that so few repetitions hardly show anything, and how many would do."""
     compared = [row for row in rows if row.tested]
     splits = max((int(row.splits) for row in compared), default=0)
-    if 2 <= splits < FEW:
+    if 2 <= splits < FEW_REPETITIONS:
         yield few_words(splits, len(compared))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import listed_betas
 from benchmark.sections.section import Block, Section, TextTable
 
 # Reasons that differ in these only are one reason.
@@ -30,7 +29,7 @@ def section(statistics: RunStatistics) -> Section:
             # Titles have commas.
             "; ".join(run.titles.get(name) or name for name in rows["technique"].unique()),
             ", ".join(rows["dataset"].unique()),
-            listed_betas(sorted(rows["beta"].unique())),
+            ", ".join(f"{beta:g}" for beta in sorted(rows["beta"].unique())),
             *(", ".join(name or "all" for name in rows[kind].unique()) for kind in kinds),
         ]
         for rows in sorted(groups, key=len, reverse=True)

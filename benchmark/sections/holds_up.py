@@ -17,7 +17,7 @@ from benchmark.sections.choices import UNKNOWN_SHARES, change_text
 from benchmark.sections.goals import WHY_NOT, WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import SAME_ANSWER, baseline_notes
-from benchmark.statistics.answers import ACCURACY, of_use
+from benchmark.statistics.answers import ACCURACY, with_useful
 from benchmark.statistics.cells import WHERE
 from benchmark.statistics.choices import COMPARED_WITH
 from benchmark.statistics.paired import FAMILY
@@ -188,8 +188,8 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
 def passes(statistics: RunStatistics, table: pd.DataFrame) -> pd.Series[bool]:
     """Return of each comparison whether the technique is of use there, by the goal if its metric has one."""
     where, keys = list(WHERE), [*WHERE, "metric"]
-    standing = of_use(statistics.standing).set_index(where)["of_use"]
-    useful = table[where].join(standing, on=where)["of_use"].eq(True)
+    standing = with_useful(statistics.standing).set_index(where)["useful"]
+    useful = table[where].join(standing, on=where)["useful"].eq(True)
     verdicts = table[keys].join(statistics.answers.set_index(keys)["verdict"], on=keys)["verdict"]
     # Without values in every repetition it does not hold up, but may be better at more levels.
     passed = verdicts.isin(PASSED) | ((verdicts == "incomplete") & useful)

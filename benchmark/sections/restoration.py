@@ -204,7 +204,9 @@ def why_not(statistics: RunStatistics, scenario: Scenario, beta: float) -> Itera
     """Say for which learners there is no reference, or nothing to undo, at one level of bias."""
     for name, reason in _undo_at(statistics, scenario, beta).items():
         if reason:
-            learner = statistics.run.titles[name] if scenario.own else f"classifier {scenario.classifier}"
+            learner = (
+                statistics.run.titles[name] if scenario.own_learners else f"classifier {scenario.classifier}"
+            )
             words = WHY_NOT[reason].format(title=learner)
             yield words[0].upper() + words[1:]
 

@@ -4,10 +4,10 @@ Intervals and p-values reflect variation between training samples only; the test
 are fixed.
 
 Every function takes ``results`` as a frame of the columns :data:`~benchmark.columns.RESULT_COLUMNS`, or as
-:class:`~benchmark.statistics.cells.Cells` made of one, and ``goals`` as the ideal and direction of each
-metric, such as :func:`benchmark.metrics.list_metrics` returns them; ``confidence`` is the coverage of
-intervals. A StatisticsError says that results are malformed or a setting is impossible, an UnknownNameError
-that there are no results of a name, or that a metric has no goal.
+:class:`~benchmark.statistics.cells.Cells` made of one. ``goals`` are the ideal and direction of each metric,
+as in :func:`benchmark.metrics.list_metrics`. ``confidence`` is the coverage of intervals. A StatisticsError
+says that results are malformed or a setting is impossible. An UnknownNameError says that a name has no
+results, or a metric no goal.
 """
 
 from benchmark.statistics.across import (

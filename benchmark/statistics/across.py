@@ -32,7 +32,7 @@ _PAIR = ("first", "second")
 
 @dataclass(frozen=True, eq=False)
 class _Ranking:
-    """Mean distances to the ideal by block and technique: what one comparison is about."""
+    """Mean distances to the ideal by block and technique, for one comparison."""
 
     key: dict[str, object]
     techniques: list[str]
@@ -50,20 +50,20 @@ class _Ranking:
 
     @cached_property
     def improvements(self) -> Array:
-        """By how much the first technique of each pair is better, shape (n_pairs, n_blocks)."""
+        """Improvement of the first technique of each pair over the second, shape (n_pairs, n_blocks)."""
         first, second = np.triu_indices(len(self.techniques), 1)
         return np.asarray(self.distances.T[second] - self.distances.T[first])
 
     @cached_property
     def mean_ranks(self) -> Array:
-        """Mean over the blocks of each technique's rank, 1 for the nearest to the ideal."""
+        """Mean over the blocks of each technique's rank; the nearest to the ideal has rank 1."""
         from scipy.stats import rankdata
 
         return rankdata(self.distances, axis=1).mean(axis=0) if self.techniques else np.empty(0)
 
     @cached_property
     def p_values(self) -> tuple[Array, Array]:
-        """The p-value of each pair, as it is and with Holm's correction."""
+        """The p-value of each pair, raw and with Holm's correction."""
         raw = wilcoxon_p_values(self.improvements, "zsplit") if self.n_pairs else np.empty(0)
         return raw, holm(raw)
 
@@ -71,48 +71,38 @@ class _Ranking:
         return too_few_datasets(self.n_datasets, len(self.distances), n_tests, alpha)
 
     def rows(self, columns: Sequence[str], values: Iterable[Sequence[object]]) -> list[dict[str, object]]:
-        """Return rows of some columns that say what the comparison is about as well."""
+        """Return rows of some columns, with the comparison's key and numbers of blocks and datasets."""
         head = {**self.key, "n_blocks": len(self.distances), "n_datasets": self.n_datasets}
-        return [{**head, **dict(zip(columns, own, strict=True))} for own in values]
+        return [{**head, **dict(zip(columns, row, strict=True))} for row in values]
 
 
 @dataclass(frozen=True, eq=False)
 class Rankings:
-    """What the functions below start from: the mean distances to the ideals of all techniques, by block.
+    """Mean distances of all techniques to the ideals, by block: the input of the functions below.
 
-    A block is one dataset, or whatever combination of axes :func:`rankings` was given; each combination of
-    the axes in ``fixed`` is compared by itself.
+    A block is one dataset, or another combination of the axes that :func:`rankings` was given. Each
+    combination of the axes in ``fixed`` is compared by itself.
     """
 
     fixed: list[str]
     each: list[_Ranking]
 
     def table(self, rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
-        """Return rows as a frame whose first columns say which combination they are about."""
+        """Return rows as a frame whose first columns are the axes in ``fixed``."""
         return pd.DataFrame(list(rows), columns=[*self.fixed, *columns])
 
 
 def rankings(
     results: pd.DataFrame | Cells, goals: Mapping[str, Goal], *, over: Sequence[str] = ("dataset",)
 ) -> Rankings:
-    """Put together the blocks over which techniques are compared.
+    """Return the blocks over which techniques are compared.
 
-    What is compared is the mean over the repetitions of the :func:`~benchmark.statistics.cells.distance` to
-    the metric's ideal, of all techniques with a value in every block. Metrics without better or worse values
-    are left out.
-
-    Parameters
-    ----------
-    over : sequence of str, default ("dataset",)
-        Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``,
-        ``"test"``. What is not among them is ranked by itself.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed, or the blocks' axes are.
-    UnknownNameError
-        If a metric has no goal.
+    Techniques are compared by the mean over the repetitions of the
+    :func:`~benchmark.statistics.cells.distance` to the metric's ideal. A technique without a value in some
+    block is left out, and so is a metric without better or worse values. Blocks are made of the axes
+    ``over``: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``, ``"test"``. Each combination
+    of the other axes has a ranking of its own. A StatisticsError says as well that the axes of blocks are
+    impossible.
     """
     for axis in over:
         if axis not in AXES:
@@ -131,9 +121,9 @@ def rankings(
     means = means[~means["metric"].isin(undirected)]
     fixed = [*(axis for axis in AXES if axis not in over), "metric"]
     each = []
-    for names, own in means.groupby(fixed, sort=False):
-        wide = own.pivot(index=list(over), columns="technique", values="distance")
-        wide = wide[own["technique"].unique()]
+    for names, distances in means.groupby(fixed, sort=False):
+        wide = distances.pivot(index=list(over), columns="technique", values="distance")
+        wide = wide[distances["technique"].unique()]
         gaps = wide.isna()
         left_out = {
             str(technique): "no value for " + _block_name(over, wide.index[gaps[technique]][0])
@@ -158,20 +148,11 @@ def _block_name(over: Sequence[str], block: object) -> str:
 
 
 def average_ranks(rankings: Rankings) -> pd.DataFrame:
-    """Rank the techniques within each block and average over the blocks.
+    """Return the average ranks of techniques over the blocks, best first.
 
-    Rank 1 is the best, ties share their average.
-
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``technique``, ``mean_rank``, ``mean_distance``,
-        ``n_blocks``, ``n_datasets`` (of the blocks that are ranked), and ``reason`` why there is no rank.
-        Best first.
-
-    References
-    ----------
-    Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
+    Rank 1 is the best, and ties share their average. The columns are named as in ``ranks.csv``, and
+    ``reason`` explains a missing rank. Demsar (2006), Statistical comparisons of classifiers over multiple
+    data sets, section 3.2.2.
     """
     columns = ("technique", "mean_rank", "mean_distance", "reason")
     rows: list[dict[str, object]] = []
@@ -186,40 +167,33 @@ def average_ranks(rankings: Rankings) -> pd.DataFrame:
 
 
 def friedman_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
-    """Test whether the techniques of :func:`average_ranks` have the same ranks.
+    """Return tests of whether the techniques of :func:`average_ranks` have the same ranks.
 
-    ``alpha`` is the level of which ``warning`` speaks.
-
-    The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``; ``chi2``,
-    ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
-    :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning`` where
-    too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of techniques).
+    The columns are the axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``,
+    ``n_techniques``; the fields of :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` for
+    NaN; and ``warning``. It says that the datasets are too few for tests of all pairs at the level ``alpha``
+    (:func:`too_few_datasets`).
     """
     columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")
     rows: list[dict[str, object]] = []
     for ranking in rankings.each:
         n_blocks, k = ranking.distances.shape
         reason = "fewer than two blocks" if n_blocks < 2 else "fewer than two techniques" if k < 2 else ""
-        found = [math.nan] * 6 if reason else astuple(friedman(ranking.distances))
-        if not reason and math.isnan(found[0]):
+        numbers = [math.nan] * 6 if reason else astuple(friedman(ranking.distances))
+        if not reason and math.isnan(numbers[0]):
             reason = "all techniques are equal"
         warning = ranking.warning(max(1, ranking.n_pairs), alpha)
-        rows += ranking.rows(columns, [(k, *found, reason, warning)])
+        rows += ranking.rows(columns, [(k, *numbers, reason, warning)])
     return rankings.table(rows, ["n_blocks", "n_datasets", *columns])
 
 
 def pairwise_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
-    """Test each pair of techniques by Wilcoxon's signed-rank test over the blocks.
+    """Return Wilcoxon's signed-rank tests of each pair of techniques over the blocks.
 
-    ``alpha`` is the level of which ``warning`` speaks.
+    Columns are named as in ``pairs.csv``. ``improvement`` is the mean by which ``first`` is nearer to the
+    ideal. ``p_wilcoxon`` is two-sided, and a block without a difference counts half for each technique.
+    Holm's correction is for all pairs of one comparison. ``alpha`` is the level that ``warning`` is about.
 
-    The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
-    ``n_datasets``; ``improvement``, the mean by which the first is nearer to the ideal; ``p_wilcoxon``,
-    two-sided, blocks without a difference counting half for either; ``p_wilcoxon_holm``, corrected for all
-    pairs of one comparison; ``reason`` why they are NaN; ``warning``.
-
-    References
-    ----------
     Demsar (2006), section 3.1.3; Benavoli, Corani and Mangili (2016), Should we really use post-hoc tests
     based on mean-ranks?
     """
@@ -229,18 +203,19 @@ def pairwise_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
         means, (raw, corrected) = row_means(ranking.improvements), ranking.p_values
         reasons = np.where(np.isnan(raw), "all differences are zero", "")
         warning = ranking.warning(ranking.n_pairs, alpha)
-        found = zip(ranking.pairs, means, raw, corrected, reasons, strict=True)
-        rows += ranking.rows((*_PAIR, *columns), [(*pair, *own, warning) for pair, *own in found])
+        tests = zip(ranking.pairs, means, raw, corrected, reasons, strict=True)
+        rows += ranking.rows((*_PAIR, *columns), [(*pair, *numbers, warning) for pair, *numbers in tests])
     return rankings.table(rows, [*_PAIR, "n_blocks", "n_datasets", *columns])
 
 
 def rank_groups(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
-    """Find the techniques that a rank diagram joins by bars: neighbours in rank that do not differ.
+    """Return the techniques that a rank diagram joins by bars: neighbors in rank that do not differ.
 
     ``alpha`` is the level at which two techniques of :func:`pairwise_tests` differ, with Holm's correction.
 
-    The axes that are not pooled and ``metric``; ``group``, numbered from 1, best first; ``technique``,
-    ``mean_rank`` and ``warning``. A technique is in several groups or in none; see :func:`unbroken_groups`.
+    The columns are the axes that are not pooled and ``metric``; ``group``, numbered from 1, best first;
+    ``technique``, ``mean_rank`` and ``warning``. A technique is in several groups or in none; see
+    :func:`unbroken_groups`.
     """
     columns = ("group", "technique", "mean_rank", "warning")
     rows: list[dict[str, object]] = []
@@ -260,31 +235,24 @@ def rank_groups(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
 def bayesian_comparisons(
     rankings: Rankings, *, rope: float = ROPE, n_samples: int = N_SAMPLES
 ) -> pd.DataFrame:
-    """Compare each pair of techniques by the Bayesian signed-rank test over the blocks.
+    """Return Bayesian signed-rank tests of each pair of techniques over the blocks.
 
-    Settings and their errors are those of :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
-
-    The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
-    ``n_datasets``; ``improvement`` as in :func:`pairwise_tests`; ``p_first``, ``p_rope`` and ``p_second``,
-    the probabilities that the first is practically better, that both are practically equivalent, and that the
-    second is practically better; ``warning`` where there are fewer datasets than a single signed-rank test
-    would need, so that the prior weighs much.
-
-    References
-    ----------
+    Columns are named as in ``pairs.csv``. ``warning`` says that there are fewer datasets than a single
+    signed-rank test would need, so that the prior weighs much.
+    :func:`~benchmark.statistics.bayes.signed_rank_probabilities` explains settings and their errors.
     Benavoli, Corani, Demsar and Zaffalon (2017), Time for a change, JMLR 18(77), section 4.2.
     """
     columns = ("improvement", "p_first", "p_rope", "p_second", "warning")
     rows: list[dict[str, object]] = []
     for ranking in rankings.each:
         warning = ranking.warning(1, ALPHA)
-        found = signed_rank_probabilities(ranking.improvements, rope=rope, n_samples=n_samples)
-        each = zip(ranking.pairs, ranking.improvements, found, strict=True)
+        probabilities = signed_rank_probabilities(ranking.improvements, rope=rope, n_samples=n_samples)
+        compared = zip(ranking.pairs, ranking.improvements, probabilities, strict=True)
         rows += ranking.rows(
             (*_PAIR, *columns),
             [
-                (*pair, own.mean(), first, neither, second, warning)
-                for pair, own, (second, neither, first) in each
+                (*pair, improvements.mean(), first, neither, second, warning)
+                for pair, improvements, (second, neither, first) in compared
             ],
         )
     return rankings.table(rows, [*_PAIR, "n_blocks", "n_datasets", *columns])
@@ -293,8 +261,8 @@ def bayesian_comparisons(
 def unbroken_groups(differ: NDArray[np.bool_]) -> list[range]:
     """Return the largest runs of positions in which no two differ, of at least two, by their first position.
 
-    ``differ``, shape (k, k), says whether two treatments do, in the order of their ranks. Two that do not
-    differ, but have one between them that differs from either, share no run: no bar could join them.
+    ``differ``, shape (k, k), says whether two treatments differ, in the order of their ranks. Two that do not
+    differ share no run if one between them differs from either: no bar could join them.
     """
     groups: list[range] = []
     for start in range(len(differ)):
@@ -312,10 +280,11 @@ def smallest_p_value(n: int) -> float:
 
 
 def repetitions_needed(n_tests: int, alpha: float = ALPHA) -> int:
-    r"""Return how many repetitions a test needs to be significant at all among so many tests.
+    r"""Return how many repetitions a test needs to be significant at all among ``n_tests`` tests.
 
-    The smallest number n with :math:`2 / 2^n \le \alpha / m`, which Holm's correction asks of the smallest
-    of m p-values. That holds of sign flips and of signed ranks, and of datasets in the place of repetitions.
+    This is the smallest number n with :math:`2 / 2^n \le \alpha / m`: Holm's correction requires this of the
+    smallest of m p-values. It holds for sign flips and signed ranks, and for datasets in place of
+    repetitions.
     """
     n = 1
     while smallest_p_value(n) > alpha / n_tests:
@@ -324,9 +293,9 @@ def repetitions_needed(n_tests: int, alpha: float = ALPHA) -> int:
 
 
 def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float = ALPHA) -> str:
-    """Return a warning where the datasets cannot carry a claim about techniques; else nothing.
+    """Return a warning if the datasets are too few for a claim about techniques; else an empty text.
 
-    Blocks are made of the datasets, and ``n_tests`` pairs of techniques are tested.
+    The blocks come from these datasets, and ``n_tests`` pairs of techniques are tested.
     """
     sentences = []
     if n_tests and n_datasets < (needed := repetitions_needed(n_tests, alpha)):

@@ -1,4 +1,4 @@
-"""What is concluded of one technique at one level of bias, as a record: a row of ``answers.csv``."""
+"""One technique's answer at one level of bias, as a record: a row of ``answers.csv``."""
 
 from __future__ import annotations
 
@@ -12,23 +12,15 @@ from benchmark.statistics.choices import COMPARED_WITH, TO_CHOOSE
 
 VERDICTS = (
     *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
-    *(
-        "unknown",
-        "by_chance",
-        "too_few",
-        "one_group",
-        "below_constant",
-        "incomplete",
-        "missing",
-        "degenerate",
-    ),
+    *("unknown", "by_chance", "too_few", "one_group", "below_constant", "incomplete"),
+    *("missing", "degenerate"),
     *("hidden_bias", "no_effect_shown", "nothing_to_undo", "no_reference"),
 )
-"""What is concluded of a technique at one level of bias, in the order of tables."""
+"""Verdicts on a technique at one level of bias, in the order of tables."""
 
 
 class Answer(NamedTuple):
-    """A technique at one level of bias; :func:`~benchmark.statistics.answers.answer_table` says the fields.
+    """A technique at one level of bias; ``results/README.md`` explains the fields.
 
     ``frontier`` is the standing by the unprocessing frontier, None where the run recorded no frontier.
     """
@@ -100,17 +92,17 @@ class Answer(NamedTuple):
 
     @property
     def is_compared_with(self) -> bool:
-        """Whether it is the baseline, or doing nothing."""
+        """Whether it is the baseline, or doing nothing: other techniques are compared with these."""
         return self.verdict in COMPARED_WITH
 
     @property
     def choices(self) -> list[str]:
-        """What the technique is chosen for."""
+        """The goals of choice that the technique is named for."""
         return self.choice.split()
 
     @property
     def ties(self) -> list[str]:
-        """What the technique is tied for."""
+        """The goals of choice in which others tie with the technique."""
         return self.tied.split()
 
 
@@ -125,10 +117,10 @@ def answer_records(answers: pd.DataFrame) -> list[Answer]:
 
 
 def in_order(answers: Iterable[Answer]) -> list[Answer]:
-    """Sort the answers of one goal at one level of bias: those to choose first, degenerate ones last.
+    """Return the answers of one goal at one level of bias, sorted: techniques to choose first.
 
-    Within each verdict those come first that are the nearest to the goal, in the mean over the samples of how
-    far they are from it: discrimination that changes its sign from sample to sample is none the less there.
+    Verdicts come in the order of :data:`VERDICTS`. Within a verdict, the smallest mean distance to the goal
+    comes first: discrimination that changes its sign from sample to sample still counts.
     """
 
     def key(answer: Answer) -> tuple[int, bool, float]:

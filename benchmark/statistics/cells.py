@@ -1,4 +1,4 @@
-"""What results must look like, which of two values is better, and results as a matrix."""
+"""Results as a matrix, the columns that they must have, and which of two values is better."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,25 +14,25 @@ from benchmark.errors import StatisticsError, UnknownNameError
 Array: TypeAlias = NDArray[np.float64]
 
 SCENARIO = ("dataset", "bias", "classifier", "test")
-"""What is never compared, nor pooled: a dataset under one kind of bias, one classifier and one test."""
+"""A dataset under one kind of bias, one classifier and one test. Scenarios are never compared nor pooled."""
 
 ScenarioKey: TypeAlias = tuple[str, str, str, str]
 """Names in the columns of :data:`SCENARIO`."""
 
 AXES = ("dataset", "bias", "beta", "classifier", "test")
-"""What techniques at one level of bias have in common."""
+"""Columns that techniques at one level of bias share."""
 
 WHERE = (*SCENARIO, "beta", "technique")
-"""What the repetitions of a cell have in common; each has a value of every metric."""
+"""Columns that the repetitions of a cell share; each repetition has a value of every metric."""
 
 CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "test", "metric")
-"""What the values of all repetitions have in common."""
+"""Columns that the values of all repetitions share."""
 
 DECIMALS = 12
-"""Decimals to which distances to an ideal are ranked: those that differ by less differ by rounding only."""
+"""Decimals of distances when ranked: a smaller difference is rounding."""
 
 ROUNDING = 1e-12
-"""Share of their size below which two numbers are held equal: they differ by rounding only."""
+"""Relative difference below which two numbers are equal but for rounding."""
 
 NO_BASELINE = "the baseline has no results here"
 NO_BETTER_VALUE = "no value of the metric is better than another"
@@ -40,7 +40,7 @@ NO_BETTER_VALUE = "no value of the metric is better than another"
 
 
 class Goal(Protocol):
-    """Which values of a metric are good; every :class:`benchmark.metrics.Metric` is one."""
+    """A metric's best value and direction; every :class:`benchmark.metrics.Metric` is one."""
 
     @property
     def ideal(self) -> float | None:
@@ -58,15 +58,14 @@ class _Least:
 
 
 LEAST: Goal = _Least()
-"""The goal of a number that is a distance or a gap already: 0."""
-
+"""The goal of a number that is itself a distance or a gap: 0."""
 
 Baseline: TypeAlias = str | Mapping[str, str]
-"""The technique that others are compared with, or by the name of each technique its own."""
+"""The technique that all others are compared with, or a baseline for each technique, by name."""
 
 
 def baseline_of(baseline: Baseline, techniques: pd.Series) -> pd.Series:
-    """Return the baseline of each technique of a column; one that has none is compared with nothing."""
+    """Return the baseline of each technique of a column; empty for a technique without one."""
     if isinstance(baseline, str):
         return pd.Series(baseline, index=techniques.index, dtype=object)
     return techniques.map(dict(baseline)).fillna("")
@@ -79,34 +78,34 @@ def baseline_names(baseline: Baseline) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Baselines:
-    """What each technique is compared with, by dataset and classifier."""
+    """The baseline of each technique, by dataset and classifier."""
 
     by: Mapping[tuple[str, str], Baseline]
 
     def column(self, frame: pd.DataFrame) -> pd.Series:
         """Return the baseline of each row of a frame with dataset, classifier and technique."""
-        found = pd.Series("", index=frame.index, dtype=object)
+        column = pd.Series("", index=frame.index, dtype=object)
         for rows, baseline in self.parts(frame):
-            found[rows] = baseline_of(baseline, frame.loc[rows, "technique"])
-        return found
+            column[rows] = baseline_of(baseline, frame.loc[rows, "technique"])
+        return column
 
     def parts(self, frame: pd.DataFrame) -> Iterator[tuple[NDArray[np.bool_], Baseline]]:
-        """Yield masks of the rows that have one baseline, or one mapping of them; none is empty."""
-        places = pd.MultiIndex.from_frame(frame[["dataset", "classifier"]])
-        known = list(self.by.values())  # mappings have no hash
-        for baseline in [own for i, own in enumerate(known) if own not in known[:i]]:
-            rows = places.isin([place for place, own in self.by.items() if own == baseline])
+        """Yield masks of the rows that share one baseline, or one mapping of baselines; none is empty."""
+        index = pd.MultiIndex.from_frame(frame[["dataset", "classifier"]])
+        baselines = list(self.by.values())  # mappings have no hash
+        for baseline in [other for i, other in enumerate(baselines) if other not in baselines[:i]]:
+            rows = index.isin([names for names, other in self.by.items() if other == baseline])
             if rows.any():
                 yield rows, baseline
 
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """Repeated splits of the same rows, of which each repetition, or each of its folds, is one.
+    """Repeated splits of the same rows; each repetition, or each of its folds, is a split.
 
-    ``overlaps`` are, for each dataset, the rows that a split tests over all other rows, however few of these
-    a training sample has. ``n_folds`` are the datasets' numbers of folds, if any. ``folds``, with the columns
-    :data:`~benchmark.columns.FOLD_COLUMNS`, are the values of single folds, which are the splits then.
+    ``overlaps`` are, for each dataset, the number of rows that a split tests over the number of all others,
+    also for small training samples. ``n_folds`` are numbers of folds by dataset, if any. ``folds`` are then
+    the values of single folds, with columns :data:`~benchmark.columns.FOLD_COLUMNS`.
     """
 
     overlaps: Mapping[str, float]
@@ -118,9 +117,8 @@ class Resampling:
 class Cells:
     """Results with one row per cell and metric, and one column per repetition.
 
-    The keys, columns :data:`CELL_KEY`, are in each scenario every combination of its levels of bias
-    (ascending), its techniques and its metrics (as they first occur), so that a cell without any result has a
-    row too.
+    The keys, columns :data:`CELL_KEY`, have for each scenario every combination of its levels of bias
+    (ascending), techniques and metrics (in order of occurrence). So a cell without any result has a row too.
     """
 
     keys: pd.DataFrame
@@ -132,17 +130,17 @@ class Cells:
 
     @property
     def singles(self) -> Array:
-        """Values of each split: those of the folds where there are some, else those of the repetitions."""
+        """Values of each split: folds where there are some, else repetitions."""
         return self.values if self.of_folds is None else self.of_folds
 
     @property
     def overlaps(self) -> Array:
-        """Tested rows over all others, in repeated splits; 0 where repetitions are independent."""
+        """Number of tested rows over all other rows, in repeated splits; 0 for independent repetitions."""
         return np.zeros(len(self.keys)) if self.overlap is None else self.overlap
 
     @property
     def by_split(self) -> Self:
-        """The same with a column for each split."""
+        """The same cells with a column for each split."""
         n_folds = 1 if self.n_folds is None else self.n_folds
         return replace(
             self, values=self.singles, n_expected=self.n_expected * n_folds, of_folds=None, n_folds=None
@@ -154,64 +152,54 @@ class Cells:
         return np.asarray(np.isfinite(self.values).sum(axis=1))
 
     def where(self, **names: Sequence[str]) -> Self:
-        """Return the rows whose keys have one of the given entries in every column named."""
-        kept = np.ones(len(self.keys), dtype=bool)
+        """Return the rows whose keys have one of the given entries in every named column."""
+        mask = np.ones(len(self.keys), dtype=bool)
         for column, entries in names.items():
-            kept &= self.keys[column].isin(entries).to_numpy()
-        return self.take(kept)
+            mask &= self.keys[column].isin(entries).to_numpy()
+        return self.take(mask)
 
-    def take(self, kept: NDArray[np.bool_]) -> Self:
+    def take(self, mask: NDArray[np.bool_]) -> Self:
         """Return the rows for which a mask of shape (n_rows,) is true."""
-        keys = self.keys[kept].reset_index(drop=True)
-        overlap, of_folds = (None if own is None else own[kept] for own in (self.overlap, self.of_folds))
-        n_folds = None if self.n_folds is None else self.n_folds[kept]
-        return type(self)(keys, self.values[kept], self.n_expected[kept], overlap, of_folds, n_folds)
+        keys = self.keys[mask].reset_index(drop=True)
+        overlap, of_folds = (None if a is None else a[mask] for a in (self.overlap, self.of_folds))
+        n_folds = None if self.n_folds is None else self.n_folds[mask]
+        return type(self)(keys, self.values[mask], self.n_expected[mask], overlap, of_folds, n_folds)
 
     def find(self, **replaced: str | float | pd.Series) -> NDArray[np.intp]:
-        """Return for each row the position of the one whose key has other entries; -1 if there is none."""
-        index = pd.MultiIndex.from_frame(self.keys)
-        found: NDArray[np.intp] = index.get_indexer(pd.MultiIndex.from_frame(self.keys.assign(**replaced)))
-        return found
+        """Return for each row the position of the row whose key has the replaced entries; -1 without one."""
+        return positions_in(self.keys, self.keys.assign(**replaced), CELL_KEY)
 
     def distances(self, goals: Mapping[str, Goal]) -> Array:
         """Return the :func:`distance` of each value; a metric without a goal is an error."""
-        found = np.empty_like(self.values)
-        for rows, goal in self._goals(goals):
-            found[rows] = distance(self.values[rows], goal)
-        return found
+        return self._distances(self.values, goals)
 
     def split_distances(self, goals: Mapping[str, Goal]) -> Array:
         """Return the distance of each split; its mean over folds is the distance of their repetition.
 
-        Where being close to an ideal counts, a fold beyond the ideal counts against one before it, as in the
-        repetition's value: its deviation has the sign that makes the repetition's a distance.
+        Where closeness to an ideal counts, deviations of folds keep a sign, so that a fold above the ideal
+        offsets one below it. The sign makes the repetition's mean deviation a distance.
         """
-        if self.of_folds is None:
-            return self.distances(goals)
-        found = np.empty_like(self.of_folds)
-        for rows, goal in self._goals(goals):
-            values = self.of_folds[rows]
-            found[rows] = distance(values, goal)
+        return self._distances(self.singles, goals)
+
+    def _distances(self, values: Array, goals: Mapping[str, Goal]) -> Array:
+        distances = np.empty_like(values)
+        n_folds = values.shape[1] // self.values.shape[1]
+        for metric in self.keys["metric"].unique():
+            rows, goal = (self.keys["metric"] == metric).to_numpy(), goal_of(goals, metric)
+            distances[rows] = distance(values[rows], goal)
             if goal.direction == "closer_to_ideal" and goal.ideal is not None:
                 sides = np.where(self.values[rows] < goal.ideal, -1.0, 1.0)
-                found[rows] = (values - goal.ideal) * np.repeat(
-                    sides, values.shape[1] // sides.shape[1], axis=1
-                )
-        return found
-
-    def _goals(self, goals: Mapping[str, Goal]) -> Iterator[tuple[NDArray[np.bool_], Goal]]:
-        """Yield the rows of each metric and its goal."""
-        for metric in self.keys["metric"].unique():
-            yield (self.keys["metric"] == metric).to_numpy(), goal_of(goals, metric)
+                distances[rows] = (values[rows] - goal.ideal) * np.repeat(sides, n_folds, axis=1)
+        return distances
 
 
 def distance(values: Array, goal: Goal) -> Array:
     r"""Return how far values are from the ideal, so that less is better for every metric.
 
-    This is :math:`|v - v^*|` where being close to the ideal :math:`v^*` counts, :math:`v^* - v` where higher
-    values are better and :math:`v - v^*` where lower ones are. Without a finite ideal, 0 takes its place:
-    differences between two distances are the same for any. The distances are in the unit of the values, NaN
-    where no value is better than another.
+    This is :math:`|v - v^*|` where closeness to the ideal :math:`v^*` counts, :math:`v^* - v` where higher
+    values are better, and :math:`v - v^*` where lower values are. Without a finite ideal, 0 takes its place:
+    differences between two distances are the same for any. The unit is the metric's; NaN where no value is
+    better than another.
     """
     ideal = goal.ideal if goal.ideal is not None and np.isfinite(goal.ideal) else 0.0
     if goal.direction == "higher":
@@ -224,18 +212,18 @@ def distance(values: Array, goal: Goal) -> Array:
 
 
 def goal_of(goals: Mapping[str, Goal], metric: str) -> Goal:
-    """Return a metric's goal; that of ``"precision"`` for ``"precision[Female]"``."""
+    """Return a metric's goal; ``"precision[Female]"`` has the goal of ``"precision"``."""
     name = metric.partition("[")[0]
     if name not in goals:
         raise UnknownNameError("metric", name, goals)
     return goals[name]
 
 
-def require_known(kind: str, names: Sequence[str], known: pd.Series) -> None:
+def require_known(kind: str, names: Sequence[str], column: pd.Series) -> None:
     """Raise :class:`UnknownNameError` for the first name that does not occur in a column of results."""
     for name in names:
-        if name not in set(known):
-            raise UnknownNameError(kind, name, set(known))
+        if name not in set(column):
+            raise UnknownNameError(kind, name, set(column))
 
 
 def known_baselines(cells: Cells, baseline: Baseline) -> pd.Series:
@@ -246,27 +234,26 @@ def known_baselines(cells: Cells, baseline: Baseline) -> pd.Series:
 
 
 def to_cells(results: pd.DataFrame | Cells, resampling: Resampling | None = None) -> Cells:
-    """Return results as a matrix; one that is made already is returned as it is.
+    """Return results as a matrix; a matrix is returned as it is.
 
-    Given ``resampling``, repetitions are repeated splits of the same rows.
-
-    Values that are not finite count as missing, as if their rows were not there. A StatisticsError says that
-    a column or every row is missing, two rows have one key, or a value is no number.
+    If ``resampling`` is given, repetitions are repeated splits of the same rows. Values that are not finite
+    count as missing. A StatisticsError says that a column or every row is missing, two rows have one key, or
+    a value is no number.
     """
     if isinstance(results, Cells):
         return results
     table = _checked(results)
     grids, expected = [], []
-    for _, own in table.groupby(list(SCENARIO), sort=False):
-        levels = [np.sort(own["beta"].unique()), own["technique"].unique(), own["metric"].unique()]
+    for _, rows in table.groupby(list(SCENARIO), sort=False):
+        levels = [np.sort(rows["beta"].unique()), rows["technique"].unique(), rows["metric"].unique()]
         grid = pd.MultiIndex.from_product(levels, names=["beta", "technique", "metric"]).to_frame(index=False)
-        grids.append(grid.assign(**own.iloc[0][list(SCENARIO)])[list(CELL_KEY)])
-        expected.append(np.full(len(grid), own["repetition"].nunique(), dtype=np.int64))
+        grids.append(grid.assign(**rows.iloc[0][list(SCENARIO)])[list(CELL_KEY)])
+        expected.append(np.full(len(grid), rows["repetition"].nunique(), dtype=np.int64))
     keys = pd.concat(grids, ignore_index=True)
-    rows = pd.MultiIndex.from_frame(keys).get_indexer(pd.MultiIndex.from_frame(table[list(CELL_KEY)]))
+    positions = positions_in(keys, table, CELL_KEY)
     repetitions, columns = np.unique(table["repetition"].to_numpy(), return_inverse=True)
     values = np.full((len(keys), len(repetitions)), np.nan)
-    values[rows, columns] = table["value"].to_numpy()
+    values[positions, columns] = table["value"].to_numpy()
     cells = Cells(keys, values, np.concatenate(expected))
     return cells if resampling is None else _of_splits(cells, repetitions, resampling)
 
@@ -276,37 +263,36 @@ def _of_splits(cells: Cells, repetitions: NDArray[np.int64], resampling: Resampl
     if resampling.n_folds is None:
         return replace(cells, overlap=overlap)
     n_folds = np.array([resampling.n_folds[str(name)] for name in cells.keys["dataset"]], dtype=np.int64)
-    found = np.full((*cells.values.shape, n_folds.max(initial=1)), np.nan)
+    values = np.full((*cells.values.shape, n_folds.max(initial=1)), np.nan)
     if (folds := resampling.folds) is not None:
-        rows = pd.MultiIndex.from_frame(cells.keys).get_indexer(
-            pd.MultiIndex.from_frame(folds[list(CELL_KEY)])
-        )
+        rows = positions_in(cells.keys, folds, CELL_KEY)
         columns = pd.Index(repetitions).get_indexer(pd.Index(folds["repetition"]))
-        known = (rows >= 0) & (columns >= 0)
-        places = rows[known], columns[known], folds["fold"].to_numpy(dtype=np.intp)[known]
-        found[places] = folds["value"].to_numpy(dtype=float)[known]
-    # What is left out of the repetitions is left out of their folds.
-    found = np.where(np.isfinite(found) & np.isfinite(cells.values)[:, :, None], found, np.nan)
-    return replace(cells, overlap=overlap, of_folds=found.reshape(len(found), -1), n_folds=n_folds)
+        is_cell = (rows >= 0) & (columns >= 0)
+        positions = rows[is_cell], columns[is_cell], folds["fold"].to_numpy(dtype=np.intp)[is_cell]
+        values[positions] = folds["value"].to_numpy(dtype=float)[is_cell]
+    # A value that is left out of the repetitions is left out of their folds.
+    values = np.where(np.isfinite(values) & np.isfinite(cells.values)[:, :, None], values, np.nan)
+    return replace(cells, overlap=overlap, of_folds=values.reshape(len(values), -1), n_folds=n_folds)
 
 
-def of_rows(
-    values: Array,
-    statistic: Callable[[Array], Array],
-    *,
-    least: int = 1,
-) -> Array:
+def positions_in(frame: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> NDArray[np.intp]:
+    """Return for each row of ``others`` the position in ``frame`` of the row with its key; -1 without one."""
+    index, keys = (pd.MultiIndex.from_frame(rows[list(key)]) for rows in (frame, others))
+    return np.asarray(index.get_indexer(keys), dtype=np.intp)
+
+
+def of_rows(values: Array, statistic: Callable[[Array], Array], *, least: int = 1) -> Array:
     """Return a statistic of each row's finite values, NaN where there are fewer than ``least``.
 
-    The statistic is given blocks of shape (n_rows, n) without gaps, and returns one number for each row.
+    The statistic takes blocks of shape (n_rows, n) without gaps, and returns one number for each row.
     """
     finite = np.isfinite(values)
     counts = finite.sum(axis=1)
-    found = np.full(len(values), np.nan)
+    statistics = np.full(len(values), np.nan)
     for n in np.unique(counts[counts >= least]):
         rows = counts == n
-        found[rows] = statistic(values[rows][finite[rows]].reshape(-1, n))
-    return found
+        statistics[rows] = statistic(values[rows][finite[rows]].reshape(-1, n))
+    return statistics
 
 
 def row_means(values: Array) -> Array:
@@ -315,13 +301,13 @@ def row_means(values: Array) -> Array:
 
 
 def all_equal(values: Array) -> NDArray[np.bool_]:
-    """Return whether each row's values are equal but for rounding; False where there is none."""
+    """Return whether each row's values are equal but for rounding; False for a row without values."""
     high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
     return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low)))
 
 
 def first_true(conditions: Mapping[str, Any], otherwise: str = "") -> NDArray[np.str_]:
-    """Return of each row the name of the first condition, a mask, that is true there."""
+    """Return for each row the name of the first condition, a mask, that is true there."""
     names: Any = list(conditions)
     return np.select(list(conditions.values()), names, otherwise)
 
@@ -343,7 +329,7 @@ def _checked(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_numbers(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of results in a new frame, with float values; others are a StatisticsError."""
+    """Return results in a new frame, with float values; other values are a StatisticsError."""
     table = results[list(RESULT_COLUMNS)].copy()
     try:
         table["value"] = table["value"].astype(float)
@@ -358,7 +344,7 @@ def with_numbers(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def require_unique(content: str, frame: pd.DataFrame, key: Sequence[str]) -> None:
-    """Raise a StatisticsError that names a frame's content if two rows have the same key."""
+    """Raise a StatisticsError that names the content of a frame if two of its rows have the same key."""
     repeated = frame.duplicated(list(key))
     if repeated.any():
         first = frame.loc[repeated, list(key)].iloc[0]

@@ -1,8 +1,8 @@
-"""What bias that recorded labels hide makes of an answer: the table that the package ships.
+"""The effect of hidden bias on an answer: the table that the package ships.
 
-On several datasets bias was hidden first, and more planted on top. Techniques are ranked twice on each: as it
-seems, judged by the model without the planted bias, and in truth, trained on the recorded rows and judged by
-the model without any bias.
+On several datasets, bias was hidden in the labels first, and more was planted on top. Techniques are ranked
+twice on each. The apparent rank compares them with the model without the planted bias. The true rank compares
+techniques that were trained on the recorded rows with the model without any bias.
 """
 
 from __future__ import annotations
@@ -18,46 +18,33 @@ from benchmark.columns import GOALS
 from benchmark.errors import StatisticsError
 
 HIDDEN_BIAS_FILE = Path(__file__).with_suffix(".csv")
-"""Where the package has the table."""
+"""File of the table in the package."""
 
 HIDDEN_KIND = "label"
 """The kind of bias that was hidden and planted."""
 
 HIDDEN_BIAS = "hidden_bias"
-"""Why nothing is named to restore decisions: as much bias is hidden that ranks are not shown to be true."""
-
-HIDDEN_BIAS_COLUMNS = (
-    *("goal", "hidden", "dose", "tau", "tau_low", "tau_high", "ceiling"),
-    *("regret", "regret_low", "regret_high", "drop_regret", "nothing_regret", "datasets"),
-)
-"""Columns of the table: a row for each goal, hidden dose, and dose that is planted on top.
-
-``tau`` is Kendall's τ between both ranks, the mean over ``datasets`` many datasets, with its interval;
-``ceiling`` says by how much ranks agree with themselves, in halves of the repetitions. ``regret`` is by how
-much the apparent choice is worse than the best choice, in the distance of the goal, with its interval.
-``drop_regret`` and ``nothing_regret`` are the regret of always leaving out the sensitive feature, and of
-doing nothing.
-"""
+"""Reason for naming no technique to restore decisions: so much bias is hidden that ranks may be wrong."""
 
 _EQUAL = 1e-9
 
 
 class HiddenBias(NamedTuple):
-    """A row of the table; see :data:`HIDDEN_BIAS_COLUMNS`."""
+    """A row of the table, for a goal, a hidden dose, and a dose that is planted on top."""
 
     goal: str
     hidden: float
     dose: float
-    tau: float
-    tau_low: float
+    tau: float  # Kendall's τ between both ranks, the mean over the datasets
+    tau_low: float  # ends of its interval, as below
     tau_high: float
-    ceiling: float
-    regret: float
+    ceiling: float  # agreement of ranks with themselves, between halves of the repetitions
+    regret: float  # the distance to the goal by which the apparent choice is worse than the best choice
     regret_low: float
     regret_high: float
-    drop_regret: float
-    nothing_regret: float
-    datasets: int
+    drop_regret: float  # the regret of always leaving out the sensitive feature
+    nothing_regret: float  # the regret of doing nothing
+    datasets: int  # their number
 
     @property
     def tells(self) -> bool:
@@ -65,24 +52,16 @@ class HiddenBias(NamedTuple):
         return self.tau_low > 0
 
 
+HIDDEN_BIAS_COLUMNS = HiddenBias._fields
+"""Columns of the table."""
+
+
 def hidden_bias_table(path: Path | None = None) -> pd.DataFrame:
-    """Read what hidden bias makes of an answer.
+    """Return the table of hidden bias, columns :data:`HIDDEN_BIAS_COLUMNS`.
 
-    Parameters
-    ----------
-    path : Path, optional
-        File of the table; by default the one that the package ships.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`HIDDEN_BIAS_COLUMNS`.
-
-    Raises
-    ------
-    StatisticsError
-        If the file is missing, or is no such table: other columns, a value that is no number or out of its
-        range, an interval that does not hold its value, a row that repeats, or no row without hidden bias.
+    ``path`` is its file; by default the one that the package ships. A missing file is a StatisticsError. So
+    is another table: one with other columns, a wrong value, an interval that does not hold its value, a row
+    that repeats, or no row without hidden bias.
     """
     return _read(HIDDEN_BIAS_FILE if path is None else path)
 
@@ -109,32 +88,29 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _wrong(table: pd.DataFrame) -> str:
-    """Say what is wrong with a table; nothing if nothing is."""
+    """Return the first fault of a table in words, or an empty text."""
     if tuple(table.columns) != HIDDEN_BIAS_COLUMNS:
         return "it has other columns"
     numbers = table[list(HIDDEN_BIAS_COLUMNS[1:])].apply(pd.to_numeric, errors="coerce")
     if not np.isfinite(numbers.to_numpy(dtype=float)).all():
         return "a value is no number"
     clean = table[table["hidden"] == 0]
-    found = {
+    tau = table[["tau", "tau_low", "tau_high", "ceiling"]]
+    faults = {
         "a goal is unknown or missing": set(table["goal"]) != set(GOALS),
         "a row repeats": table.duplicated(["goal", "hidden", "dose"]).any(),
-        "a hidden dose is below 0, or a planted one not above 0": not (
-            (table["hidden"] >= 0) & (table["dose"] > 0)
-        ).all(),
+        "a hidden dose is below 0, or a planted one not above 0": table["hidden"].lt(0).any()
+        or table["dose"].le(0).any(),
         "a goal has no row without hidden bias": set(clean["goal"]) != set(GOALS),
-        "τ is not from -1 to 1": not table[["tau", "tau_low", "tau_high", "ceiling"]]
-        .abs()
-        .le(1)
-        .all(axis=None),
-        "an interval does not hold its value": not all(
-            (table[f"{name}_low"] <= table[name] + _EQUAL).all()
-            and (table[name] <= table[f"{name}_high"] + _EQUAL).all()
+        "τ is not from -1 to 1": tau.abs().gt(1).any(axis=None),
+        "an interval does not hold its value": any(
+            table[f"{name}_low"].gt(table[name] + _EQUAL).any()
+            or table[name].gt(table[f"{name}_high"] + _EQUAL).any()
             for name in ("tau", "regret")
         ),
-        "it has no datasets": not table["datasets"].ge(1).all(),
+        "it has no datasets": table["datasets"].lt(1).any(),
     }
-    return next((words for words, is_so in found.items() if is_so), "")
+    return next((fault for fault, is_wrong in faults.items() if is_wrong), "")
 
 
 def greatest_hidden(table: pd.DataFrame) -> float:
@@ -143,39 +119,27 @@ def greatest_hidden(table: pd.DataFrame) -> float:
 
 
 def row_at(table: pd.DataFrame, goal: str, hidden: float, dose: float) -> HiddenBias | None:
-    """Return the row of the nearest hidden dose at or above one.
+    """Return the row of the smallest measured hidden dose that is at least ``hidden``; None if there is none.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`hidden_bias_table`.
-    goal : str
-        One of :data:`~benchmark.columns.GOALS`.
-    hidden : float
-        Label gap that the labels hide, 0 or more.
-    dose : float
-        Label gap that is planted on top; the nearest one that was measured stands for it, of two the smaller.
-
-    Returns
-    -------
-    HiddenBias or None
-        None above the greatest hidden dose that was measured.
+    ``table`` is from :func:`hidden_bias_table`, and ``goal`` is one of :data:`~benchmark.columns.GOALS`.
+    ``hidden`` and ``dose`` are label gaps, hidden and planted on top. The row has the measured dose nearest
+    to ``dose``, the smaller of two.
     """
-    own = table[(table["goal"] == goal) & (table["hidden"] >= hidden - _EQUAL)]
-    if own.empty:
+    rows = table[(table["goal"] == goal) & (table["hidden"] >= hidden - _EQUAL)]
+    if rows.empty:
         return None
-    own = own[own["hidden"] == own["hidden"].min()].sort_values("dose")
-    far = (own["dose"] - dose).abs().round(9)
-    row = own.loc[far.idxmin()]
+    rows = rows[rows["hidden"] == rows["hidden"].min()].sort_values("dose")
+    away = (rows["dose"] - dose).abs().round(9)
+    row = rows.loc[away.idxmin()]
     numbers = {name: float(row[name]) for name in HIDDEN_BIAS_COLUMNS[1:-1]}
     return HiddenBias(goal=goal, datasets=int(row["datasets"]), **numbers)
 
 
 def withheld(table: pd.DataFrame, hidden: float, dose: float, goal: str) -> bool:
-    """Whether ranks for a goal are not shown to agree with the truth where so much bias is hidden.
+    """Return whether ranks for a goal are not shown to agree with the truth where so much bias is hidden.
 
-    Where more is hidden than was measured, the greatest hidden dose that was decides; below 0 nothing is
-    known, and nothing withheld.
+    Above the greatest measured hidden dose, that dose decides. Below 0 nothing is known, and nothing
+    withheld.
     """
     if hidden < -_EQUAL:
         return False

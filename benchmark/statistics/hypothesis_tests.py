@@ -9,20 +9,21 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc, stdtr
 
 from benchmark.seeding import generator
-from benchmark.statistics.cells import ROUNDING, Array, all_equal, of_rows
+from benchmark.statistics.cells import ROUNDING, Array, all_equal, row_means
+from benchmark.statistics.intervals import standard_errors
 
 N_FLIPS = 9999
 """Number of random sign flips, by default."""
 
 _ROWS_AT_ONCE = 64
-_MOST_ENUMERATED = 13  # differences of which scipy tries all signs where there are zeros or ties
+_MOST_ENUMERATED = 13  # differences; scipy tries all signs of as many if there are zeros or ties
 
 
 @dataclass(frozen=True)
 class Friedman:
-    """Result of :func:`friedman`: Friedman's statistic, Iman and Davenport's, and their p-values.
+    """Friedman's and Iman and Davenport's statistics with their p-values, from :func:`friedman`.
 
-    The first is chi-squared distributed with ``df`` degrees of freedom, :math:`k - 1`; the second has an F
+    The first is chi-squared distributed with ``df`` degrees of freedom, :math:`k - 1`. The second has an F
     distribution with ``df`` and ``df_error``, :math:`(k - 1)(N - 1)`.
     """
 
@@ -35,7 +36,7 @@ class Friedman:
 
 
 def friedman(values: Array) -> Friedman:
-    r"""Test whether k treatments have the same ranks within N blocks.
+    r"""Return a test of whether k treatments have the same ranks within N blocks.
 
     With the ranks :math:`r_{ij}` of treatment j within block i, ties sharing the average, and their means
     :math:`R_j` over the blocks,
@@ -49,7 +50,8 @@ def friedman(values: Array) -> Friedman:
     Without ties this is Friedman's statistic as usually written; with ties its denominator is smaller.
 
     ``values`` have shape (N, k), with at least two blocks and two treatments. The result is NaN where all
-    treatments tie in every block. The chi-squared p-value is too large for few blocks, that of F is better.
+    treatments tie in every block. With few blocks, the p-value of chi-squared is too large; F has a better
+    one.
 
     Friedman (1937); Iman and Davenport (1980); Conover (1999), Practical nonparametric statistics, section
     5.8; Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
@@ -57,14 +59,14 @@ def friedman(values: Array) -> Friedman:
     n, k = values.shape
     from scipy.stats import rankdata  # loads for half a second
 
-    centred = rankdata(values, axis=1) - (k + 1) / 2
+    centered = rankdata(values, axis=1) - (k + 1) / 2
     df, df_error = k - 1, (k - 1) * (n - 1)
-    if not centred.any():
+    if not centered.any():
         return Friedman(math.nan, math.nan, df, math.nan, math.nan, df_error)
-    chi2 = df * n**2 * float((centred.mean(axis=0) ** 2).sum() / (centred**2).sum())
+    chi2 = df * n**2 * float((centered.mean(axis=0) ** 2).sum() / (centered**2).sum())
     rest = n * df - chi2
     f = (n - 1) * chi2 / rest if rest > ROUNDING * n * df else math.inf
-    # Where all blocks agree, F is infinite, and its distribution says nothing: no p-value of few blocks is 0.
+    # Where all blocks agree, F is infinite and has no p-value: few blocks cannot give a p-value of 0.
     p_f = float(fdtrc(df, df_error, f)) if math.isfinite(f) else math.nan
     return Friedman(chi2, float(chdtrc(df, chi2)), df, f, p_f, df_error)
 
@@ -74,8 +76,9 @@ def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "
 
     Each row of ``differences`` is a test, of at least one column. Differences of zero are left out
     (``"wilcox"``), or their ranks are split between both signs (``"zsplit"``; Demsar 2006, section 3.1.3).
-    As :func:`scipy.stats.wilcoxon`, it is exact up to 50 differences without zeros and ties, and up to 13
-    with them. NaN where all differences are zero. Wilcoxon (1945), Individual comparisons by ranking methods.
+    As in :func:`scipy.stats.wilcoxon`, tests are exact up to 50 differences without zeros and ties, and up to
+    13 with them. NaN where all differences are zero. Wilcoxon (1945), Individual comparisons by ranking
+    methods.
     """
     from scipy.stats import wilcoxon
 
@@ -84,7 +87,7 @@ def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "
     p = np.full(len(differences), np.nan)
     if clean.any():
         p[clean] = wilcoxon(differences[clean], axis=1).pvalue
-    # Together with others, rows with ties would cost all of them the exact distribution.
+    # scipy would give no row the exact distribution if any had ties.
     tied = ~clean & (sizes[:, -1] > 0)
     if differences.shape[1] <= _MOST_ENUMERATED:
         p[tied] = _exact_with_ties(differences[tied], zeros)
@@ -96,12 +99,12 @@ def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "
 def _exact_with_ties(differences: Array, zeros: Literal["wilcox", "zsplit"]) -> Array:
     """Return the two-sided p-value of each row, over all signs of its differences that are not zero.
 
-    scipy tries them one by one, in seconds; here they are counted by rank sum, once for all rows with the
-    same ranks.
+    scipy takes seconds to try all signs. Here they are counted by rank sum, once for all rows with the same
+    ranks.
     """
     from scipy.stats import rankdata
 
-    # Ranks that are shared end on one half: twice a rank is a whole number. Zeros have the lowest.
+    # Shared ranks end in one half at most: twice a rank is a whole number. Zeros have the lowest.
     ranks = np.rint(2 * rankdata(np.abs(differences), axis=1)).astype(np.int64)
     if zeros == "wilcox":
         ranks -= 2 * (differences == 0).sum(axis=1, keepdims=True)
@@ -123,10 +126,10 @@ def _exact_with_ties(differences: Array, zeros: Literal["wilcox", "zsplit"]) -> 
 def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0) -> Array:
     r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
 
-    The statistic is the absolute sum. All :math:`2^n` ways to give the n differences signs are tried where
-    these are at most ``n_flips``; then p is the share of those with at least the observed statistic.
-    Otherwise ``n_flips`` are drawn, and of these and the observed one, p is the share:
-    :math:`(1 + b) / (1 + B)`, which is never 0.
+    The statistic is the absolute sum. All :math:`2^n` sign patterns of the n differences are tried if they
+    are at most ``n_flips``. Then p is the share with at least the observed statistic. Otherwise ``n_flips``
+    patterns are drawn, and p is the share among these and the observed one: :math:`(1 + b) / (1 + B)`, which
+    is never 0.
 
     Each row of ``differences``, shape (n_rows, n), is a test; they share the signs, which ``seed`` decides.
     A row of zeros has p = 1.
@@ -137,7 +140,7 @@ def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0
     n = differences.shape[1]
     exact = bool(is_exact(np.array(n), n_flips))
     if exact:
-        # Opposite signs give the same statistic, so the first difference keeps its own.
+        # Opposite signs give the same statistic, so the first difference keeps its sign.
         patterns = np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1) & 1
         signs = np.hstack([np.ones((len(patterns), 1)), 1.0 - 2.0 * patterns])
     else:
@@ -154,15 +157,15 @@ def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0
 
 
 def flips_needed(n_tests: int, alpha: float) -> int:
-    """Return how many random sign flips are drawn, so that Holm's correction of n_tests can leave alpha."""
+    """Return the number of random sign flips with which Holm's correction of n_tests can reach alpha."""
     return max(N_FLIPS, math.ceil(n_tests / alpha))
 
 
 def holm(p_values: Array) -> Array:
-    r"""Return p-values corrected for their number, so that the chance of any false finding stays bounded.
+    r"""Return p-values corrected for their number, which bounds the chance of any false finding.
 
     With the m defined p-values in ascending order, the i-th becomes
-    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN is no test, does not count, and stays. Holm (1979),
+    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN stays NaN and does not count as a test. Holm (1979),
     A simple sequentially rejective multiple test procedure.
     """
     corrected = np.full(len(p_values), np.nan)
@@ -174,7 +177,7 @@ def holm(p_values: Array) -> Array:
 
 
 def cohens_d_z(differences: Array) -> Array:
-    """Return mean over sample standard deviation (n - 1) of each row's differences; NaN where all are equal.
+    """Return each row's mean difference over its standard deviation (n - 1); NaN where all are equal.
 
     Cohen (1988), Statistical power analysis for the behavioral sciences, section 2.3.5.
     """
@@ -186,15 +189,15 @@ def cohens_d_z(differences: Array) -> Array:
 def rank_biserial(differences: Array) -> Array:
     r"""Return matched-pairs rank-biserial correlations, from -1 (all negative) to 1 (all positive).
 
-    It is :math:`(R^+ - R^-) / (R^+ + R^-)` with the sums of the ranks, by absolute value, of each row's
-    positive and negative differences; zeros are left out, and a row of zeros has NaN.
+    It is :math:`(R^+ - R^-) / (R^+ + R^-)`, with the sums of ranks, by absolute value, of each row's positive
+    and negative differences. Zeros are left out, and a row of zeros has NaN.
 
     Kerby (2014), The simple difference formula; King, Rosopa and Minium (2011), Statistical reasoning in the
     behavioral sciences.
     """
     from scipy.stats import rankdata
 
-    # Zeros rank below all others and take the same ranks from each, so they are subtracted.
+    # Zeros rank below all others and raise every other rank by their number, which is subtracted.
     n_zeros = (differences == 0).sum(axis=1, keepdims=True)
     ranks = np.where(differences == 0, 0, rankdata(np.abs(differences), axis=1) - n_zeros)
     total = ranks.sum(axis=1)
@@ -208,25 +211,21 @@ def is_exact(n: NDArray[np.int64], n_flips: int) -> NDArray[np.bool_]:
 
 
 CORRECTED = "corrected t"
-"""Name of the test of :func:`corrected_t_p_values`."""
+"""Name of the test in :func:`corrected_t_p_values`."""
 
 
 def corrected_t_p_values(values: Array, overlap: Array, estimate: Array | None = None) -> Array:
-    r"""Return the two-sided p-value of the corrected resampled t-test of each row's mean being 0.
+    r"""Return the two-sided p-value of each row's mean being 0, by the corrected resampled t-test.
 
-    The values are of repeated splits of the same rows. The test is Student's with
-    :math:`s \sqrt{1 / n + \mathrm{overlap}}` as standard error; ``overlap`` is the number of tested
-    rows over that of all others, ``estimate`` what is tested in place of the mean. NaN where there are fewer
-    than two values; 1 where all are 0. Nadeau and Bengio (2003), Inference for the generalization error;
-    Bouckaert and Frank (2004), Evaluating the replicability of significance tests for comparing learning
-    algorithms.
+    The values are from repeated splits of the same rows. The test is Student's with the standard error
+    :math:`s \sqrt{1 / n + \mathrm{overlap}}`. ``overlap`` is the number of tested rows over the number of all
+    other rows; ``estimate`` takes the place of the mean. NaN where there are fewer than two values; 1 where
+    all are 0. Nadeau and Bengio (2003), Inference for the generalization error; Bouckaert and Frank (2004),
+    Evaluating the replicability of significance tests for comparing learning algorithms.
     """
     n = np.isfinite(values).sum(axis=1)
-    mean = of_rows(values, lambda block: block.mean(axis=1), least=2)
-    if estimate is not None:
-        mean = np.where(n > 1, estimate, np.nan)
-    std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
+    mean = np.where(n > 1, row_means(values) if estimate is None else estimate, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(mean) / (std * np.sqrt(1 / n + overlap))
+        t = np.abs(mean) / standard_errors(values, overlap)
     p = 2 * stdtr(np.maximum(n - 1.0, 1.0), -t)
     return np.asarray(np.where(mean == 0, 1.0, p))

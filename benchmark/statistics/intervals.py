@@ -1,4 +1,4 @@
-"""Student's interval of a mean over repetitions, which is the interval of every estimate that has one."""
+"""Student's interval of a mean over repetitions, which every estimate with an interval uses."""
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,10 @@ from benchmark.statistics.cells import (
 )
 
 CONFIDENCE = 0.95
-"""Coverage of intervals, unless another is asked for."""
-
+"""Coverage of intervals by default."""
 
 NO_FOLDS = "the values of single folds are not recorded"
-"""Why there is no interval of a mean over folds."""
+"""Reason for a missing interval of a mean over folds."""
 
 
 def require_level(name: str, level: float, *, usual: float) -> None:
@@ -31,7 +30,7 @@ def require_level(name: str, level: float, *, usual: float) -> None:
             f"The {name} is impossible",
             expected="a number between 0 and 1",
             got=f"{level:g}",
-            remedy=f"{usual:g} is what is usually asked for",
+            remedy=f"{usual:g} is the usual one",
         )
 
 
@@ -40,20 +39,20 @@ def half_widths(
 ) -> Array:
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
 
-    Values of repeated splits of the same rows are not independent. ``overlap``, the number of tested rows
-    over that of all others, corrects for it: :math:`1 / n` becomes :math:`1 / n` plus it (Nadeau and Bengio,
-    2003, Inference for the generalization error; Bouckaert and Frank, 2004, for repeated folds).
+    Values of repeated splits of the same rows are not independent. ``overlap`` is added to :math:`1 / n`
+    then: the number of tested rows over the number of all others. Nadeau and Bengio (2003), Inference for the
+    generalization error; Bouckaert and Frank (2004), for repeated folds.
 
-    In the unit of ``std``, the sample standard deviations (:math:`n - 1` in the denominator); 0 where all
-    values are equal, NaN where there are fewer than two. A StatisticsError says that the confidence does not
-    lie between 0 and 1. Student (1908), The probable error of a mean.
+    The unit is the same as of ``std``, the sample standard deviations (:math:`n - 1` in the denominator). The
+    result is 0 where all values are equal, and NaN for fewer than two values. A StatisticsError says that the
+    confidence is not between 0 and 1. Student (1908), The probable error of a mean.
     """
     require_level("confidence of intervals", confidence, usual=CONFIDENCE)
     several = n > 1
-    found = np.full(len(n), np.nan)
+    half = np.full(len(n), np.nan)
     quantile = stdtrit(n[several] - 1, (1 + confidence) / 2)
-    found[several] = quantile * _standard_errors(std, n, overlap)[several]
-    return found
+    half[several] = quantile * _standard_errors(std, n, overlap)[several]
+    return half
 
 
 def _standard_errors(std: Array, n: NDArray[np.int64], overlap: Array | float) -> Array:
@@ -61,7 +60,7 @@ def _standard_errors(std: Array, n: NDArray[np.int64], overlap: Array | float) -
 
 
 def standard_errors(values: Array, overlap: Array | float = 0.0) -> Array:
-    """Return the standard error of each row's mean, as :func:`half_widths` has it; NaN below two values."""
+    """Return the standard error of each row's mean, as in :func:`half_widths`; NaN below two values."""
     return _standard_errors(_deviations(values), np.isfinite(values).sum(axis=1), overlap)
 
 
@@ -77,10 +76,10 @@ def student_intervals(
 ) -> tuple[Array, Array]:
     """Return the low and the high end of the interval of each row's mean.
 
-    ``values`` have shape (n_rows, n_repetitions), NaN where there is none. The coverage is exact for normal
-    values. The ends, shape (n_rows,), are NaN where there are fewer than two values. ``overlap`` is as for
-    :func:`half_widths`. The intervals lie around an ``estimate`` where one is given: repetitions in which a
-    fold has no value are means of fewer, so that their mean is not quite that of all folds.
+    ``values`` have shape (n_rows, n_repetitions), NaN where a value is missing. The coverage is exact for
+    normal values. The ends, shape (n_rows,), are NaN for fewer than two values. ``overlap`` is as in
+    :func:`half_widths`. If an ``estimate`` is given, the intervals lie around it. The mean over repetitions
+    is not quite the mean over all folds where a repetition lacks folds.
     """
     half = half_widths(_deviations(values), np.isfinite(values).sum(axis=1), confidence, overlap)
     mean = row_means(values) if estimate is None else estimate
@@ -88,12 +87,11 @@ def student_intervals(
 
 
 def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDENCE) -> pd.DataFrame:
-    """Summarise each metric of each cell over the repetitions.
+    """Return a summary of each metric of each cell over the repetitions.
 
-    The keys of :class:`~benchmark.statistics.cells.Cells`, in its order; ``n`` counts the finite values,
-    ``missing`` the repetitions of the scenario without one; ``mean`` and ``median``; ``ci_low`` and
-    ``ci_high``, the ends of the mean's interval (:func:`student_intervals`); ``reason`` why there is none, or
-    that it is a point.
+    The columns are the keys of :class:`~benchmark.statistics.cells.Cells`, and ``n``, ``missing``, ``mean``,
+    ``median``, ``ci_low``, ``ci_high`` and ``reason`` as in ``intervals.csv``. ``reason`` says why there is
+    no interval (:func:`student_intervals`), or that it is a point.
     """
     cells = to_cells(results)
     mean = row_means(cells.values)

@@ -1,4 +1,4 @@
-"""What planted bias changes for one technique: its values at a level of bias beside those without."""
+"""Effect of planted bias on one technique: its values at a level of bias minus its values without bias."""
 
 from __future__ import annotations
 
@@ -18,14 +18,10 @@ def level_changes(
 ) -> pd.DataFrame:
     """Return by how much each metric of a technique differs from its value at β = 0, in the same repetitions.
 
-    Repetitions have the same random numbers at all levels (``paired_betas``); ``resampling`` says whether
-    they are repeated splits of the same rows.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`LEVEL_COLUMNS`, a row for each metric at each level above 0: the mean ``change`` over
-        ``n`` repetitions, with the ends of its interval of 95 %. Empty where β = 0 was not run.
+    Repetitions have the same random numbers at all levels (``paired_betas``). ``resampling`` says whether
+    they are repeated splits of the same rows. The result has the columns :data:`LEVEL_COLUMNS` and a row for
+    each metric at each level above 0. ``change`` is the mean over ``n`` repetitions, with the ends of its
+    interval of 95 %. The result is empty where β = 0 was not run.
     """
     changes = _changes(results[results["technique"] == technique], "repetition")
     if changes.empty:
@@ -33,13 +29,13 @@ def level_changes(
     if resampling is not None and resampling.folds is not None:
         folds = resampling.folds[resampling.folds["technique"] == technique]
         resampling = replace(resampling, folds=_changes(folds, "repetition", "fold"))
-    found = cell_intervals(to_cells(changes, resampling))
+    table = cell_intervals(to_cells(changes, resampling))
     names = {"mean": "change", "ci_low": "change_low", "ci_high": "change_high"}
-    return found.rename(columns=names)[list(LEVEL_COLUMNS)]
+    return table.rename(columns=names)[list(LEVEL_COLUMNS)]
 
 
 def _changes(results: pd.DataFrame, *splits: str) -> pd.DataFrame:
-    """Return values minus those at β = 0, of one split each."""
+    """Return the values of each split minus its values at β = 0."""
     keys = [name for name in (*CELL_KEY, *splits) if name != "beta"]
     clean = results[results["beta"] == 0].set_index(keys)["value"].rename("clean")
     others = results[results["beta"] > 0].join(clean, on=keys, how="inner")

@@ -1,4 +1,4 @@
-"""Each technique against a baseline on the very same samples: differences, tests, effect sizes."""
+"""Each technique against a baseline on the same samples: differences, tests, effect sizes."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -38,7 +38,7 @@ from benchmark.statistics.hypothesis_tests import (
 from benchmark.statistics.intervals import CONFIDENCE, NO_FOLDS, standard_errors, student_intervals
 
 FAMILY = (*SCENARIO, "metric")
-"""Tests that Holm's correction takes together: all techniques at all levels of bias with these in common."""
+"""Columns that a family of tests shares; Holm's correction takes all its techniques and levels together."""
 
 PAIRED_COLUMNS = (
     *(*CELL_KEY, "baseline", "n", "missing"),
@@ -50,7 +50,7 @@ PAIRED_COLUMNS = (
 """Columns of ``comparisons.csv``."""
 
 COMPARED_COLUMNS = (*PAIRED_COLUMNS, "improvement_se", "df")
-"""Columns of :func:`paired_comparisons`: with what intervals of improvements at any confidence need."""
+"""Columns of :func:`paired_comparisons`; the last two give improvements an interval at any confidence."""
 
 
 def paired_comparisons(
@@ -62,75 +62,46 @@ def paired_comparisons(
     alpha: float = ALPHA,
     seed: int = 0,
 ) -> pd.DataFrame:
-    r"""Compare every technique with a baseline, pair by pair.
+    r"""Return comparisons of every technique with a baseline, pair by pair.
 
-    A pair are the values of technique and baseline on one repetition of one dataset, bias, level of bias,
-    classifier and test: both saw the same sample. Its *difference* is the technique's value minus the
-    baseline's. Its *improvement* is by how much nearer to the metric's ideal the technique's value is
+    A pair is the value of the technique and of the baseline in one repetition, under the same conditions:
+    both saw the same sample. The *difference* is the technique's value minus the
+    baseline's. The *improvement* is how much nearer the technique's value is to the metric's ideal
     (:func:`~benchmark.statistics.cells.distance`), so that positive is better for every metric. Tests and
     effect sizes are about improvements.
 
-    Parameters
-    ----------
-    baseline : str, or mapping of str to str
-        Name of a technique in the results; or that of each technique's own, by its name.
-    alpha : float, default 0.05
-        Level of significance that the largest family of tests must be able to reach with Holm's correction:
-        it takes more random sign flips, the more tests there are.
-    seed : int, default 0
-        Decides which sign flips are tried where not all are.
+    ``baseline`` is the name of a technique in the results, or a baseline for each technique, by name.
+    ``alpha`` is the level that the largest family of tests must be able to reach with Holm's correction.
+    ``seed`` decides random sign flips. No p-value of B flips is below :math:`1 / (B + 1)`. For one among m
+    tests to be significant at :math:`\alpha` after the correction, B must be about :math:`m / \alpha`. So B
+    is the greater of this and 9,999.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`COMPARED_COLUMNS`, one row for each cell of the other techniques and metric.
-
-        ``n``, ``missing``
-            Number of pairs, and of the scenario's repetitions without one.
-        ``difference``, ``improvement``
-            Means over the pairs, with :func:`~benchmark.statistics.intervals.student_intervals`. With folds
-            the interval, the test and the effect sizes are of the single folds, and around the same means
-            (:meth:`~benchmark.statistics.cells.Cells.split_distances`).
-        ``p_permutation``
-            Two-sided p-value of :func:`sign_flip_p_values`; ``permutation`` says whether ``exact`` or
-            ``sampled``. Of repeated splits of the same rows it is that of :func:`corrected_t_p_values`, and
-            ``permutation`` is :data:`CORRECTED`.
-        ``p_wilcoxon``
-            Two-sided p-value of Wilcoxon's signed-rank test without the pairs that are equal.
-        ``p_permutation_holm``, ``p_wilcoxon_holm``
-            The same with Holm's correction over all techniques and levels of bias of one :data:`FAMILY`.
-        ``d_z``, ``rank_biserial``
-            Effect sizes: :func:`cohens_d_z` and :func:`rank_biserial`.
-        ``reason``
-            Why something is NaN; else empty.
-        ``improvement_se``, ``df``
-            Standard error of the improvement, corrected where splits overlap, and its degrees of freedom, one
-            less than there are pairs, or pairs of folds; NaN and 0 where there are fewer than two. The
-            interval is the improvement ± the quantile of t × the standard error.
-
-    Notes
-    -----
-    No p-value of B random sign flips is below :math:`1 / (B + 1)`. For one among m tests of a family to be
-    significant at :math:`\alpha` after Holm's correction, B must be about :math:`m / \alpha`, so that B is
-    the greater of this and 9,999.
+    The result has the columns :data:`COMPARED_COLUMNS`, and one row for each metric and cell of the other
+    techniques. ``results/README.md`` explains them at ``comparisons.csv``. Means over the pairs have
+    :func:`~benchmark.statistics.intervals.student_intervals`. With folds, the interval, the test and the
+    effect sizes are from single folds, around the same means
+    (:meth:`~benchmark.statistics.cells.Cells.split_distances`). The tests are :func:`sign_flip_p_values`,
+    :func:`wilcoxon_p_values` without the pairs that are equal, and :func:`corrected_t_p_values`. Effect sizes
+    are :func:`cohens_d_z` and :func:`rank_biserial`. ``improvement_se`` and ``df`` are the standard error of
+    the improvement, corrected where splits overlap, and its degrees of freedom; NaN and 0 below two pairs.
     """
     cells = to_cells(results)
     names = known_baselines(cells, baseline)
-    own = np.flatnonzero((cells.keys["technique"] != names).to_numpy())
-    partner = cells.find(technique=names)[own]
+    rows = np.flatnonzero((cells.keys["technique"] != names).to_numpy())
+    partner = cells.find(technique=names)[rows]
 
     def minus_baseline(values: Array) -> Array:
-        return np.where((partner >= 0)[:, None], values[own] - values[partner], np.nan)
+        return np.where((partner >= 0)[:, None], values[rows] - values[partner], np.nan)
 
     difference = minus_baseline(cells.values)
     improvement = -minus_baseline(cells.distances(goals))
-    overlap = cells.overlaps[own]
-    # The same without folds; with them, their means over a repetition are the values above.
+    overlap = cells.overlaps[rows]
+    # Without folds, these are the same values; with folds, their means over a repetition are.
     difference_by_split = minus_baseline(cells.singles)
     by_split = -minus_baseline(cells.split_distances(goals))
     n, n_splits = (np.isfinite(values).sum(axis=1) for values in (difference, by_split))
-    table = cells.keys.iloc[own].reset_index(drop=True)
-    table = table.assign(baseline=names.to_numpy()[own], n=n, missing=cells.n_expected[own] - n)
+    table = cells.keys.iloc[rows].reset_index(drop=True)
+    table = table.assign(baseline=names.to_numpy()[rows], n=n, missing=cells.n_expected[rows] - n)
     for name, values, of_split in (
         ("difference", difference, difference_by_split),
         ("improvement", improvement, by_split),
@@ -143,7 +114,7 @@ def paired_comparisons(
     n_flips = flips_needed(max(families.size(), default=0), alpha)
     table["permutation"] = np.where(is_exact(n, n_flips), "exact", "sampled")
     flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
-    # Equal improvements that were rounded otherwise share a rank.
+    # Improvements that differ by rounding share a rank.
     ranked = np.round(by_split, DECIMALS)
     # Sign flips and ranks take splits as independent; those that overlap are not.
     overlaps = overlap > 0

@@ -1,4 +1,4 @@
-"""Two metrics at once: Pareto fronts."""
+"""Pareto fronts of two metrics."""
 
 from collections.abc import Mapping
 
@@ -19,16 +19,14 @@ PARETO_COLUMNS = (
 def pareto_fronts(
     results: pd.DataFrame | Cells, metrics: tuple[str, str], goals: Mapping[str, Goal]
 ) -> pd.DataFrame:
-    """Find the techniques that no other one beats in one of two metrics without losing in the other.
+    """Return the techniques, and whether another one beats them in one metric without losing in the other.
 
     Techniques are compared by their mean :func:`~benchmark.statistics.cells.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value.
 
-    Columns :data:`PARETO_COLUMNS`, one row for each place of :data:`~benchmark.statistics.cells.AXES` and
-    technique.
-    ``on_front`` says whether the technique is on the front of the means, and ``share_on_front`` in which
-    share of its repetitions, each by itself, it is on the front of these; a technique without a value is on
-    none, with NaN and a reason.
+    Columns :data:`PARETO_COLUMNS`, which ``results/README.md`` explains at ``pareto.csv``; one row for each
+    technique and combination of :data:`~benchmark.statistics.cells.AXES`. A technique without a value is on
+    no front, with NaN and a reason.
     """
     cells = to_cells(results)
     require_known("metric", metrics, cells.keys["metric"])
@@ -39,8 +37,8 @@ def pareto_fronts(
         if not np.isfinite(distances[rows]).any() and np.isfinite(cells.values[rows]).any():
             raise StatisticsError(
                 f"The metric {metric!r} cannot be traded off",
-                expected="a metric of which some values are better than others",
-                got="none is",
+                expected="a metric with values that are better than others",
+                got="no value is better than another",
                 remedy="leave it out, or give it a goal with another direction",
             )
     fronts: list[tuple[object, ...]] = []
@@ -68,8 +66,8 @@ def on_pareto_front(first: Array, second: Array) -> NDArray[np.bool_]:
     """Return which points no other point dominates; less is better in both coordinates.
 
     A point dominates another if it is nowhere worse and somewhere better, so that equal points are on the
-    front together. A point with NaN is not on it. The last axis of both coordinates are the points, leading
-    axes are separate sets of them.
+    front together. A point with NaN is not on it. The last axis has the points; leading axes are separate
+    sets.
     """
     front = np.isfinite(first) & np.isfinite(second)
     for i in range(first.shape[-1]):

@@ -1,4 +1,4 @@
-"""How much of a planted bias a technique takes back: the ideal is known, because the bias was planted."""
+"""Recovery: the share of a planted bias that a technique takes back."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -27,10 +27,10 @@ RECOVERY_COLUMNS = (
 """Columns of :func:`recoveries`."""
 
 NOTHING_PLANTED = "the interval of what the bias changes for the baseline holds 0: nothing sure to recover"
-"""Reason of a recovery without a denominator."""
+"""Reason for a missing recovery: its denominator may be 0."""
 
 _NO_END = "the interval has no end: what the bias changes for the baseline is hardly sure"
-_LEAST = 1e-12  # of what is planted: less is rounding
+_LEAST = 1e-12  # smallest planted change; less is rounding
 
 
 def recoveries(
@@ -40,60 +40,47 @@ def recoveries(
     paired_levels: bool = False,
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
-    r"""Measure how far each technique brings each metric back to what it was without the planted bias.
+    r"""Return how far each technique brings each metric back to its value without the planted bias.
 
     With the means :math:`b_\beta` of the baseline and :math:`t_\beta` of a technique at a level of bias, the
-    bias *planted* :math:`b_\beta - b_0`, and the *recovery* is the share of it that the technique takes back:
+    bias *planted* :math:`b_\beta - b_0`. The *recovery* is the share of it that the technique takes back:
 
     .. math:: \frac{b_\beta - t_\beta}{b_\beta - b_0}
 
-    1 is the metric as it was before the bias was planted, 0 is what the baseline does. Above 1 the technique
+    1 is the metric as it was before the bias was planted, 0 is the baseline's. Above 1 the technique
     over-corrects, below 0 it harms.
 
-    Parameters
-    ----------
-    baseline : str, or mapping of str to str
-        Name of a technique in the results; or that of each technique's own, by its name.
-    paired_levels : bool, default False
-        Whether a repetition has the same random numbers at all levels of bias; else its samples at two levels
-        are independent.
+    ``baseline`` is the name of a technique in the results, or a baseline for each technique, by name.
+    ``paired_levels`` says whether a repetition has the same random numbers at all levels of bias; else its
+    samples at two levels are independent.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`RECOVERY_COLUMNS`, one row for each metric of each cell of the other techniques at
-        levels above 0. ``n`` and ``missing`` count the repetitions with and without the values that are
-        compared, ``planted`` is in the metric's unit, with Student's interval (Welch's where levels are
-        independent), and ``recovery`` has the interval of :meth:`Ratio.interval`. ``reason`` says why there
-        is no recovery.
-
-    Notes
-    -----
-    Technique and baseline met the same samples, and so did the two differences the same :math:`b_\beta`: both
-    are taken into account. ``docs/statistics.md`` says how often the interval holds the truth, and how often
-    those of the bootstrap do.
+    The result has the columns :data:`RECOVERY_COLUMNS`, which ``results/README.md`` explains at
+    ``recovery.csv``. Each metric and cell of the other techniques at levels above 0 has a row. ``n`` and
+    ``missing`` count the repetitions with and without the values that are compared. ``planted`` has Student's
+    interval (Welch's where levels are independent), ``recovery`` the interval of :meth:`Ratio.interval`. Both
+    differences have the same :math:`b_\beta` and the same samples, and the interval takes this into account.
+    ``docs/statistics.md`` says how often it holds the truth, and how often intervals of the bootstrap do.
     """
     cells = to_cells(results).by_split
     names = known_baselines(cells, baseline)
-    own = np.flatnonzero(((cells.keys["technique"] != names) & (cells.keys["beta"] > 0)).to_numpy())
-    partner = cells.find(technique=names)[own]
-    origin = cells.find(technique=names, beta=0.0)[own]
-    biased, clean = (np.where((rows >= 0)[:, None], cells.values[rows], np.nan) for rows in (partner, origin))
-    removed = biased - cells.values[own]
-    overlap = cells.overlaps[own]
-    found = (
-        Ratio.of(removed, biased - clean, overlap=overlap)
-        if paired_levels
-        else Ratio.of(removed, biased, clean, overlap)
-    )
-    low, high = found.interval(confidence)
-    planted_low, planted_high = found.lower_interval(confidence)
-    table = cells.keys.iloc[own].reset_index(drop=True)
+    rows = np.flatnonzero(((cells.keys["technique"] != names) & (cells.keys["beta"] > 0)).to_numpy())
+    partner = cells.find(technique=names)[rows]
+    origin = cells.find(technique=names, beta=0.0)[rows]
+    biased, clean = (np.where((at >= 0)[:, None], cells.values[at], np.nan) for at in (partner, origin))
+    removed = biased - cells.values[rows]
+    overlap = cells.overlaps[rows]
+    if paired_levels:
+        ratio = Ratio.of(removed, biased - clean, overlap=overlap)
+    else:
+        ratio = Ratio.of(removed, biased, clean, overlap)
+    low, high = ratio.interval(confidence)
+    planted_low, planted_high = ratio.lower_interval(confidence)
+    table = cells.keys.iloc[rows].reset_index(drop=True)
     table = table.assign(
-        baseline=names.to_numpy()[own],
-        n=found.n,
-        missing=cells.n_expected[own] - found.n,
-        planted=found.lower,
+        baseline=names.to_numpy()[rows],
+        n=ratio.n,
+        missing=cells.n_expected[rows] - ratio.n,
+        planted=ratio.lower,
         planted_low=planted_low,
         planted_high=planted_high,
     )
@@ -102,14 +89,14 @@ def recoveries(
         {
             NO_BASELINE: partner < 0,
             "no level of bias is 0": origin < 0,
-            "fewer than two repetitions have values of technique and baseline": found.n < 2,
-            "the baseline has fewer than two values at beta 0": found.n_other < 2,
+            "fewer than two repetitions have values of technique and baseline": ratio.n < 2,
+            "the baseline has fewer than two values at beta 0": ratio.n_other < 2,
             NOTHING_PLANTED: nothing,
             _NO_END: np.isnan(low),
         }
     )
     defined = (table["reason"] == "").to_numpy()
-    for name, values in (("recovery", found.value), ("recovery_low", low), ("recovery_high", high)):
+    for name, values in (("recovery", ratio.value), ("recovery_low", low), ("recovery_high", high)):
         table[name] = np.where(defined, values, np.nan)
     return table[list(RECOVERY_COLUMNS)]
 
@@ -118,8 +105,8 @@ def recoveries(
 class Ratio:
     """A ratio of two means in each row, with the squares of their standard errors; arrays of shape (n_rows,).
 
-    The upper and the lower mean are over the same ``n`` repetitions, and correlated. From the lower one the
-    mean of ``n_other`` further, independent repetitions may be subtracted, which adds ``other_variance``.
+    The upper and the lower mean are over the same ``n`` repetitions, and correlated. The mean of ``n_other``
+    further, independent repetitions may be subtracted from the lower one, which adds ``other_variance``.
     """
 
     n: NDArray[np.int64]
@@ -133,10 +120,10 @@ class Ratio:
 
     @classmethod
     def of(cls, upper: Array, lower: Array, other: Array | None = None, overlap: Array | float = 0.0) -> Self:
-        """Return that of values of shape (n_rows, n_repetitions), over repetitions that have both.
+        """Return the ratio for values of shape (n_rows, n_repetitions), over repetitions that have both.
 
-        ``other`` are values whose mean, over those that there are, is subtracted from the lower mean;
-        ``overlap`` is as for :func:`~benchmark.statistics.intervals.half_widths`.
+        The mean of the values ``other``, where present, is subtracted from the lower mean. ``overlap`` is as
+        in :func:`~benchmark.statistics.intervals.half_widths`.
         """
         n, (up, down), (vary_up, covary, vary_down) = _moments(upper, lower, overlap)
         if other is None:
@@ -159,9 +146,9 @@ class Ratio:
     def interval(self, confidence: float = CONFIDENCE) -> tuple[Array, Array]:
         r"""Return the ends of Fieller's interval; NaN where it has none, because the lower mean may be 0.
 
-        It holds the ratios :math:`\rho` for which the difference of the upper mean and :math:`\rho` times the
-        lower one, itself a mean, does not differ significantly from 0. The degrees of freedom are those of
-        that difference at the estimated ratio. Fieller (1954), Some problems in interval estimation.
+        The interval holds each ratio :math:`\rho` for which the upper mean minus :math:`\rho` times the lower
+        mean does not differ significantly from 0. The degrees of freedom are taken at the estimated ratio.
+        Fieller (1954), Some problems in interval estimation.
         """
         ratio = self.value
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -175,7 +162,7 @@ class Ratio:
         return low, high
 
     def _quantile(self, paired: Array, other: Array, confidence: float) -> Array:
-        """Return Student's quantile for a variance of two independent parts: Welch and Satterthwaite's."""
+        """Return Student's quantile for the sum of two independent variances, by Welch and Satterthwaite."""
         with np.errstate(divide="ignore", invalid="ignore"):
             df = (paired + other) ** 2 / (paired**2 / (self.n - 1.0) + other**2 / (self.n_other - 1.0))
         # Where nothing varies, the interval is a point, or the lower mean's variance alone decides.
@@ -186,17 +173,17 @@ class Ratio:
 def _moments(
     first: Array, second: Array, overlap: Array | float
 ) -> tuple[NDArray[np.int64], list[Array], list[Array]]:
-    """Return the number of repetitions with both, both means, and the variances and covariance of these."""
+    """Return the number of repetitions with both values, both means, and their variances and covariance."""
     present = np.isfinite(first) & np.isfinite(second)
     n = present.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        means = [np.where(present, own, 0.0).sum(axis=1) / n for own in (first, second)]
+        means = [np.where(present, values, 0.0).sum(axis=1) / n for values in (first, second)]
         off = [
-            np.where(present, own - mean[:, None], 0.0)
-            for own, mean in zip((first, second), means, strict=True)
+            np.where(present, values - mean[:, None], 0.0)
+            for values, mean in zip((first, second), means, strict=True)
         ]
         spread = [
             (off[i] * off[j]).sum(axis=1) / (n - 1.0) * (1 / n + overlap) for i, j in ((0, 0), (0, 1), (1, 1))
         ]
-    # One repetition has no spread, whatever 0 / 0 gives.
-    return n, means, [np.where(n > 1, own, np.nan) for own in spread]
+    # One repetition has no spread, but 0 / 0 may give a number.
+    return n, means, [np.where(n > 1, values, np.nan) for values in spread]

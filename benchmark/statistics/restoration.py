@@ -1,6 +1,6 @@
-"""How near each technique comes to the model without planted bias, and what of a difference it removes.
+"""How near techniques come to the model without planted bias, and which difference they remove.
 
-What is said of people, and how, is in :mod:`benchmark.statistics.decisions`.
+:mod:`benchmark.statistics.decisions` defines the shares of people.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from benchmark.statistics.cells import (
     Cells,
     Resampling,
     first_true,
+    positions_in,
     row_means,
     to_cells,
 )
 from benchmark.statistics.choices import HARDLY_MOVED
 from benchmark.statistics.decisions import (
     DECISION_CELL,
-    FEW,
     RESTORATION_DISTANCE,
     SHARES,
+    TOO_FEW_SPLITS,
     Measure,
     mean_of_repetitions,
     measures_of_decisions,
@@ -41,10 +42,10 @@ from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.statistics.recovery import NOTHING_PLANTED, Ratio
 
 ORIGINAL_REMOVED, PLANTED_REMOVED = "original_removed", "planted_removed"
-"""How much a technique removes of the discrimination that is there without planted bias, and of the rest."""
+"""Metrics: the discrimination that a technique removes, of the original part and of the planted part."""
 
 ORIGINAL_SHARE, PLANTED_SHARE = "original_share", "planted_share"
-"""The same as shares of what there is."""
+"""The same removals as shares of what there is."""
 
 RESTORATION_COLUMNS = (
     *(*SCENARIO, "beta", "technique", "baseline", "metric", "n", "value", "value_low", "value_high"),
@@ -59,17 +60,17 @@ UNDO_COLUMNS = (*SCENARIO, "beta", "baseline", "technique", "undo")
 """Columns of :func:`undo_table` and :func:`chance_table`."""
 
 NO_REFERENCE, NOTHING_TO_UNDO, NO_EFFECT_SHOWN = "no_reference", "nothing_to_undo", "no_effect_shown"
-"""Why no technique is ranked for deciding as the clean model does.
+"""Reasons for not ranking techniques by how near they come to the clean model.
 
-The clean model is of no use; the bias hardly moves the baseline; or it is not shown to move the baseline's
+The clean model is useless. The bias hardly moves the baseline. Or it is not shown to move the baseline's
 decisions farther than training again on clean rows does.
 """
 
 BY_CHANCE = "by_chance"
-"""Why a technique is not said to restore: it is not shown to come nearer than a refit of the biased rows."""
+"""Reason for not naming a technique: it is not shown to come nearer than a refit of the biased rows."""
 
 REVERSED = "reversed"
-"""Beside a share of the original difference whose sign the technique turns without planted bias."""
+"""Note beside a share of the original difference whose sign the technique turns without planted bias."""
 
 NO_ORIGINAL = "the interval of the baseline's discrimination without planted bias holds 0"
 _NO_PAIRS = "no repetition has the discrimination of technique and baseline at both levels"
@@ -80,19 +81,10 @@ def pooled_shares(
 ) -> pd.DataFrame:
     """Return the shares of people of each cell, summed over its folds and repetitions.
 
-    Parameters
-    ----------
-    decisions : DataFrame
-        Columns :data:`~benchmark.columns.DECISION_COLUMNS`.
-    resampling : Resampling or None
-        How splits overlap. Where it has folds, single ones are the splits, else repetitions are.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`SHARE_COLUMNS`, a row for each cell and each of :data:`SHARES`. ``n`` counts
-        repetitions, ``value`` is a share with the ends of its interval, NaN below :data:`LEAST_PEOPLE`
-        people, and ``reason`` says why there is no value or no interval.
+    ``decisions`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS`. ``resampling`` says how splits
+    overlap; if it has folds, they are the splits, else repetitions are. The result has the columns
+    :data:`SHARE_COLUMNS` and a row for each cell and each of :data:`SHARES`. ``value`` is NaN below
+    :data:`LEAST_PEOPLE` people, and ``reason`` explains a missing value or interval.
     """
     cells, measures = measures_of_decisions(decisions, resampling, confidence)
     rows = np.arange(len(cells))
@@ -110,49 +102,26 @@ def restoration_table(
     *,
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
-    r"""Measure how near each technique comes to the clean model, and what it removes.
+    r"""Return how near each technique comes to the clean model, and what it removes.
 
-    Parameters
-    ----------
-    decisions : DataFrame
-        Columns :data:`~benchmark.columns.DECISION_COLUMNS`, refits among them.
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`, refits among them, with levels paired.
-    baselines : Baselines
-        What each technique is compared with.
-    resampling : Resampling or None
-        How splits overlap. Where it has folds, single ones are the splits, else repetitions are.
-    refits : mapping of str to pair of str
-        By name of a baseline those of its refits, on a bootstrap of the clean and of the biased training
-        rows. A baseline may have none.
+    ``decisions`` and ``results`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS` and
+    :data:`~benchmark.columns.RESULT_COLUMNS`, both with refits; levels are paired. ``resampling`` says how
+    splits overlap; if it has folds, they are the splits, else repetitions are. ``refits`` are, by name of a
+    baseline, its refits on a bootstrap of the clean and of the biased training rows. A baseline may have
+    none.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`RESTORATION_COLUMNS`, for each test with decisions at levels above 0: a row for each
-        metric of each technique, baselines among them and refits not.
+    The result has the columns :data:`RESTORATION_COLUMNS`, which ``results/README.md`` explains at
+    ``restoration.csv``. For each test with decisions at levels above 0, each metric of each technique has a
+    row, baselines included and refits not. :data:`SHARES` are ratios of sums (:func:`pooled_shares`).
+    ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its folds first,
+    with Student's interval of single splits.
 
-        ``n``
-            Repetitions that the value is of: those that the technique has.
-        ``value``, ``value_low``, ``value_high``
-            With the ends of the interval. :data:`SHARES` are ratios of sums (:func:`pooled_shares`).
-            ``restoration_distance`` and ``agreement`` are means over repetitions, each of which sums its
-            folds first, with Student's interval of single splits. With the signed discriminations of
-            baseline and technique, :math:`D` and :math:`T`, ``original_removed`` is the mean of
-            :math:`D_0 - T_0` and ``planted_removed`` that of :math:`(D_\beta - D_0) - (T_\beta - T_0)`, in
-            the unit of discrimination: their sum is the mean of :math:`D_\beta - T_\beta`.
-            ``original_share`` and ``planted_share`` are their shares of :math:`D_0` and of
-            :math:`D_\beta - D_0`, ratios of sums with the interval of :meth:`Ratio.interval` (Fieller, 1954),
-            and undefined where the denominator's interval holds 0.
-        ``refit_clean``, ``refit_biased``
-            Values of the refits of the technique's baseline.
-        ``beyond_refit``
-            The technique's value minus that of ``refit_biased`` in the splits that both have, with the ends
-            of the interval of the paired difference.
-        ``reason``
-            Why there is no value or no interval, or :data:`REVERSED` beside a share that has both.
-
-        The four metrics of discrimination are left out where ``results`` have none.
+    :math:`D` and :math:`T` are the signed discriminations of the baseline and of the technique.
+    ``original_removed`` is the mean of :math:`D_0 - T_0`, and ``planted_removed`` is the mean of
+    :math:`(D_\beta - D_0) - (T_\beta - T_0)`. Their sum is the mean of :math:`D_\beta - T_\beta`.
+    ``original_share`` and ``planted_share`` are their shares of :math:`D_0` and of :math:`D_\beta - D_0`.
+    They are ratios of sums with the interval of :meth:`Ratio.interval` (Fieller, 1954), undefined where the
+    denominator's interval holds 0. The four are left out where ``results`` have no discrimination.
     """
     cells, people = measures_of_decisions(decisions[decisions["beta"] > 0], resampling, confidence)
     refit_of = {refit: baseline for baseline, pair in refits.items() for refit in pair}
@@ -162,7 +131,7 @@ def restoration_table(
     rows = np.flatnonzero(~is_refit)
     pairs = [refits.get(name, ("", "")) for name in names[rows]]
     clean, biased = (
-        _positions(cells, cells.iloc[rows].assign(technique=[pair[i] for pair in pairs]), DECISION_CELL)
+        positions_in(cells, cells.iloc[rows].assign(technique=[pair[i] for pair in pairs]), DECISION_CELL)
         for i in (0, 1)
     )
     tables = {}
@@ -189,28 +158,24 @@ def undo_table(
     least: float = HARDLY_MOVED,
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
-    r"""Say where the planted bias has changed anything that a technique could undo.
+    r"""Return where the planted bias has changed anything that a technique could undo.
 
-    Parameters
-    ----------
-    results, baselines, resampling, refits
-        As for :func:`restoration_table`.
-    standing : DataFrame
-        Of :func:`~benchmark.statistics.answers.standings`.
-    least : float
-        Mean change of the baseline's discrimination below which there is nothing to undo.
+    ``standing`` is from :func:`~benchmark.statistics.answers.standings`, and ``least`` is the mean change of
+    the baseline's discrimination below which there is nothing to undo. The other parameters are those of
+    :func:`restoration_table`.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`UNDO_COLUMNS`, a row for each scenario of the original test, level above 0 and
-        baseline; ``technique`` is empty. ``undo`` is :data:`NO_REFERENCE` where the clean model has no
-        results, is degenerate in some repetition or less accurate than the best constant;
-        :data:`NOTHING_TO_UNDO` where :math:`|\bar D_\beta - \bar D_0|` is below ``least``;
-        :data:`NO_EFFECT_SHOWN` where the baseline's ``restoration_distance`` does not exceed that of the
-        refit of clean rows by the interval of the paired difference; else empty.
-        One repetition without folds has no interval: there the difference itself counts. Without such a
-        refit, ``least`` alone decides.
+    The result has the columns :data:`UNDO_COLUMNS`, and a row for each scenario of the original test, level
+    above 0 and baseline; ``technique`` is empty. ``undo`` is
+
+    - :data:`NO_REFERENCE` if the clean model has no results, is degenerate in some repetition, or is less
+      accurate than the best constant;
+    - :data:`NOTHING_TO_UNDO` if :math:`|\bar D_\beta - \bar D_0|` is below ``least``;
+    - :data:`NO_EFFECT_SHOWN` if the baseline's ``restoration_distance`` does not exceed that for the refit of
+      clean rows, by the interval of the paired difference;
+    - else empty.
+
+    One repetition without folds has no interval: there the difference itself counts. Without such a refit,
+    ``least`` alone decides.
     """
     metrics = [GOAL_METRICS[EQUALISE], RESTORATION_DISTANCE]
     cells, techniques = _compared(results, metrics, baselines, resampling)
@@ -222,8 +187,8 @@ def undo_table(
     moved, _ = _difference(cells, metrics[0], biased, clean, confidence)
     farther, low = _difference(cells, metrics[1], biased, refit, confidence)
     useless = standing[(standing["n_degenerate"] > 0) | standing["below_constant"]]
-    of_clean = taken(cells.values, _positions(cells.keys, clean.assign(metric=metrics[0]), CELL_KEY))
-    no_reference = np.isnan(row_means(of_clean)) | (_positions(useless, clean, WHERE) >= 0)
+    of_clean = taken(cells.values, positions_in(cells.keys, clean.assign(metric=metrics[0]), CELL_KEY))
+    no_reference = np.isnan(row_means(of_clean)) | (positions_in(useless, clean, WHERE) >= 0)
     reasons = {
         NO_REFERENCE: no_reference,
         NOTHING_TO_UNDO: np.abs(moved) < least * (1 - ROUNDING),
@@ -243,24 +208,16 @@ def chance_table(
     """Return the techniques that are not shown to come nearer to the clean model than chance does.
 
     Training again on a bootstrap of the biased rows comes nearer as well, by regression to the mean. A
-    technique is shown to come nearer than such a refit where the interval of the paired difference of their
+    technique is shown to come nearer than such a refit if the interval of the paired difference of their
     ``restoration_distance`` lies above 0. One repetition without folds has no interval: there the difference
-    itself counts. Where a baseline has no refit, nothing is known of its techniques.
+    itself counts. If a baseline has no refit, nothing is known about its techniques.
 
-    Parameters
-    ----------
-    results, baselines, resampling, refits, confidence
-        As for :func:`undo_table`.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`UNDO_COLUMNS`, a row for each such technique at a level above 0 of a scenario of the
-        original test; ``undo`` is :data:`BY_CHANCE`.
+    Parameters are as in :func:`undo_table`. The result has the columns :data:`UNDO_COLUMNS`, and a row for
+    each such technique on the original test, at a level above 0; ``undo`` is :data:`BY_CHANCE`.
     """
     cells, techniques = _compared(results, [RESTORATION_DISTANCE], baselines, resampling)
-    own = ~techniques["technique"].isin([name for pair in refits.values() for name in pair])
-    table = techniques[own & (techniques["technique"] != techniques["baseline"])].drop_duplicates()
+    is_technique = ~techniques["technique"].isin([name for pair in refits.values() for name in pair])
+    table = techniques[is_technique & (techniques["technique"] != techniques["baseline"])].drop_duplicates()
     refit = table.assign(technique=[refits.get(name, ("", ""))[1] for name in table["baseline"]])
     farther, low = _difference(cells, RESTORATION_DISTANCE, refit, table, confidence)
     by_chance = np.where(np.isnan(low), farther, low) <= ROUNDING  # NaN without a refit or a value
@@ -270,7 +227,7 @@ def chance_table(
 def _compared(
     results: pd.DataFrame, metrics: Sequence[str], baselines: Baselines, resampling: Resampling | None
 ) -> tuple[Cells, pd.DataFrame]:
-    """Return cells of the original test, and where techniques with a baseline are at levels above 0."""
+    """Return cells of the original test, and techniques with a baseline at levels above 0."""
     cells = to_cells(results[(results["test"] == ORIGINAL) & results["metric"].isin(metrics)], resampling)
     techniques = cells.keys.loc[cells.keys["beta"] > 0, list(WHERE)]
     techniques = techniques.assign(baseline=baselines.column(techniques))
@@ -280,8 +237,10 @@ def _compared(
 def _difference(
     cells: Cells, metric: str, one: pd.DataFrame, other: pd.DataFrame, confidence: float
 ) -> tuple[Array, Array]:
-    """Return the mean paired difference of a metric to others, and the low end of its interval."""
-    first, second = (_positions(cells.keys, frame.assign(metric=metric), CELL_KEY) for frame in (one, other))
+    """Return the mean paired difference of a metric between two sets of cells, and its interval's low end."""
+    first, second = (
+        positions_in(cells.keys, frame.assign(metric=metric), CELL_KEY) for frame in (one, other)
+    )
     values, parts = (taken(rows, first) - taken(rows, second) for rows in (cells.values, cells.singles))
     mean = row_means(values)
     low, _ = student_intervals(parts, confidence, taken(cells.overlaps, first), mean)
@@ -290,7 +249,7 @@ def _difference(
 
 @dataclass(frozen=True, eq=False)
 class _ShareOfDifference:
-    """A share of the baseline's difference that each technique removes, by repetition and by split."""
+    """The share of the baseline's difference that each technique removes, by repetition and by split."""
 
     removed: tuple[Array, Array]
     of: tuple[Array, Array]
@@ -303,7 +262,7 @@ class _ShareOfDifference:
     def interval(
         self, rows: NDArray[np.intp], others: NDArray[np.intp] | None = None
     ) -> tuple[Array, Array, Array]:
-        """Return shares and the ends of Fieller's intervals; parameters as for :class:`Measure`."""
+        """Return shares and the ends of Fieller's intervals; parameters as in :class:`Measure`."""
         removed = [taken(values, rows) for values in self.removed]
         if others is not None:
             compared = [taken(values, others) for values in self.removed]
@@ -319,14 +278,14 @@ class _ShareOfDifference:
         return value, low, high
 
     def reasons(self, rows: NDArray[np.intp]) -> NDArray[np.str_]:
-        """Return why some cells have no share, or that the technique turns the sign of the difference."""
+        """Return the reasons why cells have no share, or a note that the technique turns the sign."""
         value, _, _ = self.interval(rows)
         splits = np.isfinite(self.removed[1][rows]).sum(axis=1)
         none = np.isnan(value)
         return first_true(
             {
                 _NO_PAIRS: self.n[rows] == 0,
-                FEW: none & (splits < 2),
+                TOO_FEW_SPLITS: none & (splits < 2),
                 self.undefined: none,
                 REVERSED: self.reverses[rows],
             }
@@ -336,7 +295,7 @@ class _ShareOfDifference:
 def _of_discrimination(
     cells: pd.DataFrame, results: pd.DataFrame, resampling: Resampling | None, confidence: float
 ) -> dict[str, Measure | _ShareOfDifference]:
-    """Return what each cell, with test and baseline, removes of the difference of its baseline."""
+    """Return measures of the baseline's discrimination that each cell removes."""
     metric = GOAL_METRICS[EQUALISE]
     signed = results[(results["metric"] == metric) & results["test"].isin(cells["test"])]
     if signed.empty:
@@ -344,17 +303,17 @@ def _of_discrimination(
     values_of = to_cells(signed, resampling)
     keys = cells.assign(metric=metric)
     rows = [
-        _positions(values_of.keys, keys.assign(technique=technique, beta=level), CELL_KEY)
+        positions_in(values_of.keys, keys.assign(technique=technique, beta=level), CELL_KEY)
         for technique in (keys["baseline"], keys["technique"])
         for level in (0.0, keys["beta"])
     ]
     removed, differences = [], []
     for values in (values_of.values, values_of.singles):
-        # A split counts where all four are known, so that both parts sum to what is removed.
+        # A split counts where all four are present, so that both parts sum to the whole removal.
         four = np.stack([taken(values, positions) for positions in rows])
-        before, at_level, left, left_at_level = np.where(np.isnan(four).any(axis=0), np.nan, four)
+        before, at_level, rest, rest_at_level = np.where(np.isnan(four).any(axis=0), np.nan, four)
         planted = at_level - before
-        removed.append((before - left, planted - (left_at_level - left)))
+        removed.append((before - rest, planted - (rest_at_level - rest)))
         differences.append((before, planted))
     n = np.isfinite(removed[0][0]).sum(axis=1)
     overlap = np.nan_to_num(taken(values_of.overlaps, rows[3]))
@@ -378,16 +337,10 @@ def _of_discrimination(
     return measures
 
 
-def _positions(frame: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> NDArray[np.intp]:
-    """Return for each row of another frame the position of the row with its key; -1 if there is none."""
-    index, keys = (pd.MultiIndex.from_frame(rows[list(key)]) for rows in (frame, others))
-    return np.asarray(index.get_indexer(keys), dtype=np.intp)
-
-
 def _values(
     measure: Measure | _ShareOfDifference, cells: pd.DataFrame, rows: NDArray[np.intp]
 ) -> pd.DataFrame:
-    """Return some cells with the values of a measure, indexed by cell."""
+    """Return the given cells with the values of a measure, indexed by cell."""
     value, low, high = measure.interval(rows)
     return cells.iloc[rows].assign(
         n=measure.n[rows], value=value, value_low=low, value_high=high, reason=measure.reasons(rows)
@@ -395,6 +348,6 @@ def _values(
 
 
 def _by_metric(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return tables of metrics as one, the metrics of a cell below each other."""
+    """Return the tables of several metrics as one, sorted by cell."""
     together = pd.concat([table.assign(metric=name) for name, table in tables.items()])
     return together.sort_index(kind="stable").reset_index(drop=True)

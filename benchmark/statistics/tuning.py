@@ -1,4 +1,4 @@
-"""What it costs to choose settings on biased rows, beside what clean rows and an oracle choose."""
+"""The cost of choosing settings on biased rows, beside choices on clean rows and by an oracle."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.intervals import student_intervals
 
+"""Columns that locate a regret, besides a technique; the dataset is empty in a mean over datasets."""
 WHERE_TUNED = ("dataset", "bias", "classifier", "beta")
 """What a regret is of, besides a technique; the dataset is empty where all of them count alike."""
 
@@ -20,7 +21,7 @@ REGRET_COLUMNS = (
 )
 
 CHOSEN_ON = ("default", "biased", "clean", "oracle")
-"""What settings are chosen on, as ``tuning.csv`` has it: ``default`` is chosen on nothing."""
+"""Rows that settings are chosen on, as in ``tuning.csv``; ``default`` settings are not chosen."""
 
 _AGAINST = {"oracle": CHOSEN_ON[:3], "clean": CHOSEN_ON[:2], "default": ("biased",)}
 _ROUNDING = 1e-12
@@ -33,19 +34,17 @@ def regrets(
     greatest: bool,
     apart: Collection[tuple[str, str, float]] = (),
 ) -> pd.DataFrame:
-    """Return what settings lose that are not chosen on the rows that one would like to choose by.
+    """Return what is lost if settings are not chosen on the rows that one would like to choose by.
 
-    Columns :data:`REGRET_COLUMNS`. ``regret`` is by how much the objective on the original test is worse than
-    with the setting ``against`` which it is compared, on the same training sample, and ``more_excess`` by how
-    much farther it is beyond the constraint; both are means over repetitions with Student's intervals.
-    ``breaks`` is the share of fits beyond the constraint. A row without a technique is the mean over
-    ``n_techniques`` that have a value with every choice in every repetition, and one without a dataset the
-    mean over these on all datasets.
+    Columns :data:`REGRET_COLUMNS`, which ``results/README.md`` explains at ``regret.csv``. Means over
+    repetitions have Student's intervals. A row without a technique is the mean over ``n_techniques`` that
+    have a value with every choice in every repetition. A row without a dataset is the mean of these over all
+    datasets.
 
-    ``tuning`` has columns :data:`~benchmark.columns.TUNING_COLUMNS`; the objective is to be ``greatest``, or
-    else least. Given ``resampling``, repetitions are splits of the same rows, and intervals are corrected for
-    their overlap: of a mean over datasets by the largest. Levels ``apart``, of a dataset and a bias, are in
-    no mean over datasets.
+    ``tuning`` has columns :data:`~benchmark.columns.TUNING_COLUMNS`. The best objective is the ``greatest``,
+    or else the least. If ``resampling`` is given, repetitions are splits of the same rows. Intervals are then
+    corrected for their overlap, a mean over datasets for the largest. Levels ``apart``, of a dataset and a
+    bias, are left out of means over datasets.
     """
     overlaps = {} if resampling is None else resampling.overlaps
     sign = -1.0 if greatest else 1.0
@@ -53,13 +52,13 @@ def regrets(
     wide = tuning.pivot_table(
         index=[*keys, "repetition"], columns="chosen_on", values=["objective", "excess"], sort=False
     )
-    # No mean is over other techniques than the next one, whatever it compares at whatever level of bias.
+    # All means over techniques are over the same ones, for every comparison and level of bias.
     sizes = wide.dropna().groupby(["dataset", "bias", "classifier", "of"], sort=False).size()
     times = tuning["beta"].nunique() * tuning["repetition"].nunique()
     complete = sizes.index[sizes == times]
     rows: list[tuple[object, ...]] = []
-    for against, others in _AGAINST.items():
-        for on in others:
+    for against, choices in _AGAINST.items():
+        for on in choices:
             if not {on, against} <= set(wide["objective"].columns):
                 continue
             pairs = pd.DataFrame(
@@ -72,27 +71,27 @@ def regrets(
                     "objective_against": wide["objective", against],
                 }
             ).dropna()
-            for where, technique, n_techniques, own in _parts(pairs.reset_index(), complete, apart):
-                rows.append((*where, technique, on, against, n_techniques, *_summary(own, overlaps)))
-    found = pd.DataFrame(rows, columns=list(REGRET_COLUMNS))
-    return found.astype({"beta": float, "n": int, "n_techniques": int})
+            for where, technique, n_techniques, part in _parts(pairs.reset_index(), complete, apart):
+                rows.append((*where, technique, on, against, n_techniques, *_summary(part, overlaps)))
+    table = pd.DataFrame(rows, columns=list(REGRET_COLUMNS))
+    return table.astype({"beta": float, "n": int, "n_techniques": int})
 
 
 def _parts(
     pairs: pd.DataFrame, complete: pd.Index, apart: Collection[tuple[str, str, float]]
 ) -> Iterator[tuple[tuple[object, ...], str, int, pd.DataFrame]]:
-    """Yield what regrets are of, the number of techniques on datasets, and the pairs."""
-    for key, own in pairs.groupby([*WHERE_TUNED, "of"], sort=False):
-        yield key[:-1], str(key[-1]), 1, own
-    kept = pairs[pairs.set_index(["dataset", "bias", "classifier", "of"]).index.isin(complete)]
-    for key, own in kept.groupby(list(WHERE_TUNED), sort=False):
-        yield key, "", own["of"].nunique(), own
+    """Yield the key of each regret, its technique, the number of techniques on datasets, and the pairs."""
+    for key, part in pairs.groupby([*WHERE_TUNED, "of"], sort=False):
+        yield key[:-1], str(key[-1]), 1, part
+    of_complete = pairs[pairs.set_index(["dataset", "bias", "classifier", "of"]).index.isin(complete)]
+    for key, part in of_complete.groupby(list(WHERE_TUNED), sort=False):
+        yield key, "", part["of"].nunique(), part
     if apart:
-        levels = pd.MultiIndex.from_frame(kept[["dataset", "bias", "beta"]])
-        kept = kept[~levels.isin([*apart])]
-    if kept["dataset"].nunique() > 1:
-        for (bias, classifier, beta), own in kept.groupby(list(WHERE_TUNED[1:]), sort=False):
-            yield ("", bias, classifier, beta), "", len(own[["dataset", "of"]].drop_duplicates()), own
+        levels = pd.MultiIndex.from_frame(of_complete[["dataset", "bias", "beta"]])
+        of_complete = of_complete[~levels.isin([*apart])]
+    if of_complete["dataset"].nunique() > 1:
+        for (bias, classifier, beta), part in of_complete.groupby(list(WHERE_TUNED[1:]), sort=False):
+            yield ("", bias, classifier, beta), "", len(part[["dataset", "of"]].drop_duplicates()), part
 
 
 def _summary(pairs: pd.DataFrame, overlaps: Mapping[str, float]) -> tuple[float, ...]:
@@ -109,6 +108,6 @@ def _summary(pairs: pd.DataFrame, overlaps: Mapping[str, float]) -> tuple[float,
 
 
 def means_of_choices(tuning: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
-    """Return the means of some columns over repetitions, by scenario, technique, beta and choice."""
+    """Return the means of some columns over repetitions, by scenario, technique, beta and chosen rows."""
     keys = ["dataset", "bias", "classifier", "of", "beta", "chosen_on"]
     return tuning.groupby(keys, sort=False)[list(values)].mean().reset_index()

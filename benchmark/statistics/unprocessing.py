@@ -1,4 +1,4 @@
-"""Which techniques thresholds on the best unconstrained scores outdo: the unprocessing frontier.
+"""The unprocessing frontier: techniques that thresholds on the best unconstrained scores outdo.
 
 Cruz and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR.
 """
@@ -25,10 +25,10 @@ from benchmark.statistics.choices import EQUAL
 from benchmark.statistics.intervals import cell_intervals
 
 INSIDE, ON, BEYOND = "inside", "on", "beyond"
-"""Where a technique lies of the frontier: outdone by it, not told apart from it, or better than it."""
+"""Standing of a technique: outdone by the frontier, not told apart from it, or better than it."""
 
 LEVEL = ("dataset", "bias", "test", "beta")
-"""What has a frontier of its own: that of the best of the run's classifiers there."""
+"""Columns that share a frontier: the frontier of the best of the run's classifiers."""
 
 FRONTIER_GAP_COLUMNS = (
     *WHERE,
@@ -43,8 +43,8 @@ _WHOSE = ["technique", "classifier"]
 def best_frontiers(frontier: pd.DataFrame) -> pd.DataFrame:
     """Return at each level of bias the rows of the classifier that is most accurate without thresholds.
 
-    Columns :data:`~benchmark.columns.FRONTIER_COLUMNS`. What counts is the mean over the repetitions, where
-    the gap is as it was; of equal ones, it is the first.
+    Columns :data:`~benchmark.columns.FRONTIER_COLUMNS`. The mean accuracy over the repetitions counts, with
+    the whole gap left; of equal classifiers, the first is taken.
     """
     started = frontier[frontier["relaxation"] == 1]
     means = started.groupby([*LEVEL, *_WHOSE], sort=False)[ACCURACY].mean().dropna().reset_index()
@@ -54,13 +54,13 @@ def best_frontiers(frontier: pd.DataFrame) -> pd.DataFrame:
 
 def mean_frontiers(frontier: pd.DataFrame) -> pd.DataFrame:
     """Return means over the repetitions of best frontiers, down to parity: LEVEL, relaxation, coordinates."""
-    where, shown = [*LEVEL, "relaxation"], frontier[frontier["relaxation"] >= 0]
-    found: pd.DataFrame = shown.groupby(where, sort=False)[[ACCURACY, DISCRIMINATION]].mean().reset_index()
-    return found
+    shown = frontier[frontier["relaxation"] >= 0]
+    means = shown.groupby([*LEVEL, "relaxation"], sort=False)[[ACCURACY, DISCRIMINATION]].mean()
+    return means.reset_index()
 
 
 def curves_of(means: pd.DataFrame, scenario: ScenarioKey) -> pd.DataFrame:
-    """Return the rows of :func:`mean_frontiers` that a scenario is compared with, whatever its classifier."""
+    """Return the rows of :func:`mean_frontiers` for a scenario, whatever its classifier."""
     if means.empty:
         return means
     dataset, bias, _classifier, test = scenario
@@ -73,44 +73,32 @@ def frontier_gaps(
     constants: Mapping[str, ConstantAnswer],
     resampling: Resampling | None = None,
 ) -> pd.DataFrame:
-    """Compare the accuracy of each technique with that of the frontier at the same discrimination.
+    """Return how each technique's accuracy compares with the frontier's at the same discrimination.
 
-    In each repetition the frontier is walked from equal thresholds to parity and beyond, on straight lines,
-    since two rules can be mixed by lot, and from there to the best constant answer, which does not
-    discriminate. The first point with no more discrimination, of either sign, than the technique is compared
-    with.
+    In each repetition the frontier is walked from equal thresholds to parity and beyond. It ends at the best
+    constant answer, which does not discriminate. The way is straight between points, since two rules can be
+    mixed by lot. A technique is compared with the first point that has no more discrimination, of either
+    sign, than the technique.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`, with accuracy and discrimination.
-    best : DataFrame
-        From :func:`best_frontiers`.
-    constants, resampling
-        As for :func:`~benchmark.statistics.answers.standings` and :func:`~benchmark.statistics.answer_table`.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`FRONTIER_GAP_COLUMNS`, one row for each technique at each level of bias that has a
-        frontier: whose it is; ``n`` and ``missing``, the repetitions with and without a comparison; the mean
-        ``difference`` in accuracy to the frontier with its 95 % interval; ``standing``, :data:`INSIDE` if the
-        interval lies below 0, :data:`BEYOND` if above, else :data:`ON`, and empty where there is none, with
-        the ``reason``.
+    ``results`` have the columns :data:`~benchmark.columns.RESULT_COLUMNS`, with accuracy and discrimination.
+    ``best`` is from :func:`best_frontiers`, ``constants`` and ``resampling`` are as in
+    :func:`~benchmark.statistics.answers.standings` and :func:`~benchmark.statistics.answers.answer_table`.
+    The result has the columns :data:`FRONTIER_GAP_COLUMNS` (``frontier_gaps.csv`` in ``results/README.md``),
+    and one row for each technique at each level of bias that has a frontier.
     """
     paths = best.pivot(index=[*LEVEL, "repetition"], columns="relaxation", values=[ACCURACY, DISCRIMINATION])
-    found = results[results["metric"].isin((ACCURACY, DISCRIMINATION))]
+    cells = results[results["metric"].isin((ACCURACY, DISCRIMINATION))]
     cell = [*WHERE, "repetition"]
-    values = found.pivot(index=cell, columns="metric", values="value").reset_index()
-    found = found[cell].drop_duplicates().merge(values)  # in the order of the results
-    where = pd.MultiIndex.from_frame(found[[*LEVEL, "repetition"]])
+    values = cells.pivot(index=cell, columns="metric", values="value").reset_index()
+    cells = cells[cell].drop_duplicates().merge(values)  # in the order of the results
+    where = pd.MultiIndex.from_frame(cells[[*LEVEL, "repetition"]])
     levels = pd.MultiIndex.from_frame(best[list(LEVEL)].drop_duplicates())
-    known = pd.MultiIndex.from_frame(found[list(LEVEL)]).isin(levels)
-    found, where = found[known], where[known]
-    if found.empty:
+    has_frontier = pd.MultiIndex.from_frame(cells[list(LEVEL)]).isin(levels)
+    cells, where = cells[has_frontier], where[has_frontier]
+    if cells.empty:
         return pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     paths = paths.reindex(where)
-    # From a gap as it was to none.
+    # From the whole gap to none.
     accuracies, gaps = (
         paths[name].sort_index(axis=1, ascending=False).to_numpy() for name in (ACCURACY, DISCRIMINATION)
     )
@@ -121,11 +109,11 @@ def frontier_gaps(
         ]
     )
     reached = accuracy_at(
-        np.abs(found[DISCRIMINATION].to_numpy()),
+        np.abs(cells[DISCRIMINATION].to_numpy()),
         np.column_stack([gaps, np.zeros(len(gaps))]),
         np.column_stack([accuracies, constant]),
     )
-    differences = found.assign(metric="frontier", value=found[ACCURACY] - reached)
+    differences = cells.assign(metric="frontier", value=cells[ACCURACY] - reached)
     table = cell_intervals(to_cells(differences, resampling))
     low, high = table["ci_low"], table["ci_high"]
     standing = first_true(
@@ -138,49 +126,50 @@ def frontier_gaps(
 
 
 def inside_shares(gaps: pd.DataFrame, unconstrained: Collection[str]) -> pd.DataFrame:
-    """Return which share of the techniques of each scenario is inside the frontier, at each level of bias.
+    """Return the share of techniques inside the frontier, for each scenario and level of bias.
 
-    ``gaps`` are of :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.cells.SCENARIO`, ``beta``,
-    ``n_techniques``, those with a standing, ``n_inside`` and ``share_inside``, NaN where there are none.
-    Those that frontiers are made from, the ``unconstrained``, are not counted, whichever is the best.
+    ``gaps`` are from :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.cells.SCENARIO`, ``beta``,
+    ``n_techniques`` with a standing, ``n_inside`` and ``share_inside``, NaN without techniques. The
+    ``unconstrained`` techniques, which frontiers are made from, are not counted.
     """
-    own = gaps[~gaps["technique"].isin(unconstrained)]
-    flags = own.assign(n_techniques=own["standing"] != "", n_inside=own["standing"] == INSIDE)
-    counts = ["n_techniques", "n_inside"]
-    found: pd.DataFrame = flags.groupby([*SCENARIO, "beta"], sort=False)[counts].sum().reset_index()
-    return found.assign(
-        share_inside=found["n_inside"] / found["n_techniques"].where(found["n_techniques"] > 0)
+    techniques = gaps[~gaps["technique"].isin(unconstrained)]
+    standing = techniques["standing"]
+    flags = techniques.assign(n_techniques=standing != "", n_inside=standing == INSIDE)
+    names = ["n_techniques", "n_inside"]
+    counts: pd.DataFrame = flags.groupby([*SCENARIO, "beta"], sort=False)[names].sum().reset_index()
+    return counts.assign(
+        share_inside=counts["n_inside"] / counts["n_techniques"].where(counts["n_techniques"] > 0)
     )
 
 
 def with_frontier(answers: pd.DataFrame, gaps: pd.DataFrame) -> pd.DataFrame:
     """Return answers with ``frontier``, the standing by :func:`frontier_gaps`, empty if unknown.
 
-    The column is there only if there are gaps.
+    Without gaps, the answers are returned without the column.
     """
     if gaps.empty:
         return answers
     standing = gaps.set_index(list(WHERE))["standing"]
-    found = standing.reindex(pd.MultiIndex.from_frame(answers[list(WHERE)]), fill_value="")
-    return answers.assign(frontier=found.to_numpy())
+    standings = standing.reindex(pd.MultiIndex.from_frame(answers[list(WHERE)]), fill_value="")
+    return answers.assign(frontier=standings.to_numpy())
 
 
 def accuracy_at(discrimination: Array, gaps: Array, accuracies: Array) -> Array:
-    """Return the accuracy of paths where they first have no more than a discrimination, shape (n_paths,).
+    """Return the accuracy of each path where it first has no more than a discrimination, shape (n_paths,).
 
-    ``discrimination`` is without a sign; ``gaps``, of either sign, and ``accuracies`` are those of the points
-    of each path, shape (n_paths, n_points), between which it is straight. The last gap is 0. Where any number
-    is missing that decides, the result is NaN.
+    ``discrimination`` has no sign. ``gaps``, of either sign, and ``accuracies`` belong to the points of each
+    path, shape (n_paths, n_points); between points a path is straight. The last gap is 0. The result is NaN
+    if a number that decides it is missing.
     """
     d = discrimination[:, None]
-    there = np.abs(gaps) <= d
-    there[:, 1:] |= np.sign(gaps[:, 1:]) != np.sign(gaps[:, :-1])  # it passes through 0 on the way
-    end = there.argmax(axis=1)
+    reached = np.abs(gaps) <= d
+    reached[:, 1:] |= np.sign(gaps[:, 1:]) != np.sign(gaps[:, :-1])  # the path passes through 0
+    end = reached.argmax(axis=1)
     start = np.maximum(end - 1, 0)
     rows = np.arange(len(gaps))
     first, second = np.abs(gaps[rows, start]), np.sign(gaps[rows, start]) * gaps[rows, end]
     step = np.where(end > 0, first - second, 1.0)
     share = np.where(end > 0, (first - discrimination) / step, 0.0)
-    reached = (1 - share) * accuracies[rows, start]
-    reached = reached + np.where(share > 0, share * accuracies[rows, end], 0.0)
-    return np.where(np.isnan(discrimination) | np.isnan(gaps).any(axis=1), np.nan, reached)
+    accuracy = (1 - share) * accuracies[rows, start]
+    accuracy = accuracy + np.where(share > 0, share * accuracies[rows, end], 0.0)
+    return np.where(np.isnan(discrimination) | np.isnan(gaps).any(axis=1), np.nan, accuracy)

@@ -1,6 +1,6 @@
-"""Tables in the shape of the paper's Tables 2 to 7, and one of everything per pair of metrics.
+"""Tables in the shape of the paper's Tables 2 to 7, and one of all techniques for each pair of metrics.
 
-This module decides what a table shows; :mod:`benchmark.render.tables` writes it down.
+This module decides on the content of a table; :mod:`benchmark.render.tables` writes it.
 """
 
 from __future__ import annotations
@@ -47,25 +47,25 @@ HEADINGS = {
 """The paper's column headings; other metrics are headed by their title."""
 
 ACCEPTED = "Accepted"
-"""Heading of the column beside accuracy: whom a technique accepts."""
+"""Heading of the column beside accuracy: the shares that a technique accepts."""
 
 ACCEPTED_NOTE = (
     f"{ACCEPTED}: share of the test rows that is predicted the favorable outcome: all / deprived / favored."
 )
 
 CONSTANT = "Best constant answer"
-"""Heading of the row below: the best classifier that answers everybody the same."""
+"""Heading of the row for the more accurate of the two classifiers that answer everybody the same."""
 
 PAPER_PAIRS = ((DISCRIMINATION, ACCURACY), ("overestimation", "underestimation"))
 """Metrics of the paper's Tables 2 to 4, and of its Tables 5 to 7."""
 
 
 def build_tables(run: RunFrames) -> list[ReportTable]:
-    """Build every table of the headline metrics that the run has something for.
+    """Return every table of the headline metrics for which the run has values.
 
-    These are Tables 2 to 7 of the paper as far as the run has their techniques and metrics, then one table of
-    all techniques for each pair of metrics. Where accuracy is shown, the shares accepted are beside it and
-    the best constant answer is a row. Reference rows are in none.
+    First come Tables 2 to 7 of the paper, as far as the run has their techniques and metrics. Then comes a
+    table of all techniques for each pair of metrics. Reference rows are in no table. Beside accuracy stand
+    the shares accepted, and the best constant answer is a row.
     """
     run = run.of_techniques
     description = run.manifest
@@ -76,21 +76,21 @@ def build_tables(run: RunFrames) -> list[ReportTable]:
         names = [metric.name for metric in metrics]
         tables.append(builder.baseline(paper_name(description, first, "baseline", names), metrics))
         for number, (name, subject, methods) in enumerate(SHAPES, start=first + 1):
-            own = paper_name(description, number, name, names)
-            tables.append(builder.by_technique(own, subject, methods, metrics))
+            table_name = paper_name(description, number, name, names)
+            tables.append(builder.by_technique(table_name, subject, methods, metrics))
     tables += [builder.everything(metrics) for metrics in _all_pairs(shown)]
     return [table for table in tables if table is not None]
 
 
 def paper_name(run: Manifest, number: int, subject: str, metrics: Sequence[str]) -> str:
-    """Return the name of a table in the paper's shape: with its number only where a run repeats the paper."""
+    """Return the name of a table in the paper's shape; it has a number only if the run repeats the paper."""
     return (
         f"table{number}_{subject}" if run.experiment.published is not None else "_".join([subject, *metrics])
     )
 
 
 class _Builder:
-    """Looks cells up and puts them into the three shapes."""
+    """Builder of the three shapes, which looks cells up."""
 
     def __init__(self, run: RunFrames) -> None:
         self.failures = run.failures
@@ -99,12 +99,12 @@ class _Builder:
         self.standing = run.standing
         self.marks = marks_of(run.standing)
         self.rows = look_up(run.summary, (*WHERE, "metric"), ("mean", "ci_high", "n"))
-        place = [(*WHERE, "metric").index(column) for column in (*SCENARIO, "technique")]
-        self.run = {tuple(key[i] for i in place) for key in self.rows}
+        positions = [(*WHERE, "metric").index(column) for column in (*SCENARIO, "technique")]
+        self.run = {tuple(key[i] for i in positions) for key in self.rows}
 
     def baseline(self, name: str, metrics: Sequence[MetricDescription]) -> ReportTable | None:
         """Rows beta, columns dataset by metric: the shape of Tables 2 and 5."""
-        # Learners of techniques' own are not "no technique": they stand beside what is compared with them.
+        # Techniques' own learners are not "no technique": they stand beside the techniques.
         names = {s.key: s.baseline for s in self.scenarios if isinstance(s.baseline, str)}
         shown = [s for s in self.scenarios if s.key in names and self.has(s, names[s.key])]
         if not metrics or not shown:
@@ -186,8 +186,8 @@ class _Builder:
 
     def headings(self, metrics: Sequence[MetricDescription]) -> tuple[str, ...]:
         """Return a heading for each metric, and for the shares accepted beside accuracy."""
-        found = [HEADINGS.get(metric.name, metric.title) for metric in metrics]
-        return (*found, *([ACCEPTED] if self.with_shares(metrics) else []))
+        titles = [HEADINGS.get(metric.name, metric.title) for metric in metrics]
+        return (*titles, *([ACCEPTED] if self.with_shares(metrics) else []))
 
     def with_shares(self, metrics: Sequence[MetricDescription]) -> bool:
         """Whether a table of these metrics shows the shares accepted."""
@@ -197,16 +197,16 @@ class _Builder:
         self, where: Iterable[tuple[Scenario, str, float]], metrics: Sequence[MetricDescription]
     ) -> tuple[Cell, ...]:
         """Return the cells of a row: for each scenario, technique and level of bias, all metrics."""
-        found = []
+        cells = []
         for scenario, technique, beta in where:
-            found += [self.cell(scenario, technique, beta, metric.name) for metric in metrics]
+            cells += [self.cell(scenario, technique, beta, metric.name) for metric in metrics]
             if self.with_shares(metrics):
-                place = (*scenario.key, beta, technique)
-                found.append(shares_cell([self.rows.get((*place, m), (math.nan,))[0] for m in ACCEPTANCE]))
-        return tuple(found)
+                key = (*scenario.key, beta, technique)
+                cells.append(shares_cell([self.rows.get((*key, m), (math.nan,))[0] for m in ACCEPTANCE]))
+        return tuple(cells)
 
     def constant_row(self, shown: Sequence[Scenario], metrics: Sequence[MetricDescription]) -> list[Row]:
-        """Return the row of the best constant answer, if there is accuracy to compare it by."""
+        """Return the row of the best constant answer if there is accuracy to compare by, else no row."""
         if not _has_accuracy(metrics):
             return []
         names, shares = [metric.name for metric in metrics], self.with_shares(metrics)
@@ -218,15 +218,15 @@ class _Builder:
         return (*scenario.key, technique) in self.run
 
     def cell(self, scenario: Scenario, technique: str, beta: float, metric: str) -> Cell:
-        place = (*scenario.key, beta, technique)
-        mean, high, n = self.rows.get((*place, metric), (math.nan, math.nan, 0))
+        key = (*scenario.key, beta, technique)
+        mean, high, n = self.rows.get((*key, metric), (math.nan, math.nan, 0))
         planned = self.description.repetitions
-        sign = self.marks.get(place, "") if n else ""
+        sign = self.marks.get(key, "") if n else ""
         if n >= planned:
             return Cell(mean, high - mean, mark=sign)
         reason = explain(self.failures, scenario, technique, beta=beta, metric=metric)
         reason = reason or "no other result is recorded"
-        if (*place, metric) not in self.rows:
+        if (*key, metric) not in self.rows:
             reason = "not part of this run"
         return Cell(mean, high - mean, f"{n} of {planned} values; {reason}.", mark=sign)
 
@@ -274,29 +274,29 @@ def marks_of(standing: pd.DataFrame) -> dict[tuple[object, ...], str]:
 
 
 def of_methods(run: Manifest, methods: Iterable[str]) -> list[TechniqueDescription]:
-    """Return the techniques of a run that are of some methods, in the order of these."""
-    return [own for method in methods for own in run.techniques if own.technique == method]
+    """Return the techniques of a run that belong to some methods, in the order of the methods."""
+    return [technique for method in methods for technique in run.techniques if technique.technique == method]
 
 
 def shares_cell(shares: Sequence[float]) -> Cell:
-    """Return the cell of the shares accepted, of all, of the deprived and of the favored group."""
+    """Return the cell of the shares accepted: of all, of the deprived and of the favored group."""
     return Cell(text="" if all(map(math.isnan, shares)) else accepts_text(shares))
 
 
 def constant_cells(scenario: Scenario, metrics: Sequence[str], *, with_shares: bool) -> list[Cell]:
-    """Return what the best constant answer has of metrics: nothing but of accuracy and discrimination.
+    """Return the best constant answer's cells: it has accuracy and discrimination, but no other metric.
 
     The shares that it accepts, all or none of each group, come last.
     """
     answer = scenario.best_constant
-    known = {ACCURACY: answer.accuracy, DISCRIMINATION: 0.0} if answer else {}
-    cells = [Cell(known.get(metric, math.nan)) for metric in metrics]
+    values = {ACCURACY: answer.accuracy, DISCRIMINATION: 0.0} if answer else {}
+    cells = [Cell(values.get(metric, math.nan)) for metric in metrics]
     shares = [float(answer.accepts) if answer else math.nan] * 3
     return [*cells, *([shares_cell(shares)] if with_shares else [])]
 
 
 def constant_notes(shown: Iterable[Scenario]) -> list[str]:
-    """Say what the best constant answer is on each dataset and test, as far as that is known."""
+    """Return a note on the best constant answer on each dataset and test, as far as it is known."""
     words = {
         ", ".join([s.dataset.heading, *([] if s.test == ORIGINAL else [TEST_TITLES[s.test]])]): answer.words
         for s in shown
@@ -305,18 +305,18 @@ def constant_notes(shown: Iterable[Scenario]) -> list[str]:
     return [_listed(CONSTANT, words)] if words else []
 
 
-def _listed(what: str, texts: Mapping[str, str]) -> str:
-    """Return a note with names, each with its text."""
-    return f"{what}: {'; '.join(f'{name}: {text}' for name, text in texts.items())}."
+def _listed(subject: str, texts: Mapping[str, str]) -> str:
+    """Return a note on a subject: names, each with its text."""
+    return f"{subject}: {'; '.join(f'{name}: {text}' for name, text in texts.items())}."
 
 
 def titles_text(metrics: Iterable[MetricDescription]) -> str:
-    """Return the titles of metrics as a caption begins: ``"Discrimination and accuracy"``."""
+    """Return the titles of metrics as the start of a caption: ``"Discrimination and accuracy"``."""
     return " and ".join(m.title if i == 0 else m.in_sentence for i, m in enumerate(metrics))
 
 
 def beta_text(beta: float) -> str:
-    """Return a level of bias with two places as in the paper, with more only where needed."""
+    """Return a level of bias with two decimals, as in the paper, or more if needed."""
     return f"{beta:.2f}" if round(beta, 2) == beta else f"{beta:g}"
 
 

@@ -1,6 +1,6 @@
-"""Tables of what is better than the baseline, and of what is robust.
+"""Tables of significance and of robustness.
 
-Each metric has both, technique by dataset; pairs of the paper's metrics also have the paper's own shape.
+Each metric has both, technique by dataset. Pairs of the paper's metrics also have the paper's shape.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -47,18 +48,18 @@ BETTER, WORSE = "+", "-"
 _ABSENT = "not part of this run."
 _USELESS = (DEGENERATE, BELOW_CONSTANT)
 _BY_DISTANCE = "by its mean distance to the ideal over the samples, as far as three decimals tell"
-_OF_USE = f", of what is marked neither {DEGENERATE} nor {BELOW_CONSTANT}"
+_USEFUL = f", among techniques marked neither {DEGENERATE} nor {BELOW_CONSTANT}"
 _KEY = (*WHERE, "metric")
 
 
 def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
-    """Build the tables of significance and of robustness.
+    """Return the tables of significance and of robustness.
 
-    These are ``significance_<metric>`` and ``robustness_<metric>`` for each metric, and for each test where
-    there are several (``significance_accuracy__biased``); then the shape of the
-    paper's Tables 3, 4, 6 and 7 as far as the run has their techniques and metrics. Where accuracy is shown,
-    the shares accepted are beside it and the best constant answer is a row. Degenerate techniques and those
-    that are less accurate than it are marked, and never the best.
+    First come ``significance_<metric>`` and ``robustness_<metric>`` for each metric, and for each test if
+    there are several (``significance_accuracy__biased``). Then comes the shape of the paper's Tables 3, 4, 6
+    and 7, as far as the run has their techniques and metrics. Beside accuracy stand the shares accepted, and
+    the best constant answer is a row. Degenerate techniques, and those less accurate than the best constant
+    answer, are marked, and are never the best.
     """
     run, builder = statistics.run, _Builder(statistics)
     tables = [
@@ -72,13 +73,13 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
         for number, (name, _, methods) in enumerate(SHAPES, start=first):
             techniques = [t.name for t in of_methods(run, methods) if t.name in builder.techniques]
             if metrics and techniques:
-                own = f"significance_{paper_name(run, number, name, metrics)}"
-                tables.append(builder.in_paper_shape(own, techniques, metrics))
+                table_name = f"significance_{paper_name(run, number, name, metrics)}"
+                tables.append(builder.in_paper_shape(table_name, techniques, metrics))
     return tables
 
 
 class _Builder:
-    """Looks numbers up and puts them into the three shapes."""
+    """Builder of the three shapes, which looks numbers up."""
 
     def __init__(self, statistics: RunStatistics) -> None:
         self.statistics = statistics
@@ -89,7 +90,10 @@ class _Builder:
         tried = statistics.intervals["technique"].unique()
         self.techniques = [name for name in self.run.titles if name in tried]
         self.betas = sorted(statistics.intervals["beta"].unique())
-        self.gaps = _mean_distances(statistics)
+        cells = to_cells(statistics.results)
+        keys = cells.keys[list(_KEY)].itertuples(index=False, name=None)
+        distances = map(float, row_means(cells.distances(statistics.goals)))
+        self.gaps: dict[tuple[object, ...], float] = dict(zip(keys, distances, strict=True))
         compared = statistics.compared
         self.signs = {
             key: BETTER if better else WORSE
@@ -109,7 +113,7 @@ class _Builder:
         for scenario in shown:
             for beta in self.betas:
                 columns += self.columns(scenario, beta, self.techniques, [metric])
-                constant += self.constant_cells(scenario, [metric])
+                constant += constant_cells(scenario, [metric], with_shares=metric == ACCURACY)
         rows = self.rows(columns)
         if metric in (ACCURACY, DISCRIMINATION):
             rows.append(Row(CONSTANT, tuple(constant)))
@@ -121,7 +125,7 @@ class _Builder:
             tuple(text for beta in self.betas for text in (self.run.level_text(beta), *accepted)),
             rows,
             [
-                f"Bold: the best of a column {_BY_DISTANCE}{_OF_USE}. {self.aim(metric)}",
+                f"Bold: the best of a column {_BY_DISTANCE}{_USEFUL}. {self.aim(metric)}",
                 *self.signs_notes(self.techniques, [metric], shown),
             ],
         )
@@ -140,9 +144,9 @@ class _Builder:
             )
             areas, slopes, stops = [], [], []
             for name, sign, is_best in zip(self.techniques, signs, best, strict=True):
-                own = self.lines.get((*scenario.key, name, metric))
-                area, slope, stops_at = own or [math.nan] * 3
-                areas.append(Cell(area, remark=None if own else _ABSENT, best=is_best, mark=sign))
+                numbers = self.lines.get((*scenario.key, name, metric))
+                area, slope, stops_at = numbers or [math.nan] * 3
+                areas.append(Cell(area, remark=None if numbers else _ABSENT, best=is_best, mark=sign))
                 slopes.append(Cell(slope))
                 stops.append(Cell(text=_stop(stops_at)))
             columns += [areas, slopes, stops]
@@ -150,24 +154,20 @@ class _Builder:
             shown,
             f"robustness_{self.statistics.file_name(metric, test)}",
             f"{self.statistics.title(metric, test)} over {self.run.levels_sign}: area, slope, and where "
-            "techniques stop "
-            "beating the baseline",
+            "techniques stop beating the baseline",
             ("Area", "Slope", "Stops"),
             self.rows(columns),
             [
                 f"Area: under the means over {self.run.levels_sign} (trapezoidal rule). Slope: of the "
-                "least-squares line through "
-                f"them. Bold: the smallest area under the mean distance to the ideal{_OF_USE}. "
-                f"{self.aim(metric)} {self.statistics.run.protocol.levels_text}",
+                "least-squares line through the means. Bold: the smallest area under the mean distance to "
+                f"the ideal{_USEFUL}. {self.aim(metric)} {self.statistics.run.protocol.levels_text}",
                 *(
                     f"{note} Here where that is so at some {self.run.level_sign}."
                     for note in self.useless_notes(self.techniques, shown)
                 ),
                 f"Stops: the smallest {self.run.level_sign} from which on the mean is no better than the "
-                "baseline's; 'no' where "
-                f"it still is better at {self.run.level_text(max(self.betas))}, the greatest. That is about "
-                "means, and no "
-                "test: robustness.csv has intervals of area and slope.",
+                f"baseline's, or 'no' if it is still better at {self.run.level_text(max(self.betas))}. This "
+                "compares means and is no test; robustness.csv has intervals of area and slope.",
             ],
         )
 
@@ -178,11 +178,12 @@ class _Builder:
             rows = []
             for beta in self.betas:
                 columns = self.columns(scenario, beta, techniques, metrics)
-                if any(cell.remark != _ABSENT for own in columns[: len(metrics)] for cell in own):
-                    cells = tuple(cell for own in zip(*columns, strict=True) for cell in own)
+                if any(cell.remark != _ABSENT for cell in chain(*columns[: len(metrics)])):
+                    cells = tuple(chain(*zip(*columns, strict=True)))
                     rows.append(Row(beta_text(beta), cells))
             if rows and ACCURACY in metrics:
-                rows.append(Row(CONSTANT, tuple(self.constant_cells(scenario, metrics) * len(techniques))))
+                answer = constant_cells(scenario, metrics, with_shares=True)
+                rows.append(Row(CONSTANT, tuple(answer * len(techniques))))
             if rows:
                 blocks.append(RowGroup(scenario.heading, tuple(rows)))
         described = [metric_description(metric) for metric in metrics]
@@ -198,7 +199,7 @@ class _Builder:
             ),
             blocks=tuple(blocks),
             notes=(
-                f"Bold: the best technique of a row in each metric {_BY_DISTANCE}{_OF_USE}. {aims}",
+                f"Bold: the best technique of a row in each metric {_BY_DISTANCE}{_USEFUL}. {aims}",
                 *self.signs_notes(techniques, metrics, self.scenarios),
                 *self.notes(),
             ),
@@ -228,7 +229,7 @@ class _Builder:
         )
 
     def rows(self, columns: Sequence[Sequence[Cell]]) -> list[Row]:
-        """Return a row for each technique."""
+        """Return a row of cells for each technique."""
         by_technique = zip(self.techniques, zip(*columns, strict=True), strict=True)
         return [Row(self.run.titles[name], cells) for name, cells in by_technique]
 
@@ -236,18 +237,16 @@ class _Builder:
         self, scenario: Scenario, beta: float, techniques: Sequence[str], metrics: Sequence[str]
     ) -> list[list[Cell]]:
         """Return the cells of techniques in each metric; beside accuracy, the shares accepted last."""
-        place = (*scenario.key, beta)
-        found = [self.marked_cells(scenario, beta, techniques, metric) for metric in metrics]
+        key = (*scenario.key, beta)
+        cells = [self.marked_cells(scenario, beta, techniques, metric) for metric in metrics]
         if ACCURACY in metrics:
-            found.append(
-                [shares_cell(self.shares.get((*place, name), [math.nan] * 3)) for name in techniques]
-            )
-        return found
+            cells.append([shares_cell(self.shares.get((*key, name), [math.nan] * 3)) for name in techniques])
+        return cells
 
     def marked_cells(
         self, scenario: Scenario, beta: float, techniques: Sequence[str], metric: str
     ) -> list[Cell]:
-        """Return the cells of techniques, those marked that are nearest to the ideal and of use."""
+        """Return the cells of techniques; the best useful ones, nearest to the ideal, are marked."""
         cells = [self.cell(scenario, beta, technique, metric) for technique in techniques]
         gaps = [
             math.nan
@@ -266,28 +265,24 @@ class _Builder:
         signs = [self.signs.get(key, ""), self.useless.get(key[:-1], "") if n else ""]
         return Cell(mean, remark=remark, mark=",".join(filter(None, signs)))
 
-    def constant_cells(self, scenario: Scenario, metrics: Sequence[str]) -> list[Cell]:
-        """Return the cells of the best constant answer, the shares beside accuracy included."""
-        return constant_cells(scenario, metrics, with_shares=ACCURACY in metrics)
-
     def sign_of_line(self, scenario: Scenario, technique: str) -> str:
         """Return the worst of a technique's signs over all levels of bias."""
-        found = {self.useless.get((*scenario.key, beta, technique), "") for beta in self.betas}
-        return next((sign for sign in _USELESS if sign in found), "")
+        signs = {self.useless.get((*scenario.key, beta, technique), "") for beta in self.betas}
+        return next((sign for sign in _USELESS if sign in signs), "")
 
     def area_of_distances(self, scenario: Scenario, technique: str, metric: str) -> float:
-        found = {beta: self.gaps.get((*scenario.key, beta, technique, metric)) for beta in self.betas}
-        known = {beta: gap for beta, gap in found.items() if gap is not None}
-        return float(np.trapezoid([*known.values()], [*known])) if len(known) > 1 else math.nan
+        gaps = {beta: self.gaps.get((*scenario.key, beta, technique, metric)) for beta in self.betas}
+        present = {beta: gap for beta, gap in gaps.items() if gap is not None}
+        return float(np.trapezoid([*present.values()], [*present])) if len(present) > 1 else math.nan
 
     def aim(self, metric: str) -> str:
-        """Say which values of a metric are good."""
-        own, title = self.statistics.metrics[metric], self.statistics.title(metric)
-        match own.direction:
+        """Return a sentence on which values of a metric are good."""
+        declared, title = self.statistics.metrics[metric], self.statistics.title(metric)
+        match declared.direction:
             case "none":
                 return f"{title}: no value is better than another."
             case "closer_to_ideal":
-                return f"{title}: best is {own.ideal:g}."
+                return f"{title}: best is {declared.ideal:g}."
             case direction:
                 return f"{title}: {direction} is better."
 
@@ -303,10 +298,10 @@ class _Builder:
         yield from method_notes(self.statistics)
 
     def useless_notes(self, techniques: Sequence[str], shown: Sequence[Scenario]) -> list[str]:
-        """Explain the signs of what is never the best, as far as they occur."""
+        """Return explanations of the signs of useless techniques, as far as they occur."""
         standing = self.statistics.standing
-        own = standing["technique"].isin(techniques) & standing["test"].isin([s.test for s in shown])
-        return mark_notes(standing[own].itertuples(index=False))
+        shown_rows = standing["technique"].isin(techniques) & standing["test"].isin([s.test for s in shown])
+        return mark_notes(standing[shown_rows].itertuples(index=False))
 
     def notes(self) -> Iterator[str]:
         yield from (f"Warning, {warning}" for warning in self.statistics.warnings)
@@ -314,18 +309,11 @@ class _Builder:
         yield self.run.made_with(("betabench", "numpy"))
 
 
-def _mean_distances(statistics: RunStatistics) -> dict[tuple[object, ...], float]:
-    """Return the mean over the repetitions of each cell's distance to the ideal of each metric."""
-    cells = to_cells(statistics.results)
-    names = cells.keys[list(_KEY)].itertuples(index=False, name=None)
-    return dict(zip(names, map(float, row_means(cells.distances(statistics.goals))), strict=True))
-
-
 def _smallest(gaps: Sequence[float]) -> list[bool]:
-    """Return which numbers are the smallest as far as three decimals tell; none where all are missing."""
+    """Return which numbers are the smallest, to three decimals; none if all are missing."""
     shown = np.round(np.asarray(gaps, dtype=float), 3)
     least = np.nanmin(shown) if np.isfinite(shown).any() else math.nan
-    return [bool(own == least) for own in shown]
+    return [bool(gap == least) for gap in shown]
 
 
 def _stop(level: float) -> str:

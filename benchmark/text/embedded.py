@@ -1,38 +1,38 @@
-"""The words that say that numbers come from an embedded network, the shipped one, and not from real data."""
+"""Words for numbers from an embedded network, the shipped one, instead of real data."""
 
 from collections.abc import Iterable
 
 SUFFIX = ":embedded"
-"""Marks the name of a dataset in every result, because CSV files carry nothing but the name."""
+"""Mark of an embedded dataset's name in every result, because CSV files carry nothing but the name."""
 
 FOLDER_SUFFIX = "_embedded"
-"""Ends the name of a run's folder, so that these numbers do not take the place of those of real data."""
+"""Ending of a run's folder, so that numbers of embedded datasets do not replace those of real data."""
 
 NOT_REAL = "embedded network, not real data"
 NOT_REAL_LOUD = NOT_REAL.upper()
-"""As tables, figures and the terminal say it before what was done instead."""
+"""The same as tables, figures and the terminal write it, before what was done instead."""
 
 NOT_LEARNED = "EMBEDDED NETWORK as shipped, NOT learned from REAL DATA at hand"
-"""What figures of a network itself say."""
+"""Label of figures of a network itself."""
 
 OF_NETWORKS = (
     "training rows are samples of learned networks. They show how techniques respond when the outcome's "
     "probabilities change by a known amount. To choose a technique, train on real rows instead "
     '(train = "data" and a holdout): on Adult and Dutch, techniques rank differently there.'
 )
-"""What samples of a network are good for, and what they are not."""
+"""Limits of conclusions from samples of a network."""
 
 REAL, SAMPLED = "real data", "sample of the learned network"
-"""What techniques were tested on."""
+"""Test data of techniques."""
 
 
 def titled(title: str, embedded: bool) -> str:
-    """Return a dataset's title, marked where it is an embedded one: ``"Adult (embedded)"``."""
+    """Return a dataset's title, marked if the dataset is an embedded one: ``"Adult (embedded)"``."""
     return f"{title} (embedded)" if embedded else title
 
 
 def extent(embedded: Iterable[bool]) -> str:
-    """Return how many of several datasets are embedded ones, to follow a caption; "" if none is."""
+    """Return a caption's ending that says how many datasets are embedded ones; empty if none is."""
     flags = list(embedded)
     partly = "" if all(flags) else "partly "
     return f" ({partly}embedded networks, not real data)" if any(flags) else ""

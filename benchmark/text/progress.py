@@ -1,4 +1,4 @@
-"""How far a run is, and how long the rest takes: a bar in a terminal or a notebook, lines elsewhere."""
+"""Progress of a run and the remaining time: a bar in a terminal or a notebook, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _SETTLED = 2  # seconds of computing after which the rate is shown
 
 
 class Pace:
-    """How far a run's computing is, how fast it was so far, and how long the rest takes if that stays so.
+    """Progress of a run's computing, its rate so far, and the remaining time at that rate.
 
-    ``show`` is called whenever it has changed.
+    ``show`` is called after every change.
     """
 
     def __init__(self, show: Callable[[Pace], None]) -> None:
         self.done = self.planned = 0
-        self._before = -1  # what was stored before, which is no part of this run's rate
+        self._before = -1  # cells stored before, which do not count for this run's rate
         self._seconds = 0.0
         self._show = show
 
     def update(self, done: int, planned: int, seconds: float) -> None:
-        """Take how many cells are finished, of how many, and for how long they have been computed."""
+        """Take the numbers of finished and planned cells, and the seconds of computing."""
         if self._before < 0:
             self._before = done
         self.done, self.planned, self._seconds = done, planned, seconds
@@ -35,7 +35,7 @@ class Pace:
 
     @property
     def text(self) -> str:
-        """Mean rate, and remaining time by that same rate; empty during the first seconds."""
+        """Mean rate, and remaining time at that rate; empty during the first seconds."""
         if self._seconds < _SETTLED:
             return ""
         rate = (self.done - self._before) / self._seconds
@@ -43,12 +43,12 @@ class Pace:
             return _rate_text(rate)
         minutes, seconds = divmod(round((self.planned - self.done) / rate), 60)
         hours, minutes = divmod(minutes, 60)
-        left = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-        return f"{_rate_text(rate)}, about {left} left"
+        remaining = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return f"{_rate_text(rate)}, about {remaining} left"
 
 
 def _rate_text(rate: float) -> str:
-    """Return cells per second in a unit in which there is at least about one of them."""
+    """Return cells per second, minute or hour: the first unit with at least one cell, or hours."""
     for unit, seconds in (("s", 1), ("min", 60)):
         if rate * seconds >= 1:
             return f"{rate * seconds:.1f}/{unit}"
@@ -57,7 +57,7 @@ def _rate_text(rate: float) -> str:
 
 @contextlib.contextmanager
 def show_progress(console: Console) -> Iterator[Pace]:
-    """Show a bar with rate and remaining time in a terminal, and a line now and then elsewhere."""
+    """Show a bar with rate and remaining time in a terminal, and a line from time to time elsewhere."""
     if not console.is_terminal:
         yield Pace(_Lines(console))
         return
@@ -75,7 +75,7 @@ def show_progress(console: Console) -> Iterator[Pace]:
 
 
 class _Lines:
-    """Prints a line for each tenth of the cells, and at least one a minute while there are new ones."""
+    """Printer of a line for each tenth of the cells, and at least once a minute while there are new ones."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def tell(console: Console, line: str) -> None:
-    """Print a line as :func:`say` does, notes and warnings in yellow."""
+    """Print a line as :func:`say` does, with notes and warnings in yellow."""
     say(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
 
 

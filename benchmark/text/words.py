@@ -1,4 +1,4 @@
-"""Numbers, names and lists as every output writes them."""
+"""Numbers, names and lists in the form that every output uses."""
 
 import json
 import math
@@ -8,50 +8,50 @@ from typing import Literal
 
 LevelName = Literal["beta", "dose"]
 LEVEL_SIGNS: Mapping[LevelName, str] = {"beta": "β", "dose": "dose"}
-"""What a level of bias is called in texts, by its name in files."""
+"""Signs of a level of bias in texts, by its name in files."""
 SEVERAL_LEVELS: Mapping[LevelName, str] = {"beta": "β", "dose": "doses"}
-"""What several levels of bias are called in texts."""
+"""Signs of several levels of bias in texts."""
 
 
 def printable(text: object) -> str:
-    """Return a name from the data without characters that would steer a terminal or break a page."""
+    """Return a name from the data without characters that could steer a terminal or break a page."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
 
 
 def file_name(name: str) -> str:
-    """Return ``name`` with everything replaced that some file system would not take in a file name."""
+    """Return ``name`` with every character replaced that some file system does not allow in a file name."""
     return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
 
 
 def distinct_file_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the file name of each name; those that differ by case or punctuation alone get a number."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()  # some file systems ignore case
+    """Return the file name of each name; names that differ by case or punctuation only get a number."""
+    file_names: dict[str, str] = {}
+    used: set[str] = set()  # some file systems ignore case
     for name in dict.fromkeys(names):
         plain = numbered = file_name(name)
         number = 1
-        while numbered.casefold() in taken:
+        while numbered.casefold() in used:
             number += 1
             numbered = f"{plain}_{number}"
-        taken.add(numbered.casefold())
-        found[name] = numbered
-    return found
+        used.add(numbered.casefold())
+        file_names[name] = numbered
+    return file_names
 
 
 def as_parameters(text: str) -> str:
-    """Return a text in which options of the command line (``--min-count``) are called as in Python.
+    """Return a text with options of the command line (``--min-count``) replaced by parameters of Python.
 
     Whole commands, which begin with ``betabench``, stay as they are.
     """
 
-    def called(found: re.Match[str]) -> str:
-        return found[0] if found[1] is None else repr(found[1].replace("-", "_"))
+    def called(match: re.Match[str]) -> str:
+        return match[0] if match[1] is None else repr(match[1].replace("-", "_"))
 
     return re.sub(r"betabench [^;]*|--([a-z][a-z-]*[a-z])\b", called, text)
 
 
 def level_text(name: LevelName, *levels: float) -> str:
-    """Return levels of bias as they stand in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
+    """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
     listed = ", ".join(f"{level:g}" for level in levels)
     return f"{LEVEL_SIGNS[name]} = {listed}" if name == "beta" else f"{LEVEL_SIGNS[name]} {listed}"
 
@@ -62,7 +62,7 @@ def sentence(text: str) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number as text, a dash where there is none."""
+    """Return a number as text, or a dash for NaN."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -72,40 +72,40 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def beyond(value: float, limit: float) -> str:
-    """Write a number above a limit with so many decimals, three or more, that it is seen to be above."""
+    """Return a number above a limit with as many decimals, at least three, as show that it is above."""
     texts = [number(value, digits) for digits in range(3, 8)]
     return next((text for text in texts if float(text) > limit), texts[-1])
 
 
 def with_interval(value: float, low: float, high: float) -> str:
-    """Write a number and, where it is known, its interval."""
+    """Return a number as text, with its interval if it is known."""
     unknown = math.isnan(value) or math.isnan(low)
     return number(value) + ("" if unknown else f" [{number(low)}, {number(high)}]")
 
 
 def toml(value: object) -> str:
-    """Return text, a truth value, or a list or table of these, as TOML writes it in a line."""
+    """Return text, a truth value, or a list or table of these, as TOML in one line."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml_key(key)} = {toml(own)}" for key, own in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml(entry)}" for key, entry in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def toml_key(name: str) -> str:
-    """Return a name as a key of TOML."""
+    """Return a name as a TOML key."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml(name)
 
 
 def as_number(text: str) -> float | None:
-    """Return the finite number that a text is, or None if it is none."""
+    """Return the finite number in a text, or None."""
     try:
-        found = float(text)
+        parsed = float(text)
     except ValueError:
         return None
-    return found if math.isfinite(found) and "_" not in text else None  # "1_2" is a name
+    return parsed if math.isfinite(parsed) and "_" not in text else None  # "1_2" is a name
 
 
 def share(value: float) -> str:
-    """Return a share in percent, with a decimal where it is close to none or to all."""
+    """Return a share in percent, with a decimal if it is close to none or to all."""
     if math.isnan(value):
         return "–"
     percent = 100 * value
@@ -118,29 +118,29 @@ def share(value: float) -> str:
 
 
 def in_fold(number: int, n_folds: int | None) -> str:
-    """Return how a reason begins that concerns one of several folds; nothing if there is only one."""
+    """Return the start of a reason that concerns one of several folds; empty if there is only one."""
     return f"fold {number + 1} of {n_folds}: " if n_folds is not None and n_folds > 1 else ""
 
 
 def in_any_fold(reason: str) -> str:
-    """Return a reason that begins with :func:`in_fold` without saying which fold it was."""
+    """Return a reason that begins with :func:`in_fold` without the number of the fold."""
     return re.sub(r"^fold \d+ of (\d+): ", r"in one of \1 folds, ", reason)
 
 
 def few(names: Sequence[str], most: int = 6, others: str = "more") -> str:
-    """Return the first of some names, and how many others there are: ``"a, b and 3 more"``."""
+    """Return the first few of some names, and the number of others: ``"a, b and 3 more"``."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} {others}" if len(names) > most else "")
 
 
-def values_in_list(asked: str, there: Collection[str]) -> list[str]:
-    """Return the values of a list "A,B"; those that hold commas themselves are found if they are there."""
-    pieces, known, parts = asked.split(","), set(there), list[str]()
-    longest = 1 + max((own.count(",") for own in known), default=0)
+def values_in_list(text: str, available: Collection[str]) -> list[str]:
+    """Return the values in a list ``"A,B"``; available values are recognized even if they have commas."""
+    pieces, values, parts = text.split(","), set(available), list[str]()
+    longest = 1 + max((value.count(",") for value in values), default=0)
     first = 0
     while first < len(pieces):
         ends = range(min(len(pieces), first + longest), first, -1)
         texts = {end: ",".join(pieces[first:end]).strip() for end in ends}
-        last = next((end for end in ends if texts[end] in known), first + 1)
+        last = next((end for end in ends if texts[end] in values), first + 1)
         parts.append(texts[last])
         first = last
-    return list(dict.fromkeys(part for part in parts if part or part in known))
+    return list(dict.fromkeys(part for part in parts if part or part in values))

@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old one or the new one, never half of one, and figures' formats."""
+"""Writing files atomically, so that a reader sees the old file or the new one, and the formats of figures."""
 
 import json
 import os
@@ -12,20 +12,20 @@ FORMATS = ("png", "pdf", "svg")
 """Every format in which a figure can be written."""
 
 FORMATS_WRITTEN = FORMATS[:1]
-"""Those in which figures are written unless others are asked for."""
+"""Formats of figures by default."""
 
 PACKED = ".xz"
-"""Ending of a file that is kept compressed: ``results.csv.xz`` stands for ``results.csv``."""
+"""Ending of a compressed file: ``results.csv.xz`` stands for ``results.csv``."""
 
 
 def plain_or_packed(path: Path) -> Path:
-    """Return a file, or its compressed form where only that is there."""
+    """Return the path of a file, or of its compressed form if only this exists."""
     packed = path.with_name(path.name + PACKED)
     return packed if packed.is_file() and not path.exists() else path
 
 
 def figure_formats(text: str) -> tuple[str, ...]:
-    """Return the formats that a text names: ``"png,svg"``; a ReportError says that it is none."""
+    """Return the formats that a text names, such as ``"png,svg"``; others are a ReportError."""
     named = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
     if not set(named) <= set(FORMATS):
         raise ReportError(
@@ -38,24 +38,24 @@ def figure_formats(text: str) -> tuple[str, ...]:
 
 
 def require_writable(folder: Path) -> None:
-    """Raise a ReportError unless a folder can be written to, or can be made where it is not there yet."""
-    there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+    """Raise a ReportError unless a folder can be written to, or created."""
+    nearest = folder.absolute()
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return
     raise ReportError(
         f"The folder {folder} cannot be written to",
         expected="a folder, or room for one, with permission to write",
-        got=f"{there} is {'not writable' if there.is_dir() else 'a file'}",
+        got=f"{nearest} is {'not writable' if nearest.is_dir() else 'a file'}",
         remedy="choose another folder with --output",
     )
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
-    """Write a file under a temporary name beside its own, then rename it; return its path.
+    """Write a file under a temporary name in its folder, then rename it; return its path.
 
-    Folders are made as needed. Text is written as UTF-8, line ends as they are.
+    Folders are created as needed. Text is written as UTF-8, line ends as they are.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

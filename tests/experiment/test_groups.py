@@ -35,7 +35,7 @@ from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.describe import _metrics
-from benchmark.runs.finished import read_groups
+from benchmark.runs.finished import read_optional
 from benchmark.runs.gaps import gap_changes
 from benchmark.sections.gaps import section as groups_section
 from benchmark.statistics.cells import Resampling
@@ -255,10 +255,10 @@ def test_sensitive_columns_leave_all_else_as_it_is(protocol: dict[str, Any], tmp
         )
         assert kept.counts[JOINT][0] == ["race", "sex"]
     (tmp_path / "groups.csv").write_text(csv_text(frame), encoding="utf-8")
-    read = read_groups(tmp_path)
+    read = read_optional(tmp_path, "groups")
     assert read is not None
     assert csv_text(read) == csv_text(frame)
-    assert read_groups(tmp_path / "nowhere") is None
+    assert read_optional(tmp_path / "nowhere", "groups") is None
 
 
 def test_mitigating_another_column_changes_who_is_deprived() -> None:

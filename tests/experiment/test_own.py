@@ -28,7 +28,7 @@ from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
-from benchmark.runs.finished import read_groups, read_results, read_run
+from benchmark.runs.finished import read_optional, read_results, read_run
 from benchmark.sections.choices import answer_sentences
 from benchmark.statistics.answer_record import by_level
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
@@ -174,7 +174,7 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
     ):
         assert set(frame["classifier"]) == {OWN, "naive_bayes", "decision_tree"}
         assert (frame[column] == frame["technique"].map(BASELINE)).all()
-    gaps = read_groups(folder)
+    gaps = read_optional(folder, "groups")
     assert gaps is not None
     gaps = gaps[(gaps["group"] == GAP) & (gaps["attribute"] == "sex") & (gaps["metric"] == "accepted")]
     means = gaps.groupby(["technique", "classifier", "beta"])["value"].mean()
@@ -216,7 +216,7 @@ def test_words_name_the_right_one(statistics: RunStatistics) -> None:
         "The baseline of (Zafar 2015 and Accurate|Accurate and Zafar 2015), Zafar 2015 unconstrained, leaves",
         said,
     )
-    scenario = next(own for own in statistics.scenarios if own.own)
+    scenario = next(s for s in statistics.scenarios if s.own_learners)
     assert scenario.heading == "COMPAS (embedded), own learners"
     figure = draw_forest(statistics, scenario, "discrimination")
     drawn = " ".join(" ".join(text.get_text() for text in figure.texts).split())

@@ -30,10 +30,10 @@ from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
 from benchmark.experiment.validate import check_experiment, too_few_repetitions
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.baselines import baselines_of
-from benchmark.runs.finished import read_results, read_run, read_tuning
+from benchmark.runs.finished import read_optional, read_results, read_run
 from benchmark.runs.verdicts import results_answers
 from benchmark.statistics.answers import standings
-from benchmark.statistics.few import repetitions_for
+from benchmark.statistics.repetitions import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
 from tests.helpers.engines import InProcess
@@ -441,7 +441,7 @@ def test_files_do_not_hang_on_the_number_of_workers(
 
 
 def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str], CellResult]) -> None:
-    tuning = read_tuning(folder)
+    tuning = read_optional(folder, "tuning")
     assert tuning is not None
     for row in tuning.itertuples():
         cell = cells[row.beta, row.technique]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from benchmark.runs.finished import read_groups
+from benchmark.runs.finished import read_optional
 from tools.findings import groups
 
 
 def test_a_case_is_counted_by_hand() -> None:
-    every = read_groups(groups.FOLDER)
+    every = read_optional(groups.FOLDER, "groups")
     assert every is not None
     rows = every[
         (every["dataset"] == "adult_sex") & (every["beta"] == 0) & (every["metric"] == "selection_rate")

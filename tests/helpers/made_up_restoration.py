@@ -11,7 +11,7 @@ import pandas as pd
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.metrics.restoration import RESTORATION
 from benchmark.runs.analysis import RunStatistics
-from benchmark.statistics.answers import of_use
+from benchmark.statistics.answers import with_useful
 from benchmark.statistics.cells import SCENARIO, WHERE
 from benchmark.statistics.restoration import (
     ORIGINAL_REMOVED,
@@ -76,7 +76,7 @@ def answered(statistics: RunStatistics) -> RunStatistics:
     told = told[told["metric"] == GOAL_METRICS[RESTORE]]
     distance = told.set_index([*WHERE])["value"]
     before = distance.reindex(pd.MultiIndex.from_frame(told.assign(technique=told["baseline"])[[*WHERE]]))
-    standing = of_use(statistics.standing).set_index([*WHERE])["of_use"]
+    standing = with_useful(statistics.standing).set_index([*WHERE])["useful"]
     nearer = distance.index[distance.to_numpy() < before.to_numpy() - 0.01]
     keys = pd.MultiIndex.from_frame(answers[[*WHERE]])
     good = keys.isin(nearer) & keys.isin(standing.index[standing])

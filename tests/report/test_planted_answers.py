@@ -15,7 +15,6 @@ from markupsafe import escape
 
 from benchmark.cli import main
 from benchmark.experiment import engine
-from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
 from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
@@ -219,11 +218,13 @@ def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple
         description = facts["description"]
         if facts["acting"]:
             assert description == ", ".join(facts["acting"])
-        sentence = escape(bias_sentence(bias, description))
+        sentence = escape(f"Bias {bias!r}: {description}")
         assert f"{sentence} (kind {facts['kind']})." in page
     (dataset,) = read_run(run[0]).manifest.datasets
     described = {bias: facts["description"] for bias, facts in planted.items()}
-    assert dataset.bias_description == "; ".join(bias_sentence(*pair) for pair in described.items())
+    assert dataset.bias_description == "; ".join(
+        f"Bias {bias!r}: {description}" for bias, description in described.items()
+    )
 
 
 def test_summary_and_statistics_have_the_same_intervals(run: tuple[Path, str, str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from benchmark.report.run_console import print_report
-from benchmark.statistics.few import few_words
+from benchmark.statistics.repetitions import few_words
 from tests.helpers.made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
 
 

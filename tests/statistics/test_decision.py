@@ -15,7 +15,7 @@ from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.choices import Criteria
-from benchmark.statistics.few import repetitions_for
+from benchmark.statistics.repetitions import repetitions_for
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from tests.helpers.answers import (
     BASELINE,

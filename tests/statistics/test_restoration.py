@@ -21,7 +21,7 @@ from benchmark.statistics import (
     undo_table,
 )
 from benchmark.statistics.cells import WHERE, Baselines, Resampling
-from benchmark.statistics.decisions import FEW, SHARES
+from benchmark.statistics.decisions import SHARES, TOO_FEW_SPLITS
 from benchmark.statistics.recovery import NOTHING_PLANTED
 from benchmark.statistics.restoration import (
     BY_CHANCE,
@@ -202,7 +202,7 @@ def test_below_ten_people_there_is_no_share_and_below_two_splits_no_interval() -
         "and the biased baseline refuses"
     )
     row = of_metric(table, "given_back", "u")
-    assert (row["value"], row["reason"]) == (0.5, FEW)
+    assert (row["value"], row["reason"]) == (0.5, TOO_FEW_SPLITS)
     assert row[["low", "high"]].isna().all()
     assert list(table.columns) == list(SHARE_COLUMNS)
     assert len(table) == 2 * len(SHARES)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.metrics import GAP
-from benchmark.runs.finished import read_groups
+from benchmark.runs.finished import read_optional
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.writing import plain_or_packed
 from tools.pages import finding, write_all
@@ -31,7 +31,7 @@ ALIKE = 0.01  # share of people with another answer, below which everybody has t
 @cache
 def changes() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return changes of the gap of A, of B, and of both crossed, by case and split."""
-    groups = read_groups(FOLDER)
+    groups = read_optional(FOLDER, "groups")
     assert groups is not None
     assert set(groups["group"]) == {GAP}
     assert set(groups["metric"]) == RATES

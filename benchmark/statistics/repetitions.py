@@ -1,4 +1,4 @@
-"""How little a few repetitions can show, and how many would do."""
+"""How little a few repetitions can show, and how many would be enough."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from scipy.special import stdtrit
 
 from benchmark.statistics.across import ALPHA
 
-FEW = 5
+FEW_REPETITIONS = 5
 """Repetitions, or folds of them, below which hardly any difference can be shown."""
 
 
 def half_width_in_deviations(n: int, n_techniques: int, alpha: float = ALPHA) -> float:
-    """Return half the width of the interval that decides on each of some techniques.
+    """Return half the width of each technique's simultaneous interval, in standard deviations.
 
-    In standard deviations of the improvements over ``n`` independent repetitions, at least 2: a difference
-    is shown only if it is larger than that by the margin (:func:`~benchmark.statistics.answers.judged`).
-    Repetitions that overlap have wider ones.
+    The deviations are of improvements over ``n`` independent repetitions, at least 2. A difference shows only
+    if it is larger by the margin (:func:`~benchmark.statistics.answers.judged`). Repetitions that overlap
+    have wider intervals.
     """
     return float(stdtrit(n - 1, 1 - alpha / (2 * max(n_techniques, 1))) / math.sqrt(n))
 
@@ -31,7 +31,7 @@ def repetitions_for(n_techniques: int, alpha: float = ALPHA) -> int:
 
 
 def few_words(n: int, n_techniques: int) -> str:
-    """Say of a number of repetitions that hardly any difference can be shown, and how many would do."""
+    """Return sentences on how little a number of repetitions can show, and how many would be enough."""
     needed = repetitions_for(n_techniques)
     if n < 2:
         return (
