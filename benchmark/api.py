@@ -37,7 +37,7 @@ from benchmark.experiment.plan import (
 )
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
-from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
+from benchmark.experiment.sample_files import SampleSource, draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import foreseen
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
@@ -423,7 +423,7 @@ def sample(
         acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
         bias = Bias((CptBias(edits=acting),))
     planted = load_bias(bias) if isinstance(bias, str) else bias
-    origin = Origin.find(card, Sources(data_dir, offline), real=train == "data")
+    origin = SampleSource.find(card, Sources(data_dir, offline), real=train == "data")
     sample, *_ = draw_sample(card, origin, bias=planted, beta=beta, rows=rows, seed=seed)
     frame = sample.table.to_frame()
     frame.attrs.update(card.roles)
