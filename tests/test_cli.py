@@ -329,7 +329,7 @@ def test_a_run_is_compared_with_what_was_published(
     assert (compared["difference"].abs() < 0.1).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "run"
     words = ["run", "--datasets", "compas_leaky", "--techniques", "none", "drop_sensitive", "reweighing"]
