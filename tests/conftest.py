@@ -27,6 +27,10 @@ pd.set_option("mode.string_storage", "python")
 
 # The built documentation site, and a browser: what they take is taken by any test that uses them.
 SLOW_FIXTURES = {"site": "nightly", "visit": "slow"}
+LONG = (
+    "test_readme.py",
+    "test_end_to_end.py",
+)  # their tests take longest, one after another
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
@@ -42,9 +46,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("nightly"):
             item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    # The site takes longest to make: it is begun first.
+    # What takes longest is begun first: the site, then the commands of the pages.
     site = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: (item.path not in site, item.path not in slow))
+    items.sort(key=lambda item: (item.path not in site, item.path.name not in LONG, item.path not in slow))
 
 
 def pytest_collection_finish() -> None:

@@ -35,7 +35,7 @@ class BorderlineBias(BiasKind):
     needs_boundary = True
 
     rate: Rate = Rate("beta")  # probability at the boundary that a favorable label becomes unfavorable
-    group: Group = DEPRIVED  # whose labels are turned
+    group: Group = DEPRIVED  # the people whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the rate times the nearness for the group's favorable labels."""

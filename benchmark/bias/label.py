@@ -21,7 +21,7 @@ class LabelBias(BiasKind):
 
     rate: Rate = Rate("beta")  # probability that a favorable label becomes unfavorable
     rate_unfavorable: Rate = Rate(0)  # probability that an unfavorable label becomes favorable
-    group: Group = DEPRIVED  # whose labels are turned
+    group: Group = DEPRIVED  # the people whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return both rates for the group's rows."""

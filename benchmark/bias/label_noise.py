@@ -17,7 +17,7 @@ class LabelNoise(BiasKind):
 
     # Probability that a label is turned; at one half labels carry no information.
     rate: Rate = Rate("0.5 * beta")
-    group: Group = ALL  # whose labels are turned
+    group: Group = ALL  # the people whose labels are turned
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return one rate for both labels of the group's rows."""

@@ -17,7 +17,7 @@ class MaliciousSelection(BiasKind):
     acts_beyond_group = True
 
     rate: Rate = Rate("beta")  # probability that such a row is left out
-    group: Group = DEPRIVED  # whose favorable rows are left out
+    group: Group = DEPRIVED  # the people whose favorable rows are left out
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return one rate, for favorable rows of the group and unfavorable ones of the others."""

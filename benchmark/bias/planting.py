@@ -335,12 +335,12 @@ def _rows_of(schema: Schema, names: Sequence[str], codes: np.ndarray) -> Rows:
 def _joined(parts: Sequence[Rows]) -> Rows:
     """Return rows that were drawn one part after another as one; parts of a network have no score."""
     starts = np.cumsum([0, *(len(part.before) for part in parts[:-1])])
-    kept = np.concatenate([part.kept + start for part, start in zip(parts, starts, strict=True)])
+    positions = np.concatenate([part.kept + start for part, start in zip(parts, starts, strict=True)])
     table, before = (
         Table(tables[0].schema, np.concatenate([table.codes for table in tables]))
         for tables in ([part.table for part in parts], [part.before for part in parts])
     )
-    return Rows(table, before, kept)
+    return Rows(table, before, positions)
 
 
 def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.Generator) -> Rows:

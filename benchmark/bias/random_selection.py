@@ -19,7 +19,7 @@ class RandomSelection(BiasKind):
     version = "1"
 
     rate: Rate = Rate("0.95 * beta")  # probability that a row is left out
-    group: Group = DEPRIVED  # whose rows are left out
+    group: Group = DEPRIVED  # the people whose rows are left out
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return one rate for both labels of the group's rows."""

@@ -27,7 +27,7 @@ class ScoreBias(BiasKind):
 
     shift: Level = Level("beta")  # decrease of the number, in halves of its range
     noise: Level = Level(0)  # standard deviation of normal noise, of all rows, in halves of the range
-    group: Group = DEPRIVED  # whose number is lowered
+    group: Group = DEPRIVED  # the people whose number is lowered
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless there is a number behind the label."""

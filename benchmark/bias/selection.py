@@ -20,7 +20,7 @@ class SelectionBias(BiasKind):
     version = "1"
 
     rate: Rate = Rate("beta")  # probability that a favorable row is left out
-    group: Group = DEPRIVED  # whose rows are left out
+    group: Group = DEPRIVED  # the people whose rows are left out
 
     def chances(self, rows: Rows, beta: float) -> Chances:
         """Return the rate for favorable rows of the group."""

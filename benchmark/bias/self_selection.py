@@ -32,7 +32,7 @@ class SelfSelection(BiasKind):
     missing: Literal["low", "high"] = "low"  # the end of the range that is left out: "low" or "high"
     power: Annotated[float, Field(gt=0, le=100)] = 2.0  # the exponent p, above 0
     rate: Rate = Rate("beta")  # probability at the end of the range
-    group: Group = DEPRIVED  # whose rows are left out
+    group: Group = DEPRIVED  # the people whose rows are left out
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is an ordered one, or there is a score."""
