@@ -37,7 +37,7 @@ from benchmark.experiment.plan import (
 )
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
-from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
+from benchmark.experiment.sample_files import SampleSource, draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import foreseen
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
@@ -222,10 +222,9 @@ def run(
                         say=say,
                     )
                 except KeyboardInterrupt:
-                    so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
-                    raise KeyboardInterrupt(
-                        f"interrupted; {so_far}, and the same command continues"
-                    ) from None
+                    stored = f"{pace.done:,} of {pace.planned:,} cells are stored"
+                    text = f"interrupted; {stored}, and the same command continues"
+                    raise KeyboardInterrupt(text) from None
         if shard is not None:
             write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)
@@ -423,7 +422,7 @@ def sample(
         acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
         bias = Bias((CptBias(edits=acting),))
     planted = load_bias(bias) if isinstance(bias, str) else bias
-    origin = Origin.find(card, Sources(data_dir, offline), real=train == "data")
+    origin = SampleSource.find(card, Sources(data_dir, offline), real=train == "data")
     sample, *_ = draw_sample(card, origin, bias=planted, beta=beta, rows=rows, seed=seed)
     frame = sample.table.to_frame()
     frame.attrs.update(card.roles)

@@ -15,14 +15,14 @@ import pandas as pd
 from benchmark.api import Run, run
 from benchmark.data.card import Card
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
+from benchmark.data.draft import MIN_COUNT, FileOptions, as_option, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
 from benchmark.data.table import Table
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.first_file import first_experiment, reachable_doses
-from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, Asked
+from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, QuickOptions
 from benchmark.render.console import section_lines
 from benchmark.sections import Surface, sections_of
 from benchmark.text.terminal import say as print_line
@@ -125,10 +125,7 @@ def quick(
 
     Examples
     --------
-    >>> import benchmark
-    >>> benchmark.quick(  # doctest: +SKIP
-    ...     frame, label="repaid", favorable="yes", sensitive="gender", deprived="f"
-    ... )
+    >>> quick(frame, label="repaid", favorable="yes", sensitive="gender")  # doctest: +SKIP
     """
     from rich.console import Console
 
@@ -137,20 +134,20 @@ def quick(
     try:
         return first_look(
             data,
-            Wish(
+            FileOptions(
                 label,
-                as_wish(favorable),
+                as_option(favorable),
                 sensitive,
-                as_wish(deprived),
+                as_option(deprived),
                 min_count,
-                unfavorable=as_wish(unfavorable),
-                favored=as_wish(favored),
-                missing=as_wish(missing),
-                thousands=as_wish(thousands),
-                decimals=as_wish(decimals),
+                unfavorable=as_option(unfavorable),
+                favored=as_option(favored),
+                missing=as_option(missing),
+                thousands=as_option(thousands),
+                decimals=as_option(decimals),
                 max_mb=max_mb,
             ),
-            Asked(
+            QuickOptions(
                 bias,
                 None if doses is None else tuple(doses),
                 None if betas is None else tuple(betas),
@@ -177,8 +174,8 @@ def quick(
 
 def first_look(
     data: pd.DataFrame | str | Path,
-    wish: Wish,
-    options: Asked,
+    wish: FileOptions,
+    options: QuickOptions,
     *,
     output: str | Path | None,
     workers: int | None,
@@ -211,7 +208,7 @@ def first_look(
     card = card_text(drafted, file, wish.min_count, DATASET)
     schema = Card.model_validate(tomllib.loads(card)).schema()
     experiment = first_experiment(options, name, f"{name}, a first look", schema, drafted.n_rows, rates)
-    columns_read = drafted.kept
+    columns_read = drafted.columns_read
     rows = Table(schema, np.column_stack([columns_read[name].codes for name in schema.names]))
     reachable_doses(options, rows)
     for note in experiment.notes:

@@ -211,6 +211,7 @@ def test_frames_comparison_figures_and_report(here: Path) -> None:
         opened.compare("massage")
 
 
+@pytest.mark.nightly
 def test_figures_of_the_run_itself_are_those_that_the_run_wrote(here: Path) -> None:
     run(figures=True)
     opened = benchmark.open_run("out")

@@ -126,6 +126,7 @@ def test_on_a_terminal_the_guide_asks(
     assert audit("--guide") == 130
 
 
+@pytest.mark.nightly
 @pytest.mark.oracle
 def test_compas_end_to_end(oracle_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = oracle_dir / "metrics" / "compas_input.csv.gz"

@@ -329,7 +329,7 @@ def test_a_run_is_compared_with_what_was_published(
     assert (compared["difference"].abs() < 0.1).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "run"
     words = ["run", "--datasets", "compas_leaky", "--techniques", "none", "drop_sensitive", "reweighing"]
@@ -380,7 +380,7 @@ def test_a_technique_is_checked_and_a_fit_of_it_measured(capsys: pytest.CaptureF
     assert first.startswith("repair (level=0.5, repair_label=True, ")
     assert last == "keeps the rules: repair"
     assert "  passed          names irrelevant" in lines
-    assert "  not applicable  row order irrelevant: it is randomised" in lines
+    assert "  not applicable  row order irrelevant: it is randomized" in lines
     assert re.search(r"fit on 50,000 rows × 12 columns: \d+\.\d\d s", lines[-1])
 
 

@@ -530,6 +530,7 @@ def test_an_own_card_of_a_shipped_name_never_gets_the_shipped_network(
     assert "neither real data nor an embedded network" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("in_this_process")
 def test_the_folder_shows_one_run_at_a_time_and_the_store_keeps_both(own: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -23,7 +23,7 @@ from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentErr
 from benchmark.experiment import first_file
 from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.quick_defaults import Asked
+from benchmark.experiment.quick_defaults import QuickOptions
 from benchmark.statistics import hidden_bias
 from tests.helpers.hidden import write_made_up_table
 from tests.helpers.made_up_files import write
@@ -78,7 +78,7 @@ def test_what_is_missing_is_proposed_in_a_terminal_and_else_one_sentence(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try two techniques only."""
-    monkeypatch.setattr(first_file, "TECHNIQUES", ("none", "drop_sensitive"))
+    monkeypatch.setattr(first_file.defaults, "TECHNIQUES", ("none", "drop_sensitive"))
 
 
 @pytest.mark.slow  # compiles, trains and writes a whole report
@@ -204,10 +204,10 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
     ("asked", "words"),
     [
         ({"betas": [20]}, r"0\.2 for 20 %"),
-        ({"betas": [0]}, "No bias is asked for.*name one with 'betas'"),
-        ({"doses": [0]}, "No bias is asked for.*name one with 'doses'"),
+        ({"betas": [0]}, "All levels of bias are 0.*name one with 'betas'"),
+        ({"doses": [0]}, "All levels of bias are 0.*name one with 'doses'"),
         ({"doses": [5]}, r"0\.05 for 5 %"),
-        ({"doses": [0.1], "betas": [0.1]}, "both asked for.*with 'doses'.*with 'betas'"),
+        ({"doses": [0.1], "betas": [0.1]}, "both given.*with 'doses'.*with 'betas'"),
         ({"doses": [0.8, 0.9]}, r"No dose can be reached.*at most 0\.\d+.*'doses'.*'betas'"),
         ({"bias": "label_noise"}, r"Doses cannot be solved.*in place of doses: 'betas'"),
         ({"true_rate": {"f": 0.4}}, "No outside rate is given for the favored group.*'true_rate'"),
@@ -221,7 +221,7 @@ def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
         ({"repetitions": 1}, "2 or more.*correct 'repetitions'"),
         ({"seed": -1}, "correct 'seed'"),
         ({"sensitive": "repaid"}, "name another 'sensitive'"),
-        ({"favorable": None}, "name it with 'favorable'"),
+        ({"favorable": None}, "for people with 'favorable'"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_the_words_of_python_and_nothing_is_written(
@@ -245,11 +245,11 @@ def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str
         assert main(["quick", "my loans.csv", *ROLES, "--true-rate", rates]) == 2
         assert words in capsys.readouterr().err
     assert main(["quick", "my loans.csv", *ROLES, "--doses", "0.05", "--betas", "0.1"]) == 2
-    assert "leave one of the two out" in capsys.readouterr().err
+    assert "leave out one of the two" in capsys.readouterr().err
 
 
 def test_nobody_guesses_what_is_good_for_people() -> None:
-    with pytest.raises(DataError, match="Nobody says which value of 'repaid' is good"):
+    with pytest.raises(DataError, match="The favorable value of 'repaid' is not named"):
         benchmark.quick(loans(), label="repaid", sensitive="gender", output="out", progress=False)
 
 
@@ -261,7 +261,7 @@ def _schema(n_columns: int) -> Schema:
 
 def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> tuple[Experiment, tuple[str, ...]]:
     """Return the experiment on so many rows and columns, read from its file, and its notes."""
-    made = first_experiment(Asked(**asked), "a", 'a "quoted" title', _schema(n_columns), n_rows)
+    made = first_experiment(QuickOptions(**asked), "a", 'a "quoted" title', _schema(n_columns), n_rows)
     Path("card.toml").write_text("")
     Path("experiment.toml").write_text(made.text, encoding="utf-8")
     return load_experiment("experiment.toml"), made.notes
@@ -298,7 +298,7 @@ def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
 
 def test_outside_rates_stand_in_the_file_and_change_no_cell() -> None:
     rates = {"deprived": 0.4, "favored": 0.42}
-    made = first_experiment(Asked(), "a", "b", _schema(3), 200, rates)
+    made = first_experiment(QuickOptions(), "a", "b", _schema(3), 200, rates)
     Path("card.toml").write_text("")
     Path("experiment.toml").write_text(made.text, encoding="utf-8")
     (dataset,) = load_experiment("experiment.toml").datasets
@@ -318,13 +318,13 @@ def _labelled(deprived: int, favored: int) -> Table:
 
 
 def test_doses_are_solved_on_all_rows_and_what_cannot_be_reached_is_said() -> None:
-    near, far = reachable_doses(Asked(), _labelled(7, 60))
+    near, far = reachable_doses(QuickOptions(), _labelled(7, 60))
     assert near.beta == pytest.approx(0.05 / 0.07)
     assert (far.beta, far.gap) == (None, pytest.approx(0.07))
     with pytest.raises(BiasError, match=r"No dose can be reached.*at most 0\.03.*--doses.*--betas"):
-        reachable_doses(Asked(), _labelled(3, 60))
-    assert reachable_doses(Asked(betas=(0.3,)), _labelled(3, 60)) == ()
-    (edited,) = reachable_doses(Asked(bias="cpt", doses=(0.1,)), _labelled(40, 60))
+        reachable_doses(QuickOptions(), _labelled(3, 60))
+    assert reachable_doses(QuickOptions(betas=(0.3,)), _labelled(3, 60)) == ()
+    (edited,) = reachable_doses(QuickOptions(bias="cpt", doses=(0.1,)), _labelled(40, 60))
     assert edited.beta == pytest.approx(0.25)
 
 
@@ -345,7 +345,7 @@ def test_in_a_terminal_what_the_file_leaves_open_is_asked(
     command = ["new-dataset", "sens9.csv", "--label", "y", "--favorable", "1", "--sensitive", "sex"]
     assert main([*command, "--deprived", "2"]) == 2
     error = capsys.readouterr().err
-    assert "'9' (50 rows) of 'sex' may mean that nobody knows it" in error
+    assert "'9' (50 rows) of 'sex' may mean unknown; otherwise it would be" in error
     assert "type --missing sex=9 (" in error
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -353,7 +353,7 @@ def test_in_a_terminal_what_the_file_leaves_open_is_asked(
     monkeypatch.setattr(Console, "input", lambda *_, **__: next(answers))
     assert main([*command, "--deprived", "2"]) == 0
     shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
-    assert "1: Nobody knows it, so these rows are left out. (--missing sex=9)" in shown
+    assert "1: It is unknown, so these rows are left out. (--missing sex=9)" in shown
     assert "2: It is a value like the others. (--favored 1,9)" in shown
     assert "To avoid the questions next time, type: --missing sex=9" in shown
     assert load_card("sens9.toml").filter["sex"] == ("1", "2")

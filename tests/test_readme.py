@@ -86,7 +86,10 @@ def file_of(block: Block) -> str:
 
 def small(text: str) -> str:
     """Return a block in which runs are small, without what .ci/run does elsewhere or takes minutes."""
-    lines = text.replace("--repetitions 5 ", "--lite ").splitlines(keepends=True)
+    text = text.replace("--repetitions 5 ", "--lite ").replace(
+        "betabench quick ", "betabench quick --repetitions 2 "
+    )
+    lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith(BY_NIGHT))
 
 

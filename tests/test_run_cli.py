@@ -318,7 +318,7 @@ def test_a_card_of_ones_own_is_a_dataset_by_its_path(here: Path, capsys: pytest.
     assert run("first", "--datasets", "own/mine.toml") == 2
     assert "There is no dataset file 'own/mine.toml'" in capsys.readouterr().err
     assert run("first", "--datasets", "mine") == 2
-    assert "named by the path of its file, which ends in .toml" in capsys.readouterr().err
+    assert "by the path of its file, which ends in .toml" in capsys.readouterr().err
     Path("own").mkdir()
     for name in ("mine", "compas"):
         shutil.copy(ROOT / "datasets" / "student_por.toml", f"own/{name}.toml")

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchmark.data.doubts import DoubtError
-    from benchmark.data.draft import Wish
-
+    from benchmark.data.draft import FileOptions
 
 HELP = "draft the card of a CSV file, with a comment on each choice, for you to correct"
 EXAMPLE = "betabench new-dataset loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
@@ -93,12 +92,14 @@ def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) ->
     return answer.typed
 
 
-def wish_of(options: argparse.Namespace) -> Wish:
-    """Return the options on reading a file as a wish for its draft."""
-    from benchmark.data.draft import Wish
+def wish_of(options: argparse.Namespace) -> FileOptions:
+    """Return the options on reading a file."""
+    from benchmark.data.draft import FileOptions
 
     values = {name: getattr(options, name) for name in _WISHED}
-    return Wish(**{name: value for name, value in values.items() if value is not None or name in _NEEDED})
+    return FileOptions(
+        **{name: value for name, value in values.items() if value is not None or name in _NEEDED}
+    )
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -86,7 +86,7 @@ def execute(options: argparse.Namespace) -> int:
 
         from benchmark.cli.new_dataset import asking, require_roles, wish_of
         from benchmark.data.true_rates import parse_rates
-        from benchmark.experiment.quick_defaults import Asked
+        from benchmark.experiment.quick_defaults import QuickOptions
         from benchmark.first_look import first_look
         from benchmark.text.terminal import say
         from benchmark.text.writing import figure_formats
@@ -94,7 +94,7 @@ def execute(options: argparse.Namespace) -> int:
         console = Console(emoji=False)
         if not require_roles(options, console):
             return EXIT_USAGE
-        planned = Asked(
+        planned = QuickOptions(
             options.bias,
             None if options.doses is None else tuple(options.doses),
             None if options.betas is None else tuple(options.betas),

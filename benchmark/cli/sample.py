@@ -34,7 +34,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.bias.cpt import CptBias
     from benchmark.data.card import load_card
     from benchmark.experiment.plan import default_edits, load_bias
-    from benchmark.experiment.sample_files import Origin, parse_edit, write_sample
+    from benchmark.experiment.sample_files import SampleSource, parse_edit, write_sample
 
     card = load_card(options.dataset)
     if options.bias is not None:
@@ -42,7 +42,7 @@ def execute(options: argparse.Namespace) -> int:
     else:
         edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
         bias = Bias((CptBias(edits=edits),))
-    origin = Origin.find(card, sources_of(options), real=options.train == "data")
+    origin = SampleSource.find(card, sources_of(options), real=options.train == "data")
     drawn: Any = {"bias": bias, "beta": options.beta, "rows": options.rows, "seed": options.seed}
     facts = write_sample(options.out, card, origin, **drawn)
     print(f"{facts['rows']:,} rows written to {options.out}, their description to {facts['sidecar']}")

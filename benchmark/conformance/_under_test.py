@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,12 @@ _TOLERANCE = 1e-6
 # that are the same row by row under the first seeds need no more of them.
 _SEEDS, _SEEDS_IF_ALIKE = 50, 3
 SHARE_TOLERANCE = 0.05
+
+AnswerPairs: TypeAlias = Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+"""Pairs of answers to two questions about the same rows, one pair for each seed."""
+
+_Change: TypeAlias = Callable[[Table], Table]
+_Question: TypeAlias = Callable[[Adjustment], NDArray[np.bool_]]
 
 
 class NonconformityError(TechniqueError):
@@ -109,6 +115,67 @@ class TechniqueUnderTest:
             raise NotApplicableError("it does not prepare data")
         return self.technique.prepare(example_table(), self.tools())
 
+    def demand_fixed(self) -> None:
+        if self.technique.randomised:
+            raise NotApplicableError("it is randomized")
+
+    def demand_repeatable(self) -> None:
+        if self.answers().differences(self.answers()):
+            raise NotApplicableError("it gives the same rows another answer each time")
+
+    def difference(self, first: tuple[Table, Table], second: tuple[Table, Table]) -> float:
+        """Return the share of the result that differs between two pairs of training and test rows.
+
+        The result is prepared data, or predictions. Predictions with scores of 1/2, but for rounding, do not
+        differ.
+        """
+        if isinstance(self.technique, PreProcessing):
+            prepared = [self.technique.prepare(train, self.tools()) for train, _ in (first, second)]
+            return _data(prepared[0], first[1]).distance(_data(prepared[1], second[1]))
+        fits = [self.fit(train) for train, _ in (first, second)]
+        differ = fits[0].predict(first[1]) != fits[1].predict(second[1])
+        if differ.any() and fits[0].predict_score is not None:
+            differ &= np.abs(fits[0].predict_score(first[1]) - 0.5) > _TOLERANCE
+        return float(np.mean(differ))
+
+    def effect_of(self, change: _Change, before: _Change = lambda table: table) -> float:
+        """Return the share of the result that a change of the tables changes, unless chance decides.
+
+        For post-processing it is the largest change of a group's share of favorable answers; 0 if chance
+        explains it.
+        """
+        if isinstance(self.technique, PostProcessing):
+            rows, held_out = scored(before(example_table(400, seed=8))), before(example_table())
+            changed = Scored(change(rows.table).hide_label(), rows.score)
+            questions = (lambda adjust: adjust(rows), lambda adjust: adjust(changed))
+            pairs = self.adjusted(*questions, held_out=held_out, change=change)
+            largest = share_difference(pairs, rows.table.codes[:, rows.table.schema.sensitive_index])
+            return largest if largest > SHARE_TOLERANCE else 0.0
+        self.demand_fixed()
+        train, test = map(before, train_and_test())
+        return self.difference((train, test), (change(train), change(test)))
+
+    def adjusted(
+        self,
+        first: _Question,
+        second: _Question,
+        held_out: Table | None = None,
+        change: _Change | None = None,
+    ) -> AnswerPairs:
+        """Yield the answers of an adjustment to two questions, for each seed.
+
+        With a ``change``, the second adjustment is learned from changed held-out rows with the same scores.
+        """
+        held_out = example_table() if held_out is None else held_out
+        score, technique = made_up_scores(held_out), self.technique
+        assert isinstance(technique, PostProcessing)
+        for i in range(_SEEDS):
+            seeded = replace(self, seed=self.seed + i)
+            adjust = changed = technique._adjust(Scored(held_out, score), seeded.tools())
+            if change is not None:
+                changed = technique._adjust(Scored(change(held_out), score), seeded.tools())
+            yield first(adjust), second(changed)
+
 
 @dataclass(frozen=True)
 class _Trial:
@@ -177,82 +244,6 @@ class Answers:
         if self.data is not None and other.data is not None:
             differences.extend(self.data.differences(other.data))
         return ", ".join(differences)
-
-
-def demand_fixed(tested: TechniqueUnderTest) -> None:
-    if tested.technique.randomised:
-        raise NotApplicableError("it is randomized")
-
-
-def demand_repeatable(tested: TechniqueUnderTest) -> None:
-    if tested.answers().differences(tested.answers()):
-        raise NotApplicableError("it gives the same rows another answer each time")
-
-
-def difference(tested: TechniqueUnderTest, first: tuple[Table, Table], second: tuple[Table, Table]) -> float:
-    """Return the share of the result that differs between two pairs of training and test rows.
-
-    The result is prepared data, or predictions. A prediction does not differ if its score is 1/2 to within
-    rounding.
-    """
-    if isinstance(tested.technique, PreProcessing):
-        prepared = [tested.technique.prepare(train, tested.tools()) for train, _ in (first, second)]
-        return _data(prepared[0], first[1]).distance(_data(prepared[1], second[1]))
-    fits = [tested.fit(train) for train, _ in (first, second)]
-    differ = fits[0].predict(first[1]) != fits[1].predict(second[1])
-    if differ.any() and fits[0].predict_score is not None:
-        differ &= np.abs(fits[0].predict_score(first[1]) - 0.5) > _TOLERANCE
-    return float(np.mean(differ))
-
-
-def effect_of(
-    tested: TechniqueUnderTest,
-    change: Callable[[Table], Table],
-    before: Callable[[Table], Table] = lambda table: table,
-) -> float:
-    """Return the share of the result that a change of the tables changes, unless chance decides.
-
-    For post-processing it is the largest change of a group's share of favorable answers; 0 if chance explains
-    it.
-    """
-    if isinstance(tested.technique, PostProcessing):
-        rows = scored(before(example_table(400, seed=8)))
-        changed = Scored(change(rows.table).hide_label(), rows.score)
-        questions = (lambda adjust: adjust(rows), lambda adjust: adjust(changed))
-        held_out = before(example_table())
-        pairs = adjusted(tested, tested.technique, *questions, held_out=held_out, change=change)
-        largest = share_difference(pairs, rows.table.codes[:, rows.table.schema.sensitive_index])
-        return largest if largest > SHARE_TOLERANCE else 0.0
-    demand_fixed(tested)
-    train, test = map(before, train_and_test())
-    return difference(tested, (train, test), (change(train), change(test)))
-
-
-AnswerPairs = Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
-"""Pairs of answers to two questions about the same rows, one pair for each seed."""
-
-
-def adjusted(
-    tested: TechniqueUnderTest,
-    technique: PostProcessing,
-    first: Callable[[Adjustment], NDArray[np.bool_]],
-    second: Callable[[Adjustment], NDArray[np.bool_]],
-    *,
-    held_out: Table | None = None,
-    change: Callable[[Table], Table] | None = None,
-) -> AnswerPairs:
-    """Yield the answers of an adjustment to two questions, for each seed.
-
-    With a ``change``, the second adjustment is learned from changed held-out rows with the same scores.
-    """
-    held_out = example_table() if held_out is None else held_out
-    score = made_up_scores(held_out)
-    for i in range(_SEEDS):
-        seeded = replace(tested, seed=tested.seed + i)
-        adjust = changed = technique._adjust(Scored(held_out, score), seeded.tools())
-        if change is not None:
-            changed = technique._adjust(Scored(change(held_out), score), seeded.tools())
-        yield first(adjust), second(changed)
 
 
 def predicted_in_parts(predictor: Predictor, rows: Table, part: NDArray[np.bool_]) -> AnswerPairs:

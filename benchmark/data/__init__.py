@@ -1,7 +1,7 @@
 """From a dataset card to a verified, coded table with roles.
 
-Tables are here; cards are in :mod:`benchmark.data.card` and files in :mod:`benchmark.data.load`, because who
-needs a table only, as every technique does, need not wait for what checks a card.
+Tables are imported here. Cards are in :mod:`benchmark.data.card` and files in :mod:`benchmark.data.load`, so
+that techniques, which need tables only, do not wait for the checks of cards.
 """
 
 from benchmark.data.table import Column, FeatureSchema, Schema, Table

@@ -1,4 +1,4 @@
-"""How much a column of an unknown file tells of the label and of the group."""
+"""Association of a column of an unknown file with the label and with the group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmark.data.sniff import RawColumn
 
 
 def finely(column: RawColumn) -> NDArray[np.intp]:
-    """Return codes of a column that lose less than its states: up to 50 bins of a number, or its values."""
+    """Return finer codes of a column than its states: up to 50 bins of numbers, or the values."""
     numbers = column.numbers[column.rows]
     if np.isnan(numbers).mean() > 0.5:
         return column.rows
@@ -24,13 +24,12 @@ def finely(column: RawColumn) -> NDArray[np.intp]:
 
 def _table(codes: NDArray[Any], of: NDArray[np.bool_]) -> NDArray[np.float64]:
     _, inverse = np.unique(codes, return_inverse=True)
-    return np.array(
-        [np.bincount(inverse[of == side], minlength=inverse.max() + 1) for side in (False, True)], float
-    )
+    n_codes = inverse.max() + 1
+    return np.array([np.bincount(inverse[of == side], minlength=n_codes) for side in (False, True)], float)
 
 
 def told_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
-    """Return the share of the label's information that codes hold, less what chance alone gives."""
+    """Return the share of the label's information that codes hold, less the share expected by chance."""
     table = _table(codes, y)
     n = table.sum()
 
@@ -43,13 +42,13 @@ def told_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
 
 
 def right_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
-    """Return the share of the labels that codes alone tell."""
+    """Return the share of labels that codes alone predict."""
     table = _table(codes, y)
     return float(table.max(0).sum() / table.sum())
 
 
 def giving_away(codes: NDArray[Any], names: Sequence[str], y: NDArray[np.bool_]) -> str:
-    """Return the most frequent state, if any, of which nearly all rows have the same label."""
+    """Return the most frequent state whose rows nearly all have one label, or an empty text."""
     table = _table(codes, y)
     n, states = table.sum(0), [names[code] for code in np.unique(codes)]
     common = table.sum(1).max() / table.sum()
@@ -58,7 +57,7 @@ def giving_away(codes: NDArray[Any], names: Sequence[str], y: NDArray[np.bool_])
 
 
 def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
-    """Return Cramér's V of a column and a group, less what chance alone gives."""
+    """Return Cramér's V of a column and a group, less the value expected by chance."""
     table = _table(codes, member)
     n = table.sum()
     expected = np.outer(table.sum(1), table.sum(0)) / n

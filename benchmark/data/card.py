@@ -1,9 +1,9 @@
 """Dataset cards: every fact about a dataset, in one TOML file.
 
-A card says where the source files are, how to read them, which columns become which states, and which roles
-the columns play. All states are declared, so the schema needs no data. :class:`Card` describes every field,
-:mod:`benchmark.data.card_parts` those of its tables; the files in ``datasets/`` are examples, and
-``docs/adding/dataset.md`` makes a card of one's own.
+A card says where the source files are, how to read them, which states the columns have, and which roles they
+play. All states are declared, so the schema needs no data. :class:`Card` describes every field, and
+:mod:`benchmark.data.card_parts` the fields of its tables. The files in ``datasets/`` are examples;
+``docs/adding/dataset.md`` shows how to write a card.
 """
 
 import graphlib
@@ -61,7 +61,7 @@ from benchmark.declarations import (
 from benchmark.errors import CardError, UnknownNameError
 
 JUDGED = "judged"
-"""What the judged label is called where columns are named: in messages, and in changes of columns."""
+"""Name of the judged label in messages and in changes of columns."""
 
 
 class Card(CardTable):
@@ -69,40 +69,39 @@ class Card(CardTable):
 
     name: Slug  # short name: lower-case letters, digits and underscores
     title: Line  # name for readers
-    # description, homepage, licence, citation, bibtex: What the data are, where they are described, under
-    # which terms they may be used, whom to cite.
+    # description, homepage, licence, citation, bibtex: What the data are, where they are described, the terms
+    # of use, and whom to cite.
     description: str = ""
     homepage: str = ""
     licence: str = ""
     citation: str = ""
     bibtex: str = ""
-    # Known problems of the data, one sentence or two each.
+    # Known problems of the data, one or two sentences each.
     known_problems: Annotated[tuple[Line, ...], Field(strict=False)] = ()
     warning: Line | None = None  # printed with every table that shows the dataset
     rows: PositiveInt | None = None  # rows after ``filter`` and ``exclude``; another number is an error
-    # Rules across fields look at fields above their own, so the order of these lines matters.
+    # A rule sees only the fields above its own, so the order of these lines matters.
     source: Source  # files and format
     # The columns to keep, label included, in order; the key is the column's name in this program.
     columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
-    missing: MissingEntry | None = None  # the state of missing values in all columns that may lack them
+    missing: MissingEntry | None = None  # the state of missing values, in all columns that may have some
     dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()  # the columns left out, and why
-    # Rows to keep: for a column of the file, the raw values wanted.
+    # Rows to keep: raw values by column of the file.
     filter: Annotated[dict[Text, Texts], AfterValidator(require_in_file)] = Field(default_factory=dict)
-    # Rows to leave out: for a column of the file, the raw values not wanted.
+    # Rows to leave out: raw values by column of the file.
     exclude: Annotated[dict[Text, RawValues], AfterValidator(require_in_file)] = Field(default_factory=dict)
-    # label, favorable_label: Outcome column (two states), and the state that is good for the individual.
+    # label, favorable_label: Outcome column (two states), and its state that is good for people.
     label: Text
     favorable_label: Text
-    # Sensitive column. A list of several in a file names the first, and all of them as ``sensitive``.
+    # Sensitive column. A list in a file names the first one here, and all of them as ``sensitive``.
     sensitive_feature: Text
-    # The state whose members are deprived (AIF360 says *unprivileged*), or several states. A table names a
-    # state, or several, for each of several columns, the sensitive one among them: the deprived group is
-    # their intersection.
+    # The state, or states, whose members are deprived (AIF360: *unprivileged*). A table gives such states for
+    # several columns, the sensitive one included: the deprived group is their intersection.
     deprived_group: DeprivedGroup
-    # Sensitive columns by whose groups, and by whose intersections, ``groups.csv`` tells all results apart.
+    # Sensitive columns whose groups, and their intersections, have results of their own in ``groups.csv``.
     sensitive: Annotated[tuple[Text, ...], Field(strict=False), AfterValidator(require_distinct)] = ()
     score: ScoreColumn | None = None  # the number behind the label
-    judged: JudgedLabel | None = None  # the label as people judged it, with judges and persons
+    judged: JudgedLabel | None = None  # the label that people gave, with judges and persons
     # required_edges, forbidden_edges: Edges (parent, child) that the network must or must not have.
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
@@ -112,19 +111,19 @@ class Card(CardTable):
 
     @property
     def path(self) -> Path | None:
-        """The file that the card was read from, if any."""
+        """The file of the card, if it was read from one."""
         return self._path
 
     @property
     def folder(self) -> str:
-        """Sub-folder of data directories and of the cache that holds the source files."""
+        """Name of the folder of the source files, in data directories and in the cache."""
         return self.source.folder or self.name
 
     @property
     def roles(self) -> dict[str, str]:
         """Label, favorable label, sensitive feature and deprived group, by the names of these fields.
 
-        A deprived group that is no single state has a name that is read after "sensitive feature = ".
+        The name of a deprived group of several states reads well after "sensitive feature = ".
         """
         names = ("label", "favorable_label", "sensitive_feature")
         group = " and ".join(f"{name} = {' or '.join(states)}" for name, states in self._members)
@@ -133,52 +132,52 @@ class Card(CardTable):
 
     @property
     def _members(self) -> GroupStates:
-        """Who is deprived, the sensitive feature first."""
-        own = self.deprived_group
-        table = own if isinstance(own, dict) else {self.sensitive_feature: own}
+        """Columns and states that define the deprived group, the sensitive feature first."""
+        group = self.deprived_group
+        table = group if isinstance(group, dict) else {self.sensitive_feature: group}
         names = sorted(table, key=lambda name: (name != self.sensitive_feature, name))
         texts = ((name, table[name]) for name in names)
         return tuple((name, (text,) if isinstance(text, str) else text) for name, text in texts)
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """Columns by whose groups results are told apart, each an ``attribute`` in ``groups.csv``.
+        """Columns whose groups have results of their own, each an ``attribute`` in ``groups.csv``.
 
-        They are those of ``sensitive`` and, of an intersection, those that define it; else there are none.
+        These are the ``sensitive`` columns and the columns that define an intersection.
         """
         crossed = [name for name, _ in self._members] if len(self._members) > 1 else []
         return tuple(dict.fromkeys((*self.sensitive, *crossed)))
 
     @property
     def behind(self) -> tuple[str, ...]:
-        """Columns of the file that are read and are never features: the score, and what people judged."""
+        """Columns of the file that are read but are no features: the score, and the judged label's."""
         score = () if self.score is None else (self.score.column,)
         return (*score, *(() if self.judged is None else self.judged.sources))
 
     @property
     def coded(self) -> dict[str, CategoricalColumn | NumericColumn]:
-        """The columns, and the judged label as :data:`JUDGED`: all that is read as states."""
+        """All that is read as states: the columns, and the judged label as :data:`JUDGED`."""
         return self.columns if self.judged is None else {**self.columns, JUDGED: self.judged.label}
 
     @property
     def numbered(self) -> dict[str, NumericColumn]:
-        """The features whose numbers are kept, by name."""
+        """The features that keep their numbers, by name."""
         roles = {self.label, self.sensitive_feature, *(name for name, _ in self._members)}
-        kept = {n: c for n, c in self.columns.items() if isinstance(c, NumericColumn) and c.numbers}
-        return {name: spec for name, spec in kept.items() if name not in roles}
+        with_numbers = {n: c for n, c in self.columns.items() if isinstance(c, NumericColumn) and c.numbers}
+        return {name: spec for name, spec in with_numbers.items() if name not in roles}
 
     def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
-        """Return columns and roles; no data are needed."""
+        """Return the columns and their roles."""
         columns = tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items())
         single = isinstance(self.deprived_group, str)
         return Schema(columns, **self.roles, deprived_states=() if single else self._members)
 
     def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Return the card with columns read in another way.
+        """Return the card with some columns read in another way.
 
-        For a column of the card, ``changes`` are the fields that replace its own: ``{"age": {"bins": [...],
-        "states": [...]}}``; ``"judged"`` is the judged label. An UnknownNameError says that the card has no
-        such column, a CardError that the changed card breaks rules.
+        ``changes`` gives fields to replace, by column: ``{"age": {"bins": [...], "states": [...]}}``.
+        ``"judged"`` is the judged label. Raises an UnknownNameError for a column that the card lacks, and a
+        CardError if the changed card breaks rules.
         """
         if not changes:
             return self
@@ -193,10 +192,10 @@ class Card(CardTable):
     def with_groups(
         self, sensitive: Sequence[str] = (), mitigate: str | None = None, deprived_group: Any = None
     ) -> Self:
-        """Return the card with other groups; what is left out stays as it is.
+        """Return the card with other groups.
 
-        ``mitigate`` is the column that becomes the sensitive feature, of which ``deprived_group`` is said
-        then; a CardError says that something does not fit.
+        ``mitigate`` becomes the sensitive feature; it needs a ``deprived_group``. A CardError says that the
+        groups do not fit the card.
         """
         if not sensitive and mitigate is None and deprived_group is None:
             return self
@@ -206,13 +205,13 @@ class Card(CardTable):
         if feature != self.sensitive_feature and deprived_group is None:
             raise CardError(
                 f"The deprived group of {feature!r} is not known",
-                expected=f"'deprived_group' beside 'mitigate', as the card {self.name!r} says it of "
+                expected=f"'deprived_group' beside 'mitigate', as the card {self.name!r} names it for "
                 f"{self.sensitive_feature!r} alone",
                 got="none",
                 remedy=f"name the states of {feature!r} whose members are deprived",
             )
         content = self.model_dump()
-        if self.missing is not None:  # as read with the card's own roles
+        if self.missing is not None:  # the columns that may lack values stay the same
             others = self.columns.keys() - {self.label, self.sensitive_feature}
             content["missing"]["columns"] = self.missing.columns or tuple(sorted(others))
         content["sensitive_feature"] = feature
@@ -230,23 +229,23 @@ class Card(CardTable):
         return card
 
     def title_as(self, entry: str) -> str:
-        """Return the title for readers of an experiment that names the dataset ``entry``."""
+        """Return the dataset's title in an experiment that calls it ``entry``."""
         return self.title if entry == self.name else f"{self.title} ({entry})"
 
     @property
     def digest(self) -> str:
-        """SHA-256, 64 hexadecimal digits, of everything in the card that can change a number.
+        """SHA-256, as 64 hexadecimal digits, of everything in the card that can change a result.
 
-        Prose, addresses and places of files are not among it; ``missing`` is, as the states and values of its
-        columns. Nor is which numbers are kept: what reads them names them itself.
+        Prose, addresses and locations of files do not count, and ``missing`` counts as states and values of
+        columns. ``numbers`` does not count, because keys of cells hold the numbers themselves.
         """
         return self._digest()
 
     @property
     def rows_digest(self) -> str:
-        """SHA-256, 64 hexadecimal digits, of everything that can change the rows or the learned network.
+        """SHA-256, as 64 hexadecimal digits, of everything that can change the rows or the learned network.
 
-        It is that of :attr:`digest` but for which columns count as ordered, and for the groups.
+        It leaves out the order of states and the groups, and otherwise covers the same as :attr:`digest`.
         """
         return self._digest("ordered", groups=False)
 
@@ -268,12 +267,11 @@ class Card(CardTable):
         if (join := self.source.join) is not None:
             facts["join"] = [join.column, join.key, join.file.sha256, join.file.skip_lines]
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
-        # As a list, because the order of columns can change a number and that of JSON's keys cannot.
-        facts["columns"] = [
-            (name, spec.source or name, _facts(spec, {"source", "description", *without}))
-            for name, spec in self.columns.items()
-        ]
-        # The order in which edges are listed means nothing.
+        # A list, because the order of columns can change a result, and JSON's keys are sorted.
+        prose = {"source", "description", *without}
+        columns = self.columns.items()
+        facts["columns"] = [(name, spec.source or name, _facts(spec, prose)) for name, spec in columns]
+        # The order of edges means nothing.
         facts["required_edges"] = sorted(self.required_edges)
         facts["forbidden_edges"] = sorted(self.forbidden_edges)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
@@ -288,7 +286,7 @@ class Card(CardTable):
     @model_validator(mode="before")
     @classmethod
     def _missing_in_columns(cls, content: Any) -> Any:
-        """Let each column that may lack values say so itself."""
+        """Return the content with the state of missing values added to each column that may lack some."""
         try:
             missing = TypeAdapter(MissingEntry).validate_python(content["missing"])
             roles = {content["label"], content["sensitive_feature"]}
@@ -296,7 +294,7 @@ class Card(CardTable):
             for name in missing.columns or columns.keys() - roles:
                 columns[name] = _with_missing(columns[name], missing)
         except (ValidationError, LookupError, TypeError, ValueError):
-            return content  # there is no such field, or its own rules say what is wrong
+            return content  # the field is absent, or its own rules report the error
         return {**content, "columns": columns}
 
     @field_validator("columns")
@@ -317,25 +315,21 @@ class Card(CardTable):
         names = [name for group in dropped for name in group.columns]
         require_distinct(names)
         require_in_file(names, info)
-        kept = {spec.source or name for name, spec in info.data.get("columns", {}).items()}
-        both = [name for name in names if name in kept]
-        if both:
+        sources = {spec.source or name for name, spec in info.data.get("columns", {}).items()}
+        if both := [name for name in names if name in sources]:
             raise ValueError("names columns that are also kept: " + ", ".join(map(repr, both)))
         return dropped
 
     @field_validator("label", "sensitive_feature")
     @classmethod
     def _role_is_a_column(cls, name: str, info: ValidationInfo) -> str:
-        columns = info.data.get("columns")
-        if columns is not None:
+        if (columns := info.data.get("columns")) is not None:
             require_known(name, columns, "a column")
             states = columns[name].states
             if info.field_name == "label" and len(states) != 2:
                 raise ValueError("must have two states, but has " + ", ".join(map(repr, states)))
             if len(states) < 2:
-                raise ValueError(
-                    f"must have the deprived group and another state, but has only {states[0]!r}"
-                )
+                raise ValueError(f"must have a state beside the deprived group, but has only {states[0]!r}")
         if info.field_name == "sensitive_feature" and name == info.data.get("label"):
             raise ValueError("must not be the label itself")
         return name
@@ -357,17 +351,17 @@ class Card(CardTable):
         table = dict(group) if isinstance(group, dict) else {feature: group}
         if feature not in table:
             raise ValueError(f"must name states of the sensitive feature {feature!r}, too")
-        for name, own in table.items():
+        for name, given in table.items():
             require_known(name, columns, "a column")
             if name == info.data.get("label"):
                 raise ValueError("must not depend on the label")
             states = columns[name].states
-            named = {own} if isinstance(own, str) else {*own}
+            named = {given} if isinstance(given, str) else {*given}
             for state in named:
                 require_known(state, states, f"a state of {name!r}")
             if len(named) == len(states):
                 raise ValueError(f"must leave a state of {name!r} to others")
-            # In one order, because the same group is written in several.
+            # One order, because a group can be written in several.
             ordered = tuple(state for state in states if state in named)
             table[name] = ordered if len(ordered) > 1 else ordered[0]
         return table if len(table) > 1 else table[feature]
@@ -389,14 +383,10 @@ class Card(CardTable):
         if score is None:
             return None
         require_in_file([score.column], info)
-        features = [
-            name
-            for name, spec in info.data.get("columns", {}).items()
-            if (spec.source or name) == score.column and name != info.data.get("label")
-        ]
-        if features:
-            kept = ", ".join(map(repr, features))
-            raise ValueError(f"is the number behind the label, so it cannot be a feature too: {kept}")
+        columns = info.data.get("columns", {}).items()
+        readers = [name for name, spec in columns if (spec.source or name) == score.column]
+        if features := ", ".join(repr(name) for name in readers if name != info.data.get("label")):
+            raise ValueError(f"is the number behind the label, so it cannot be a feature too: {features}")
         if any(score.column in group.columns for group in info.data.get("dropped", ())):
             raise ValueError(f"reads {score.column!r}, which is also dropped")
         return score
@@ -429,19 +419,16 @@ class Card(CardTable):
         if any(parent == child for parent, child in edges):
             raise ValueError("must not lead from a column to itself")
         require_distinct([f"{parent} -> {child}" for parent, child in edges])
-        both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
-        if both:
+        if both := [edge for edge in edges if edge in info.data.get("required_edges", ())]:
             raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
         return edges
 
     @field_validator("required_edges")
     @classmethod
     def _required_is_acyclic(cls, edges: Edges) -> Edges:
-        order = graphlib.TopologicalSorter[str]()
-        for parent, child in edges:
-            order.add(child, parent)
+        parents = {child: [parent for parent, other in edges if other == child] for _, child in edges}
         try:
-            order.prepare()
+            graphlib.TopologicalSorter(parents).prepare()
         except graphlib.CycleError as error:
             raise ValueError("must not form a cycle, but do: " + " -> ".join(error.args[1])) from None
         return edges
@@ -453,7 +440,7 @@ def _require_columns(names: Iterable[str], info: ValidationInfo) -> None:
 
 
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
-    """Return the fields of a column that can change a number; later ones only where they are set."""
+    """Return a column's fields that can change a result; fields of later versions only if they are set."""
     facts: dict[str, Any] = spec.model_dump(exclude={*without, "numbers"})
     later = ("others", "decimal", "thousands", "unit")
     return {name: value for name, value in facts.items() if name not in later or value is not None}
@@ -461,30 +448,21 @@ def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[s
 
 def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]:
     if not isinstance(column["states"], list | tuple):
-        raise TypeError  # the column's own rule says so
+        raise TypeError  # the column's own rule reports the error
     states = [*column["states"]]
     values = {raw: missing.state for raw in missing.values if raw not in states} | column.get("values", {})
     if missing.state in states:
         return {**column, "values": values}
-    # A state beside the others has no place in their order.
+    # The state of missing values has no place in the order of the others.
     order = {"ordered": False} if column.get("ordered") else {}
     return {**column, **order, "states": [*states, missing.state], "values": values}
 
 
 def load_card(name_or_path: str | Path) -> Card:
-    """Read and check a dataset card.
+    """Return the checked card of a shipped name, such as ``"adult"``, or of a TOML file's path.
 
-    Parameters
-    ----------
-    name_or_path : str or Path
-        Name of a shipped card (``"adult"``), or path of a TOML file.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such card.
-    CardError
-        If it is not TOML or breaks rules: each with its field and the value found.
+    Raises an UnknownNameError if there is no such card. A CardError says that it is not TOML, or lists the
+    rules that it breaks, each with its field and the wrong value.
     """
     path = find_declaration("datasets", str(name_or_path))
     try:
@@ -501,15 +479,15 @@ def list_cards() -> tuple[Card, ...]:
 
 
 def _card_error(path: Path, error: ValidationError, *, changed: bool = False) -> CardError:
-    """Return what is wrong with a card, or with what an experiment's entry makes of it."""
+    """Return the error that lists the rules that a card breaks, as written or as an experiment changes it."""
     rules = broken_rules(error, Card, "a card")
     count = count_of(rules)
     if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
         rules.append("(rules that build on a field named above were not checked)")
     begin = f"The dataset card {path}{', as the experiment changes it,' if changed else ''} breaks {count}"
-    where = "the dataset's entry in the experiment" if changed else "these fields"
+    target = "the dataset's entry in the experiment" if changed else "these fields"
     return CardError(
         f"{begin}:\n  " + "\n  ".join(rules),
-        remedy=f"correct {where}; docs/adding/dataset.md explains most, and the comments in "
+        remedy=f"correct {target}; docs/adding/dataset.md explains most, and the comments in "
         "benchmark/data/card.py each",
     )

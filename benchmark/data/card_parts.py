@@ -1,4 +1,4 @@
-"""The tables and values that a dataset's card is made of; :mod:`benchmark.data.card` puts them together."""
+"""Tables and values of a dataset's card; :mod:`benchmark.data.card` puts them together."""
 
 import difflib
 import itertools
@@ -27,11 +27,11 @@ ScoreName = Literal["bic", "bdeu"]
 Names = TypeVar("Names", list[str], tuple[str, ...])
 Wanted = TypeVar("Wanted", bound=Iterable[str])
 Text = Annotated[str, Field(min_length=1)]
-# What tables, lists and headings hold is one line, whatever breaks the file has in it.
+# Text for tables, lists and headings: one line, even if the file breaks it.
 Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-# TOML has arrays only, so tuples alone are read leniently; everything else keeps its type strictly.
+# TOML has arrays only, so lists are accepted as tuples. All other types are strict.
 Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
 RawValues = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 Edge = Annotated[tuple[Text, Text], Field(strict=False)]
@@ -44,9 +44,8 @@ Steps = Annotated[
 
 
 def require_distinct(names: Names) -> Names:
-    """Return names; a ValueError says which of them repeat."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
+    """Return the names; a ValueError lists those that repeat."""
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError("must be distinct, but repeats " + ", ".join(map(repr, repeated)))
     return names
 
@@ -65,22 +64,22 @@ def _require_state(state: str | None, info: ValidationInfo) -> str | None:
 
 
 def require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
-    """Return names of columns; a ValueError says which the source, if it lists its own, does not."""
+    """Return the names of columns; a ValueError says that ``source.column_names`` does not list them all."""
     source = info.data.get("source")
-    if source is not None and source.column_names is not None:  # else the file's header will tell
-        for name in names:
-            if name not in source.column_names:
-                raise ValueError(f"reads {name!r}, which source.column_names does not list")
+    listed = source.column_names if source is not None else None  # else the file's header tells the names
+    for name in names:
+        if listed is not None and name not in listed:
+            raise ValueError(f"reads {name!r}, which source.column_names does not list")
     return names
 
 
-def require_known(name: str, known: Iterable[str], what: str) -> None:
-    """Raise a ValueError unless a name is a known one; ``what`` says what the known ones are."""
-    known = list(known)
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f", did you mean {close[0]!r}?" if close else ", one of " + ", ".join(map(repr, known))
-        raise ValueError(f"must name {what}{hint}")
+def require_known(name: str, choices: Iterable[str], description: str) -> None:
+    """Raise a ValueError unless a name is among the choices, which ``description`` describes."""
+    choices = list(choices)
+    if name not in choices:
+        close = difflib.get_close_matches(name, choices, n=1)
+        hint = f", did you mean {close[0]!r}?" if close else ", one of " + ", ".join(map(repr, choices))
+        raise ValueError(f"must name {description}{hint}")
 
 
 States = Annotated[Texts, AfterValidator(require_distinct)]
@@ -92,25 +91,25 @@ Others = Annotated[Text | None, AfterValidator(_require_state)]
 class CardTable(BaseModel):
     """A table of a card, or the card itself."""
 
-    # Values in files are read without surrounding blanks, so states and names have none either.
+    # Values in files are read without surrounding blanks, so states and names are as well.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_strip_whitespace=True)
 
 
 class SourceFile(CardTable):
     """One file that rows are read from."""
 
-    # Name under which the file lies in a data directory or in the cache, unpacked.
+    # Name of the unpacked file in a data directory or in the cache.
     name: Annotated[str, Field(pattern=r"^[^/\\]+$")] | None = None
-    path: Text | None = None  # instead of ``name``: a file of one's own, relative to the card
-    # Where ``name`` can be downloaded (http or https): the file itself, gzipped or not, or an archive.
+    path: Text | None = None  # instead of ``name``: a file of yours, relative to the card
+    # Download address of ``name`` (http or https): the file itself, gzipped or not, or an archive.
     url: Annotated[str, Field(pattern=r"^https?://")] | None = None
-    # Path of the file inside the archive (zip, tar, tar.gz); two or more steps if archives are nested.
+    # Path of the file in the archive (zip, tar, tar.gz); several steps if archives are nested.
     member: Steps = ()
-    archive_sha256: Sha256 | None = None  # SHA-256 of what ``url`` delivers
+    archive_sha256: Sha256 | None = None  # SHA-256 of the download
     # SHA-256 of the unpacked file. Without it, any content is accepted.
     sha256: Sha256 | None = None
-    size: PositiveInt | None = None  # bytes of the unpacked file: lets a truncated file be called so
-    # Lines before the header or, without one, before the first row.
+    size: PositiveInt | None = None  # bytes of the unpacked file; tells that a file is truncated
+    # Lines before the header or, without a header, before the first row.
     skip_lines: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
@@ -120,45 +119,44 @@ class SourceFile(CardTable):
         if self.url is None and (self.member or self.archive_sha256):
             raise ValueError("'member' and 'archive_sha256' describe a download, so they need 'url'")
         if self.path is not None and self.url is not None:
-            raise ValueError("'path' names a file of one's own, so it cannot have 'url'")
+            raise ValueError("'path' names a file of yours, so it cannot have 'url'")
         return self
 
 
 class Join(CardTable):
     """A file whose columns are added to the rows of the others.
 
-    A row gets the columns of the row that has the same key; a row whose key the file does not have is left
-    out. Where both have a column of a name, that of the joined file is called ``a.1``.
+    A row gets the columns of the joined row that has the same key; a row without a match is left out. If both
+    have a column ``a``, the joined column is called ``a.1``.
     """
 
     file: SourceFile  # the file, read as the others are
-    column: Text  # the column of the others that has the key
-    key: Text  # that of the file, in which no value repeats
+    column: Text  # the column of the other files that has the key
+    key: Text  # the column of this file that has the key; no value repeats
 
 
 class Source(CardTable):
-    """Where the rows are and how to read them; surrounding blanks never belong to a value."""
+    """The location of the rows and the way to read them; surrounding blanks never belong to a value."""
 
     files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]  # read one after the other
-    # Format of all files. Of a workbook the first sheet is read.
+    # Format of all files. Only the first sheet of a workbook is read.
     format: Literal["csv", "arff", "xlsx"]
-    # Sub-folder of data directories and of the cache; the card's name unless given. Cards that read the same
-    # files share it.
+    # Folder of the files in data directories and in the cache; the card's name unless given. Cards that read
+    # the same files share it.
     folder: Slug | None = None
     # Names of the files' columns, for CSV without a header line. In headers, the second ``a`` is called
     # ``a.1``, the third ``a.2``.
     column_names: States | None = None
-    # A tab or a blank separates as well.
-    # What separates the values of a CSV line.
+    # Separator of the values of a CSV line: any character, a tab or a blank as well.
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1, strip_whitespace=False)] = ","
-    decimal: Literal[".", ","] = "."  # what stands before the decimal places of a number
+    decimal: Literal[".", ","] = "."  # decimal mark of numbers
     encoding: Text = "utf-8-sig"  # text encoding; the default is UTF-8 with or without a byte order mark
-    instructions: str = ""  # how to get the files by hand, where no URL may be given
+    instructions: str = ""  # how to get the files by hand, if no URL can be given
     join: Join | None = None  # a file whose columns are added to the rows
 
     @property
     def all_files(self) -> tuple[SourceFile, ...]:
-        """The files of rows, then the one that is joined to them."""
+        """The files of rows, then the file that is joined to them."""
         return (*self.files, *(() if self.join is None else (self.join.file,)))
 
     @field_validator("column_names")
@@ -183,13 +181,12 @@ class CategoricalColumn(CardTable):
 
     kind: Literal["categorical"]  # tells the two kinds of column apart
     states: States  # all possible values, in their natural order if they have one
-    ordered: bool = False  # whether they have one
-    # What a raw value is called, where it is not a state by itself: ``{"0" = "no", "1" = "yes"}``.
+    ordered: bool = False  # whether the states have a natural order
+    # States of raw values that are no states themselves: ``{"0" = "no", "1" = "yes"}``.
     values: Values = {}
-    # The state of every value that the card does not name, where such values may be: states that few rows
-    # have need not be listed, and stay unnamed.
+    # The state of all values that the card does not name, so that rare values need not be listed.
     others: Others = None
-    source: Text | None = None  # the column's name in the file, where it differs
+    source: Text | None = None  # the column's name in the file, if it differs
     description: str = ""  # what the column means
 
 
@@ -201,23 +198,20 @@ class NumericColumn(CardTable):
     # holds its upper edge too, as in :func:`numpy.histogram`.
     bins: Annotated[tuple[float, ...], Field(strict=False, min_length=2)]
     states: States  # one name for each bin, then the states that only ``values`` leads to
-    values: Values = {}  # raw values that are not numbers: ``{"?" = "unknown"}``
-    # The state of every value that the card does not name, where such values may be: states that few rows
-    # have need not be listed, and stay unnamed.
-    others: Others = None
-    # What stands before decimals in this column; the source's ``decimal`` unless given.
-    decimal: Literal[".", ","] | None = None
-    thousands: Thousands | None = None  # what separates thousands, as in ``1,234``
-    unit: Unit | None = None  # a sign beside the numbers, which is passed over
-    # Whether the numbers are kept beside the bins, for classifiers with ``encoding = "numbers"``. Nothing of
-    # them is written to a file. The label and the sensitive columns have none, whatever this says.
+    values: Values = {}  # states of raw values that are not numbers: ``{"?" = "unknown"}``
+    others: Others = None  # as of categorical columns
+    decimal: Literal[".", ","] | None = None  # this column's decimal mark; the source's unless given
+    thousands: Thousands | None = None  # separator of thousands, as in ``1,234``
+    unit: Unit | None = None  # a sign beside the numbers, which is ignored
+    # Whether to keep the numbers beside the bins, for classifiers with ``encoding = "numbers"``. They are
+    # written to no file. The label and the sensitive columns never keep numbers.
     numbers: bool = False
-    source: Text | None = None  # the column's name in the file, where it differs
+    source: Text | None = None  # the column's name in the file, if it differs
     description: str = ""  # what the column means, and its unit
 
     @property
     def ordered(self) -> bool:
-        """Whether the states have an order: bins have, a state beside the bins has no place in it."""
+        """Whether the states have an order: only if all states are bins."""
         return len(self.states) == len(self.bins) - 1
 
     @field_validator("thousands")
@@ -244,12 +238,10 @@ class NumericColumn(CardTable):
 
     @model_validator(mode="after")
     def _states_reachable(self) -> Self:
-        stray = [
-            s for s in self.states[len(self.bins) - 1 :] if s not in (*self.values.values(), self.others)
-        ]
-        if stray:
-            found = f"has {len(self.bins) - 1} bins but {len(self.states)} states"
-            raise ValueError(f"{found}, and no raw value leads to {', '.join(map(repr, stray))}")
+        n_bins, reached = len(self.bins) - 1, (*self.values.values(), self.others)
+        if stray := ", ".join(repr(state) for state in self.states[n_bins:] if state not in reached):
+            counts = f"has {n_bins} bins but {len(self.states)} states"
+            raise ValueError(f"{counts}, and no raw value leads to {stray}")
         return self
 
 
@@ -264,18 +256,17 @@ class Dropped(CardTable):
 
 
 MISSING_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
-"""Raw values that stand for none, unless a card names others."""
+"""Raw values that mean missing, unless a card names others."""
 
 
 class Missing(CardTable):
-    """How values are read that are missing; in a card, the name of the state alone stands for all of it."""
+    """How missing values are read; a card may give the name of the state alone."""
 
-    state: Text  # the state that they become: the last one of its columns, unless these list it themselves
-    # Raw values that count as missing, where a column does not know them; :data:`MISSING_VALUES` unless
-    # given.
+    state: Text  # the state of missing values: the last one of a column, unless the column lists it
+    # Raw values that mean missing, unless a column names them itself.
     values: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] = MISSING_VALUES
     # Columns of the card that may lack values; all but the label and the sensitive feature unless given. A
-    # state that no row has still adds parameters, which the score penalizes: fewer edges may be learned.
+    # state without rows still adds parameters, which the score penalizes: fewer edges may be learned.
     columns: Texts | None = None
 
 
@@ -285,13 +276,13 @@ MissingEntry = Annotated[
 
 
 class ScoreColumn(CardTable):
-    """The number behind the label, which some kinds of bias act on and no technique sees."""
+    """The number behind the label: some kinds of bias act on it, and no technique sees it."""
 
     # Its name in the file. No column of the card but the label may be read from it.
     column: Text
     # The smallest number with which the label is favorable.
     threshold: Annotated[float, Field(allow_inf_nan=False)]
-    # minimum, maximum: The smallest and the greatest number that there are; those of the rows unless given.
+    # minimum, maximum: The smallest and the greatest possible number; by default those of the rows.
     minimum: Annotated[float, Field(allow_inf_nan=False)] | None = None
     maximum: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
@@ -304,19 +295,19 @@ class ScoreColumn(CardTable):
 
 
 class JudgedLabel(CardTable):
-    """The label as people judged it, which no technique sees unless the bias ``judged`` plants it.
+    """The label that people gave; no technique sees it unless the bias ``judged`` plants it.
 
-    No column of the card may be read from the columns that it names.
+    No column of the card may be read from the same columns of the file.
     """
 
-    label: ColumnCard  # how the judged label is read from its ``source``: with the states of the label
-    # judge, person: The columns of the file that tell who judged, and who was judged.
+    label: ColumnCard  # how the judged label is read from its ``source``; it has the label's states
+    # judge, person: The columns of the file that name who judged, and who was judged.
     judge: Text
     person: Text
 
     @property
     def sources(self) -> tuple[str, str, str]:
-        """The columns of the file that it reads."""
+        """The columns of the file that are read for it."""
         assert self.label.source is not None  # by the rule below
         return self.label.source, self.judge, self.person
 
@@ -332,21 +323,21 @@ class NetworkSettings(CardTable):
     """How the dataset's Bayesian network is learned."""
 
     algorithm: AlgorithmName = "tabu"  # structure search
-    score: ScoreName = "bic"  # what it maximizes
-    max_indegree: PositiveInt | None = None  # most parents that a column may have; no limit unless given
-    tabu_length: PositiveInt = 10  # structures visited last, to which tabu search does not return
+    score: ScoreName = "bic"  # the score that the search maximizes
+    max_indegree: PositiveInt | None = None  # most parents of a column; no limit unless given
+    tabu_length: PositiveInt = 10  # number of recent structures that tabu search avoids
     restarts: Annotated[int, Field(ge=0)] = 0  # random restarts of the greedy searches
     # Imaginary rows of the BDeu score.
     equivalent_sample_size: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     # Added to each count when probabilities are estimated; 0 is maximum likelihood.
     pseudo_count: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    # Fewest rows that a probability may rest on: rarer parent configurations, and rarer states under each,
-    # are pooled as :func:`benchmark.network.pooling.fit_pooled` says. 1 pools nothing.
+    # Fewest rows that a probability may rest on. Rarer parent configurations and states are pooled
+    # (:func:`benchmark.network.pooling.fit_pooled`). 1 pools nothing.
     min_count: PositiveInt = 1
 
     @model_serializer(mode="wrap")
     def _without_the_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Digests and manifests that were written when nothing could be pooled stay what they are.
+        # Digests and manifests from before ``min_count`` existed stay the same.
         settings: dict[str, Any] = dump(self)
         if self.min_count == 1:
             del settings["min_count"]

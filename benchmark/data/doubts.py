@@ -1,10 +1,11 @@
-"""What a file leaves open and is asked: values that mean the same, codes for none, marks in numbers."""
+"""Questions that a file leaves open: values that mean the same, codes for missing, marks in numbers."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ _WORDS = {
     "female": frozenset({"f", "w", "female", "woman", "women", "girl"}),
     "male": frozenset({"m", "male", "man", "men", "boy"}),
 }
-_CLEAR_YES = frozenset({"y", "yes", "t", "true", "ja", "oui", "si"})
+_CLEAR_YES = _WORDS["yes"] - {"1"}
 _UNKNOWN = frozenset(
     (
         *("unknown", "unk", "unkn", "not known", "not available", "unavailable", "not stated"),
@@ -36,49 +37,42 @@ _UNKNOWN = frozenset(
     )
 )
 _HIGH = frozenset(
-    own for n in range(1, 6) for own in (10**n - 1, 10**n - 2, 10**n - 3, int("8" * n), int("7" * n))
+    code for n in range(1, 6) for code in (10**n - 1, 10**n - 2, 10**n - 3, int("8" * n), int("7" * n))
 )
-_LOW = frozenset({-1, *(-own for own in _HIGH)})
 _SIGNS = re.compile(r"[+<>=≤≥]|^-|-$")
 _MOST_CODES = 3  # numbers at one end that may be codes
 _FEWEST = 5  # rows with a code
-_RARE = 0.05  # a spelling mistake is at most so frequent as what was meant
+_RARE = 0.05  # a misspelling's frequency relative to the right spelling, at most
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question may be answered with: words for it, and the options that say it."""
+    """An answer to a question: in words, and as options."""
 
     words: str
     options: Mapping[str, str]
 
     @property
     def typed(self) -> str:
-        """The options as they are typed."""
+        """The options as typed in a terminal."""
         return " ".join(f"--{name} {_quoted(value)}" for name, value in self.options.items())
 
     @property
     def python(self) -> str:
-        """The options as parameters."""
+        """The options as parameters in Python."""
         return ", ".join(f"{name}={value!r}" for name, value in self.options.items())
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a file leaves open, and what may be answered."""
+    """A question that a file leaves open, and its possible answers."""
 
     text: str
     answers: tuple[Answer, ...]
 
 
 class DoubtError(DataError):
-    """A file can be read in several ways, of which none is guessed.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-        What is open, each with its answers.
-    """
+    """A file can be read in several ways: each of ``questions`` needs an answer."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = tuple(questions)
@@ -89,14 +83,10 @@ class DoubtError(DataError):
         )
 
     def told(self, *, python: bool = False) -> str:
-        """Return what to type, in a terminal or in Python."""
-        return "; ".join(
-            " or ".join(
-                f"give {own.python} ({own.words})" if python else f"type {own.typed} ({own.words})"
-                for own in question.answers
-            )
-            for question in self.questions
-        )
+        """Return the answers as they are typed, in a terminal or in Python."""
+        verb, form = ("give", "python") if python else ("type", "typed")
+        answers = ([f"{verb} {getattr(a, form)} ({a.words})" for a in q.answers] for q in self.questions)
+        return "; ".join(map(" or ".join, answers))
 
 
 def _quoted(value: str) -> str:
@@ -107,67 +97,61 @@ def _quoted(value: str) -> str:
 
 
 def marks_in_doubt(unclear: Mapping[str, Notation]) -> Iterator[Question]:
-    """Ask of columns whether a mark separates thousands."""
+    """Yield the question whether a mark in some columns separates thousands."""
     if not unclear:
         return
-    names = list(unclear)
-    texts = []
-    for name, own in unclear.items():
-        big, small = (own.read(thousands=sep).plain(own.example) for sep in (True, False))
-        texts.append(
-            f"{name!r} has {own.example!r} beside {own.whole!r}, and does not say whether it is "
-            f"{float(big):.12g} or {float(small):.12g}"
-        )
-    yield Question(
-        f"The column {'; '.join(texts)}",
-        (
-            Answer("the mark separates thousands", {"thousands": as_list(names)}),
-            Answer("the mark stands before decimals", {"decimals": as_list(names)}),
-        ),
-    )
+    names, texts = as_list(list(unclear)), []
+    for name, notation in unclear.items():
+        forms = (notation.read(thousands=separates) for separates in (True, False))
+        readings = " or ".join(f"{float(form.plain(notation.example)):.12g}" for form in forms)
+        texts.append(f"{name!r} has {notation.example!r} beside {notation.whole!r}, which may be {readings}")
+    thousands = Answer("the mark separates thousands", {"thousands": names})
+    decimals = Answer("the mark stands before decimals", {"decimals": names})
+    yield Question(f"The column {'; '.join(texts)}", (thousands, decimals))
 
 
 def doubts_of_sides(
     column: RawColumn, chosen: Side | None, options: tuple[str, str], words: tuple[str, str]
 ) -> Iterator[Question]:
-    """Ask what the values of a label or of the groups mean, of which one side, or none, is named.
+    """Yield questions on the values of a label or of the groups, of which at most one side is named.
 
-    ``options`` are the names of the options of both sides, ``words`` what their values are called.
+    ``options`` and ``words`` name both sides: as options, and in sentences.
     """
-    there = [int(i) for i in np.flatnonzero(~column.missing)]
-    own = set() if chosen is None else {i for i in there if column.values[i] in chosen.values}
+    present = [int(i) for i in np.flatnonzero(~column.missing)]
+    named = set() if chosen is None else {i for i in present if column.values[i] in chosen.values}
     cut = chosen is not None and chosen.cut is not None
-    # Of two values, one is each side, whatever it is called.
-    codes = [i for i in _codes(column, there, by_number=cut) if cut or i not in own] if len(there) > 2 else []
-    rest, asked = [i for i in there if i not in codes], list[Question]()
+    # Each of two values is a side, even if its name looks like a code.
+    codes = _codes(column, present, by_number=cut) if len(present) > 2 else []
+    codes = [i for i in codes if cut or i not in named]
+    rest, questions = [i for i in present if i not in codes], list[Question]()
     if chosen is None:
-        asked += _about_spellings(column, rest, options)
+        questions += _about_spellings(column, rest, options)
     elif not cut:
-        asked += _about_sides(column, rest, own, options, words)
-    # Whoever answers the first names both sides, and with them what becomes of the codes.
-    if codes and not asked:
-        asked.append(_about_codes(column, there, codes, own, chosen, options, words))
-    yield from asked
+        questions += _about_sides(column, [i for i in rest if i not in named], named, options, words)
+    # Answers to the other questions name both sides, and so place the codes as well.
+    if codes and not questions:
+        questions.append(_about_codes(column, present, codes, named, chosen, options, words))
+    yield from questions
 
 
 def standing_apart(column: RawColumn) -> list[str]:
-    """Return numbers of a column that may be codes for none, as they stand apart from all others."""
-    there = [int(i) for i in np.flatnonzero(~column.missing)]
-    return [column.values[i] for i in _codes(column, there, by_number=True)]
+    """Return numbers of a column that may be codes for missing, because they are far from all others."""
+    present = [int(i) for i in np.flatnonzero(~column.missing)]
+    return [column.values[i] for i in _codes(column, present, by_number=True)]
 
 
-def _codes(column: RawColumn, there: Sequence[int], *, by_number: bool) -> list[int]:
-    """Return the positions of values that say that nobody knows."""
-    words = [i for i in there if _folded(column.values[i]) in _UNKNOWN]
-    numeric = [i for i in there if not np.isnan(column.numbers[i])]
-    if len(numeric) < 0.5 * len(there) or not (by_number or len(there) <= MOST_STATES):
+def _codes(column: RawColumn, present: Sequence[int], *, by_number: bool) -> list[int]:
+    """Return the positions of values that seem to mean "unknown"."""
+    words = [i for i in present if _folded(column.values[i]) in _UNKNOWN]
+    numeric = [i for i in present if not np.isnan(column.numbers[i])]
+    if len(numeric) < 0.5 * len(present) or not (by_number or len(present) <= MOST_STATES):
         return words
-    counts: dict[float, int] = {}
+    counts = Counter[float]()
     for i in numeric:
-        counts[float(column.numbers[i])] = counts.get(float(column.numbers[i]), 0) + int(column.counts[i])
+        counts[float(column.numbers[i])] += int(column.counts[i])
     distinct = np.array(sorted(counts))
-    found = {*_lone(distinct, counts, _HIGH), *_lone(-distinct[::-1], counts, {-own for own in _LOW}, -1)}
-    return words + [i for i in numeric if float(column.numbers[i]) in found]
+    code_numbers = {*_lone(distinct, counts, _HIGH), *_lone(-distinct[::-1], counts, {1, *_HIGH}, -1)}
+    return words + [i for i in numeric if float(column.numbers[i]) in code_numbers]
 
 
 def _lone(
@@ -176,27 +160,28 @@ def _lone(
     codes: Collection[int],
     sign: int = 1,
 ) -> list[float]:
-    """Return the greatest numbers, if they are codes, and apart from the others."""
+    """Return the greatest numbers, if they are codes and far from the others."""
     for k in range(min(_MOST_CODES, len(distinct) - 2), 0, -1):
         top, rest = distinct[-k:], distinct[:-k]
-        if any(own not in codes for own in top.tolist()) or (sign > 0 and set(str(int(top[-1]))) != {"9"}):
-            continue  # 8 may be a code beside 9, and is a number otherwise
-        if sum(counts[sign * own] for own in top.tolist()) < _FEWEST:
+        nines = sign < 0 or set(str(int(top[-1]))) == {"9"}  # 8 is a code beside 9 only
+        if not nines or any(value not in codes for value in top.tolist()):
+            continue
+        if sum(counts[sign * value] for value in top.tolist()) < _FEWEST:
             continue
         gap, range_, gaps = top[0] - rest[-1], np.ptp(rest), np.diff(rest)
         if sign < 0 and rest[-1] <= 0 < top[0] and (len(rest) > MOST_STATES or gap > gaps.max()):
-            return [float(-own) for own in top]  # the only numbers below zero
+            return [float(-value) for value in top]  # the only numbers below zero
         many = counts[sign * float(top[0])] >= max(_FEWEST, 2 * counts[sign * float(rest[-1])])
         if gap > gaps.max() and (gap > 0.5 * range_ or many):
-            return [float(sign * own) for own in top]
+            return [float(sign * value) for value in top]
     return []
 
 
 def _folded(value: str) -> str:
-    """Return a value without case, accents and punctuation."""
+    """Return a value in lower case, without accents and punctuation."""
     plain = unicodedata.normalize("NFKD", value.casefold())
-    kept = "".join(c for c in plain if not unicodedata.combining(c) and c not in "'’.")
-    return " ".join(re.sub(r"[\W_]+", " ", kept).split()) or value
+    letters = "".join(c for c in plain if not unicodedata.combining(c) and c not in "'’.")
+    return " ".join(re.sub(r"[\W_]+", " ", letters).split()) or value
 
 
 def mean_the_same(column: RawColumn, i: int, j: int) -> bool:
@@ -209,8 +194,8 @@ def mean_the_same(column: RawColumn, i: int, j: int) -> bool:
         return bool(numbers[0] == numbers[1])
     if _SIGNS.findall(one) != _SIGNS.findall(two):
         return False  # "A+" and "A-", "<5" and ">5"
-    a, b = (_folded(own if (n := as_number(own)) is None else f"{n:.12g}") for own in (one, two))
-    if a == b or any({a, b} <= own for own in _WORDS.values()):
+    a, b = (_folded(value if (n := as_number(value)) is None else f"{n:.12g}") for value in (one, two))
+    if a == b or any({a, b} <= same_meaning for same_meaning in _WORDS.values()):
         return True
     short, long = sorted((a, b), key=len)
     if len(short) == 1 and short.isalpha() and len(long) >= 3 and long.isalpha():
@@ -242,42 +227,40 @@ def _rows(column: RawColumn, positions: Sequence[int]) -> str:
 
 def _about_codes(
     column: RawColumn,
-    there: Sequence[int],
+    present: Sequence[int],
     codes: Sequence[int],
-    own: set[int],
+    named: set[int],
     chosen: Side | None,
     options: tuple[str, str],
     words: tuple[str, str],
 ) -> Question:
     names = _names(column, codes)
-    which = "value" if len(names) == 1 else "values"
-    where, answers = words[1], list[Answer]()
+    which, it = ("value", "it") if len(names) == 1 else ("values", "they")
+    destination, answers = words[1], list[Answer]()
     if chosen is None:
-        where = "a group"
-        for name in (known := _names(column, [i for i in there if i not in codes]))[:3]:
-            others = [own for own in (*known, *names) if own != name]
+        destination = "a group"
+        for name in (groups := _names(column, [i for i in present if i not in codes]))[:3]:
+            others = [group for group in (*groups, *names) if group != name]
             one_of = {options[0]: name, options[1]: as_list(others)}
-            answers.append(Answer(f"it is a group like the others, and the deprived one is {name}", one_of))
+            answers.append(Answer(f"it is a group like the others, and {name} is deprived", one_of))
     elif chosen.cut is not None:
-        where = words[0] if codes[0] in own else words[1]
+        destination = words[0] if codes[0] in named else words[1]
         answers.append(Answer("it is a number like the others", {options[1]: chosen.opposite}))
     else:
-        rest = as_list(_names(column, [i for i in there if i not in own]))
+        rest = as_list(_names(column, [i for i in present if i not in named]))
         answers.append(Answer("it is a value like the others", {options[1]: rest}))
     none = {"missing": as_list([f"{column.name}={name}" for name in names])}
     return Question(
-        f"The {which} {_rows(column, codes)} of {column.name!r} may mean that nobody knows it, "
-        f"and would be {where}",
-        (Answer("nobody knows it, so these rows are left out", none), *answers),
+        f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown; otherwise {it} would be "
+        f"{destination}",
+        (Answer("it is unknown, so these rows are left out", none), *answers),
     )
 
 
 def _about_sides(
-    column: RawColumn, there: Sequence[int], own: set[int], options: tuple[str, str], words: tuple[str, str]
+    column: RawColumn, rest: Sequence[int], named: set[int], options: tuple[str, str], words: tuple[str, str]
 ) -> Iterator[Question]:
-    """Ask where values on the other side mean the same as one that was named."""
-    rest = [i for i in there if i not in own]
-    named = [i for i in there if i in own]
+    """Yield a question if values of the other side seem to mean the same as a named one."""
     same = [j for j in rest if any(mean_the_same(column, i, j) for i in named)]
     spelled = bool(same)
     if not same and options[0] == "favorable" and not any(_means(column, i, "no") for i in named):
@@ -287,47 +270,45 @@ def _about_sides(
         return
     others = [j for j in rest if j not in same]
     like = "may mean the same as" if spelled else "sound favorable, beside"
-    both = {options[0]: as_list([*_names(column, named), *_names(column, same)])}
+    names = _names(column, named)
+    both = {options[0]: as_list([*names, *_names(column, same)])}
     if others and len(others) <= MOST_STATES:
         both[options[1]] = as_list(_names(column, others))
-    apart = {options[0]: as_list(_names(column, named)), options[1]: as_list(_names(column, rest))}
+    apart = {options[0]: as_list(names), options[1]: as_list(_names(column, rest))}
     answers = [Answer(f"they are {words[0]}, too", both)] if others else []
     yield Question(
-        f"Values of {column.name!r} {like} {few(list(map(repr, _names(column, named))), 4)}, and would be "
-        f"{words[1]}: {_rows(column, same)}",
+        f"Values of {column.name!r} {like} {few(list(map(repr, names)), 4)}, and would be {words[1]}: "
+        f"{_rows(column, same)}",
         (*answers, Answer(f"they are {words[1]}", apart)),
     )
 
 
-def _means(column: RawColumn, i: int, what: str) -> bool:
+def _means(column: RawColumn, i: int, meaning: str) -> bool:
     value = as_number(column.values[i])
-    return (number(value, 0) if value is not None else _folded(column.values[i])) in _WORDS[what]
+    return (number(value, 0) if value is not None else _folded(column.values[i])) in _WORDS[meaning]
 
 
-def _about_spellings(column: RawColumn, there: Sequence[int], options: tuple[str, str]) -> Iterator[Question]:
-    """Ask where groups that nobody named are written in several ways."""
-    if len(there) > 4 * MOST_STATES or not np.isnan(column.numbers[list(there)]).any():
+def _about_spellings(
+    column: RawColumn, present: Sequence[int], options: tuple[str, str]
+) -> Iterator[Question]:
+    """Yield a question if a group, none being named, seems to be written in several ways."""
+    if len(present) > 4 * MOST_STATES or not np.isnan(column.numbers[list(present)]).any():
         return
     groups: list[list[int]] = []
-    for i in there:
-        joined = [own for own in groups if any(mean_the_same(column, i, j) for j in own)]
-        groups = [own for own in groups if own not in joined] + [[i, *(j for own in joined for j in own)]]
-    several = [own for own in groups if len(own) > 1]
-    if not several:
+    for i in present:
+        joined = [alike for alike in groups if any(mean_the_same(column, i, j) for j in alike)]
+        groups = [alike for alike in groups if alike not in joined]
+        groups.append([i, *(j for alike in joined for j in alike)])
+    if not (several := [alike for alike in groups if len(alike) > 1]):
         return
     if len(groups) == 1:
-        groups = [[i] for i in there]
-    groups.sort(key=lambda own: -column.counts[own].sum())
-    texts = [f"{_rows(column, own)}" for own in several]
+        groups = [[i] for i in present]
+    groups.sort(key=lambda alike: -column.counts[alike].sum())
     answers = []
-    for group in [own for own in groups if len(groups) == 2 or own in several][:MOST_STATES]:
-        others = [i for own in groups if own is not group for i in own]
-        answers.append(
-            Answer(
-                f"the deprived group is {_names(column, group)[0]}",
-                {options[0]: as_list(_names(column, group)), options[1]: as_list(_names(column, others))},
-            )
-        )
-    yield Question(
-        f"{column.name!r} seems to write the same group in several ways: {'; '.join(texts)}", tuple(answers)
-    )
+    for group in [alike for alike in groups if len(groups) == 2 or alike in several][:MOST_STATES]:
+        names = _names(column, group)
+        others = _names(column, [i for alike in groups if alike is not group for i in alike])
+        sides = {options[0]: as_list(names), options[1]: as_list(others)}
+        answers.append(Answer(f"the deprived group is {names[0]}", sides))
+    texts = "; ".join(_rows(column, alike) for alike in several)
+    yield Question(f"{column.name!r} seems to write the same group in several ways: {texts}", tuple(answers))

@@ -1,4 +1,4 @@
-"""Drafting the card of an unknown file: what its columns are, and why."""
+"""Drafts of cards of unknown files: how each column is read, and why."""
 
 from __future__ import annotations
 
@@ -12,52 +12,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data import doubts, states
 from benchmark.data.association import cramers_v, finely, giving_away, right_by, told_by
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
-from benchmark.data.doubts import (
-    Answer,
-    DoubtError,
-    Question,
-    doubts_of_sides,
-    marks_in_doubt,
-    standing_apart,
-)
 from benchmark.data.load import Coder
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
 from benchmark.data.sides import Side, as_list, counted, least_favored, shown, side
 from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
-from benchmark.data.states import (
-    MISSING,
-    MOST_LEVELS,
-    MOST_STATES,
-    OTHER,
-    Found,
-    Mask,
-    category,
-    content,
-    cut,
-    feature,
-    figure,
-    merged,
-    useless,
-)
+from benchmark.data.states import CardEntry, Mask
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few, number, share, values_in_list
 
-MIN_COUNT = 5
-"""Fewest rows with which a value has a state of its own."""
-
+MIN_COUNT = 5  # fewest rows that a value needs for a state of its own
+# From here on a column is left out, or named (share of the label's information), or a proxy (Cramér's V).
 LEAK, HINT, PROXY = 0.5, 0.25, 0.3
-"""Share of the label's information from which a column is left out or named; Cramér's V of a proxy."""
 
-_KNOWN_BEFORE = "Check that it is known before the label is."
+_KNOWN_BEFORE = "Check that it is known before the label."
 _MOST_LISTED = 200  # raw values that a card's filter may list
+_OPPOSITE = {"unfavorable": "favorable", "favored": "deprived"}
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What a user says of a file; ``None`` where it is to be found out."""
+class FileOptions:
+    """What a user says about a file; ``None`` leaves a choice to the draft."""
 
     label: str
     favorable: str | None
@@ -65,316 +43,303 @@ class Wish:
     deprived: str | None = None
     min_count: int = MIN_COUNT
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns, in their order
-    unfavorable: str | None = None  # all values but the favorable ones unless given; rows with neither go
+    unfavorable: str | None = None  # by default all other values; if given, rows with neither are left out
     favored: str | None = None  # likewise
-    missing: str | None = None  # values for none: of the label and the groups, or of a column as COLUMN=VALUE
+    missing: str | None = (
+        None  # values that mean missing: of label and groups, or of any column as COLUMN=VALUE
+    )
     thousands: str | None = None  # columns whose point or comma separates thousands
     decimals: str | None = None  # columns where it stands before decimals
     max_mb: float = MOST_MB  # largest file, in megabytes of text, unpacked
 
 
-def as_wish(value: object) -> str | None:
-    """Return what a user of Python names, in the words of the command line."""
+def as_option(value: object) -> str | None:
+    """Return a Python value as the text of a command-line option."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):  # columns, and their values
-        several = {name: own if isinstance(own, list | tuple) else [own] for name, own in value.items()}
-        return ",".join(f"{name}={one}" for name, own in several.items() for one in own)
+        lists = ((name, item if isinstance(item, list | tuple) else [item]) for name, item in value.items())
+        return ",".join(f"{name}={item}" for name, items in lists for item in items)
     return ",".join(map(str, value)) if isinstance(value, list | tuple | set | frozenset) else str(value)
 
 
 @dataclass
-class Kept:
-    """A column as the card reads it, and the reasons."""
+class DraftColumn:
+    """A column as the card reads it, and why."""
 
     name: str
     entry: dict[str, Any]  # the fields of its table in the card
     comments: list[str]
-    leak: str = ""  # why it seems to give the label away, if it does: written as a comment then
+    leak: str = ""  # why it seems to give the label away; such a column is written as a comment
     codes: NDArray[np.int16] = field(default_factory=lambda: np.empty(0, np.int16))
 
 
 @dataclass
 class Draft:
-    """A card, and what is to be said of each choice."""
+    """A card, with a comment on each choice."""
 
     table: RawTable
-    columns: dict[str, Kept]
-    dropped: dict[str, str]  # the reason, by column
-    filter: dict[str, list[str]]
-    problems: list[str]
-    warnings: list[str]  # what somebody has to know who reads no card
+    columns: dict[str, DraftColumn]
+    dropped: dict[str, str] = field(default_factory=dict)  # the reason, by column
+    filter: dict[str, list[str]] = field(default_factory=dict)
     exclude: dict[str, list[str]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)  # for readers who do not open the card
     reading: Reading | None = None  # how labels, groups and numbers were read
     roles: dict[str, str] = field(default_factory=dict)
     role_comments: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
-        """How many rows the card reads."""
+        """Number of rows that the card reads."""
         return len(next(iter(self.columns.values())).codes)
 
     @property
-    def kept(self) -> dict[str, Kept]:
+    def columns_read(self) -> dict[str, DraftColumn]:
         """The columns that the card reads."""
         return {name: column for name, column in self.columns.items() if not column.leak}
 
 
-def draft(path: Path, wish: Wish, folder: Path) -> Draft:
-    """Draft the card of a CSV file, to lie in a folder.
+def draft(path: Path, given: FileOptions, folder: Path) -> Draft:
+    """Return the draft of a CSV file's card, which is to lie in a folder.
 
-    A DataError says in a sentence what cannot be read or found, a DoubtError what could be read in several
-    ways.
+    Raises a DataError if something cannot be read or found, a DoubtError if it can be read in several ways.
     """
-    table = sniff(path, folder, thousands=wish.thousands, decimals=wish.decimals, most_mb=wish.max_mb)
+    table = sniff(path, folder, thousands=given.thousands, decimals=given.decimals, most_mb=given.max_mb)
     for option in ("thousands", "decimals"):
-        for name in values_in_list(getattr(wish, option) or "", table.columns):
+        for name in values_in_list(getattr(given, option) or "", table.columns):
             require_column(name, option, table)
-    for name, option in ((wish.label, "label"), (wish.sensitive, "sensitive")):
+    for name, option in ((given.label, "label"), (given.sensitive, "sensitive")):
         require_column(name, option, table)
-    if wish.label == wish.sensitive:
-        what = f"{wish.label!r} cannot be the label and the sensitive column"
-        raise DataError(what, remedy="name another --sensitive")
-    if wish.favorable is None:
+    if given.label == given.sensitive:
+        problem = f"{given.label!r} cannot be the label and the sensitive column"
+        raise DataError(problem, remedy="name another --sensitive")
+    if given.favorable is None:
         raise DataError(
-            f"Nobody says which value of {wish.label!r} is good for people",
-            expected=shown(table.columns[wish.label]),
-            remedy="name it with --favorable",
+            f"The favorable value of {given.label!r} is not named",
+            expected=shown(table.columns[given.label]),
+            remedy="name the value that is good for people with --favorable",
         )
-    return _Drafting(table, wish, path.name).run(wish.favorable)
+    return _Drafting(table, given, given.favorable, path.name).run()
 
 
 class _Drafting:
-    def __init__(self, table: RawTable, wish: Wish, file: str) -> None:
-        self.wish, self.least, self.file = wish, wish.min_count, file
-        self.raw = _without_codes(table.columns, wish)
-        self.made = Draft(table, {}, {}, {}, [], [])
-        self.gone: list[tuple[Mask, str]] = []  # rows that are left out, and why
+    def __init__(self, table: RawTable, given: FileOptions, favorable: str, file: str) -> None:
+        self.given, self.least, self.file = given, given.min_count, file
+        self.raw = _without_codes(table.columns, given)
+        self.draft = Draft(table, {})
+        self.rows_out: list[tuple[Mask, str]] = []  # rows that are left out, and why
+        self.favorable = self._side(given.label, favorable, "favorable")
+        self.unfavorable = self._opposite(given.label, self.favorable, given.unfavorable, "unfavorable")
+        text = given.deprived
+        self.deprived = None if text is None else self._side(given.sensitive, text, "deprived")
+        self.favored = self._opposite(given.sensitive, self.deprived, given.favored, "favored")
+        # The label and the groups: the column, the side that is named first, and its opposite if named.
+        self.pairs = (
+            (given.label, self.favorable, self.unfavorable),
+            (given.sensitive, self.deprived, self.favored),
+        )
 
-    def run(self, favorable_label: str) -> Draft:
-        wish, made = self.wish, self.made
-        favorable = side(self.raw[wish.label], favorable_label, "favorable")
-        unfavorable = self._other(wish.label, favorable, wish.unfavorable, "favorable", "unfavorable")
-        deprived = None
-        if (asked := wish.deprived) is not None:
-            if asked not in self.raw[wish.sensitive].values:
-                asked = re.sub(rf"^{re.escape(wish.sensitive)}\s*=\s*", "", asked)
-            deprived = side(self.raw[wish.sensitive], asked, "deprived")
-        favored = self._other(wish.sensitive, deprived, wish.favored, "deprived", "favored")
-        if doubts := list(self._doubts(favorable, unfavorable, deprived, favored)):
-            raise DoubtError(doubts)
-        whole = dict(self.raw)
-        kept = self._leave_rows_out(favorable, unfavorable, deprived, favored)
-        label = self._label(favorable, unfavorable)
-        sensitive = self._sensitive(deprived, favored)
-        y = label.codes == label.entry["states"].index(favorable.name)
-        group, picked = self._group(sensitive, deprived, y)
+    def run(self) -> Draft:
+        draft, whole = self.draft, dict(self.raw)
+        if questions := list(self._doubts()):
+            raise doubts.DoubtError(questions)
+        read = self._leave_rows_out()
+        label, sensitive = self._label(), self._sensitive()
+        y = label.codes == label.entry["states"].index(self.favorable.name)
+        group, picked = self._group(sensitive, y)
         member = sensitive.codes == sensitive.entry["states"].index(group)
-        self._read(whole, kept, favorable, deprived, y, member)
-        if deprived is None:
-            self._require_group()
+        self._read(whole, read, y, member)
         self._features(label, sensitive)
         self._look(y, member)
         self._repeated_rows()
-        made.roles = {
+        draft.roles = {
             "label": label.name,
-            "favorable_label": favorable.name,
+            "favorable_label": self.favorable.name,
             "sensitive_feature": sensitive.name,
             "deprived_group": group,
         }
-        made.role_comments = {
+        draft.role_comments = {
             "favorable_label": f"{share(float(y.mean()))} of {len(y):,} rows have it.",
             "deprived_group": f"{picked}{share(float(y[member].mean()))} of its {member.sum():,} rows have "
             f"the favorable label, {share(float(y[~member].mean()))} of the {(~member).sum():,} others.",
         }
-        return made
+        return draft
 
-    def _other(
-        self, name: str, first: Side | None, asked: str | None, option: str, other: str
-    ) -> Side | None:
-        """Return the other side, if it is named; a DataError says that a value is on both."""
-        if asked is None:
+    def _side(self, name: str, text: str, option: str) -> Side:
+        """Return the side that a text names: values, or COLUMN=VALUES."""
+        column = self.raw[name]
+        if text not in column.values:
+            text = re.sub(rf"^{re.escape(name)}\s*=\s*", "", text)
+        return side(column, text, option)
+
+    def _opposite(self, name: str, first: Side | None, text: str | None, option: str) -> Side | None:
+        """Return the opposite side, if it is named; a DataError says that a value is on both."""
+        if text is None:
             return None
+        first_option = _OPPOSITE[option]
         if first is None:
-            raise DataError(f"--{other} is named, and --{option} is not", remedy=f"name --{option} as well")
-        if asked not in self.raw[name].values:
-            asked = re.sub(rf"^{re.escape(name)}\s*=\s*", "", asked)
-        found = side(self.raw[name], asked, other)
-        if both := sorted(first.values & found.values):
             raise DataError(
-                f"{few(list(map(repr, both)))} of {name!r} cannot be {option} as well as {other}",
-                remedy=f"name each value once, in --{option} or in --{other}",
+                f"--{option} is named, and --{first_option} is not", remedy=f"name --{first_option} as well"
             )
-        return found
+        opposite = self._side(name, text, option)
+        if both := sorted(first.values & opposite.values):
+            raise DataError(
+                f"{few(list(map(repr, both)))} of {name!r} cannot be {first_option} as well as {option}",
+                remedy=f"name each value once, in --{first_option} or in --{option}",
+            )
+        return opposite
 
-    def _doubts(
-        self, favorable: Side, unfavorable: Side | None, deprived: Side | None, favored: Side | None
-    ) -> Iterator[Question]:
-        yield from marks_in_doubt(self.made.table.unclear)
-        for name, first, other, options, words in (
-            (self.wish.label, favorable, unfavorable, ("favorable", "unfavorable"), "{}"),
-            (self.wish.sensitive, deprived, favored, ("deprived", "favored"), "in the {} group"),
-        ):
-            if other is None:
-                called = words.format(options[0]), words.format(options[1])
-                yield from doubts_of_sides(self.raw[name], first, options, called)
+    def _doubts(self) -> Iterator[doubts.Question]:
+        yield from doubts.marks_in_doubt(self.draft.table.unclear)
+        label, sensitive = self.raw[self.given.label], self.raw[self.given.sensitive]
+        if self.unfavorable is None:
+            options = ("favorable", "unfavorable")
+            yield from doubts.doubts_of_sides(label, self.favorable, options, options)
+        if self.favored is None:
+            words = ("in the deprived group", "in the favored group")
+            yield from doubts.doubts_of_sides(sensitive, self.deprived, ("deprived", "favored"), words)
 
-    def _leave_rows_out(
-        self, favorable: Side, unfavorable: Side | None, deprived: Side | None, favored: Side | None
-    ) -> Mask:
-        """Leave rows out without label or group; the card lists the values that remain, or those that go."""
-        kept = np.ones(self.made.table.n_rows, dtype=bool)
-        for name, first, other in (
-            (self.wish.label, favorable, unfavorable),
-            (self.wish.sensitive, deprived, favored),
-        ):
+    def _leave_rows_out(self) -> Mask:
+        """Return which rows have a label and a group; the card lists the values to keep, or to leave out."""
+        read = np.ones(self.draft.table.n_rows, dtype=bool)
+        for name, first, second in self.pairs:
             column = self.raw[name]
             missing: Mask = column.missing
-            left, why = missing.copy(), f"no {name!r}"
-            if codes := [own for own, out in zip(column.values, missing, strict=True) if own and out]:
-                why += (
-                    f" ({few(list(map(repr, codes)))} {'counts' if len(codes) == 1 else 'count'} as missing)"
-                )
-            if name == self.wish.sensitive and (first is None or first.cut is None) and other is None:
-                # Together too few for a state of their own, and no member of another group.
+            no_value, why = missing.copy(), f"no {name!r}"
+            if codes := [value for value, out in zip(column.values, missing, strict=True) if value and out]:
+                count = "counts" if len(codes) == 1 else "count"
+                why += f" ({few(list(map(repr, codes)))} {count} as missing)"
+            if name == self.given.sensitive and (first is None or first.cut is None) and second is None:
+                # Together they are too few for a state, and they belong to no other group.
                 rare: Mask = ~missing & (column.counts < self.least)
                 if first is not None:
                     rare &= ~first.of(column)
                 if 0 < column.counts[rare].sum() < self.least:
-                    left, why = left | rare, f"{why}, or one that fewer than {self.least} rows have,"
+                    no_value, why = no_value | rare, f"{why}, or one that fewer than {self.least} rows have,"
             neither = np.zeros_like(missing)
-            if first is not None and other is not None:
-                neither = ~missing & ~first.of(column) & ~other.of(column)
-            for own, reason in ((left, why), (neither, f"another {name!r} than those named")):
-                if column.counts[own].sum():
-                    self.gone.append((own[column.rows], reason))
-            if not (gone := left | neither).any():
+            if first is not None and second is not None:
+                neither = ~missing & ~first.of(column) & ~second.of(column)
+            for rows, reason in ((no_value, why), (neither, f"another {name!r} than those named")):
+                if column.counts[rows].sum():
+                    self.rows_out.append((rows[column.rows], reason))
+            if not (excluded := no_value | neither).any():
                 continue
             remaining, leaving = (
-                [value for value, out in zip(column.values, gone, strict=True) if out == is_out]
+                [value for value, out in zip(column.values, excluded, strict=True) if out == is_out]
                 for is_out in (False, True)
             )
             if len(remaining) <= _MOST_LISTED:
-                self.made.filter[name] = remaining
+                self.draft.filter[name] = remaining
             elif len(leaving) <= _MOST_LISTED:
-                self.made.exclude[name] = leaving
+                self.draft.exclude[name] = leaving
             else:
                 raise DataError(
-                    f"{int(column.counts[gone].sum()):,} rows have no {name!r} that is read, with "
+                    f"{int(column.counts[excluded].sum()):,} rows have no {name!r} that is read, with "
                     f"{len(leaving):,} different values",
                     expected=f"at most {_MOST_LISTED} different values that are left out, or that remain",
                     remedy="take these rows out of the file",
                 )
-            kept &= ~gone[column.rows]
-        if not kept.any():
-            what = f"No row has both {self.wish.label!r} and {self.wish.sensitive!r}"
-            raise DataError(what, remedy="check the file, and the names of the columns")
-        self.raw = {name: column.of(kept) for name, column in self.raw.items()}
-        return kept
+            read &= ~excluded[column.rows]
+        if not read.any():
+            problem = f"No row has both {self.given.label!r} and {self.given.sensitive!r}"
+            raise DataError(problem, remedy="check the file, and the names of the columns")
+        self.raw = {name: column.of(read) for name, column in self.raw.items()}
+        return read
 
-    def _read(
-        self,
-        whole: Mapping[str, RawColumn],
-        kept: Mask,
-        favorable: Side,
-        deprived: Side | None,
-        y: Mask,
-        member: Mask,
-    ) -> None:
-        """Say how labels and groups were read, and whether leaving rows out goes with them."""
-        made, wish = self.made, self.wish
-        known = [
-            self._known(whole[name], self.raw[name], of)
-            for name, of in ((wish.label, y), (wish.sensitive, member))
-        ]
-        gone = [left_out(rows & ~kept, why, kept, *known) for rows, why in self.gone]
-        label, sensitive = self.raw[wish.label], self.raw[wish.sensitive]
-        parts = [
-            _part(role, column, chosen, own, y)
-            for role, column, chosen, own in (
-                ("favorable", label, favorable, y),
-                ("unfavorable", label, favorable, ~y),
-                ("deprived", sensitive, deprived, member),
-                ("favored", sensitive, deprived, ~member),
-            )
-        ]
-        merged = ""
+    def _read(self, whole: Mapping[str, RawColumn], read: Mask, y: Mask, member: Mask) -> None:
+        """Describe how labels and groups were read, and whether leaving rows out is associated with them.
+
+        A DoubtError says that rows that are left out could change which group is deprived.
+        """
+        table, given = self.draft.table, self.given
+        label, sensitive = self.raw[given.label], self.raw[given.sensitive]
+        sides = (
+            self._by_row(whole[label.name], label, y),
+            self._by_row(whole[sensitive.name], sensitive, member),
+        )
+        groups_out = [left_out(rows & ~read, why, read, *sides) for rows, why in self.rows_out]
+        parts = (
+            _part("favorable", label, self.favorable, y, y),
+            _part("unfavorable", label, self.favorable, ~y, y),
+            _part("deprived", sensitive, self.deprived, member, y),
+            _part("favored", sensitive, self.deprived, ~member, y),
+        )
+        merged_label = ""
         rest = [value for value, _ in parts[1].values]
-        if wish.unfavorable is None and favorable.cut is None and len(rest) > 1:
-            merged = (
+        if given.unfavorable is None and self.favorable.cut is None and len(rest) > 1:
+            merged_label = (
                 "All values that are not favorable count as unfavorable. To leave some out, name the others: "
                 f"--unfavorable {json.dumps(as_list(rest[:1]), ensure_ascii=False)}"
             )
-        made.problems += map(str, gone)
-        made.reading = Reading(
-            self.file, made.table.n_rows, len(y), tuple(parts), tuple(gone), made.table.numbers, merged
+        self.draft.problems += map(str, groups_out)
+        self.draft.reading = Reading(
+            self.file, table.n_rows, len(y), parts, tuple(groups_out), table.numbers, merged_label
         )
-
-    def _require_group(self) -> None:
-        """Ask who is deprived where rows that are left out could turn what the others say."""
-        assert self.made.reading is not None
-        name = self.wish.sensitive
-        if turning := [own for own in self.made.reading.left_out if own.may_turn]:
-            groups = [group for group, _ in counted(self.raw[name])][:MOST_STATES]
-            answers = tuple(Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
-            what = f"Which group of {name!r} is deprived, these rows do not tell. {turning[0]}"
-            raise DoubtError([Question(what, answers)])
+        turning = [rows for rows in groups_out if rows.may_turn]
+        if turning and self.deprived is None:
+            groups = [group for group, _ in counted(sensitive)][: states.MOST_STATES]
+            answers = tuple(doubts.Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
+            question = f"These rows do not tell which group of {sensitive.name!r} is deprived. {turning[0]}"
+            raise doubts.DoubtError([doubts.Question(question, answers)])
 
     @staticmethod
-    def _known(whole: RawColumn, read: RawColumn, of: Mask) -> NDArray[np.float64]:
-        """Return of each row of the file what is known of it by its value: 1, 0, or NaN."""
+    def _by_row(whole: RawColumn, read: RawColumn, on_side: Mask) -> NDArray[np.float64]:
+        """Return whether each row of the file is on a side, by its value: 1, 0, or NaN if that is unknown."""
         side_of = np.full(len(read.values), np.nan)
-        side_of[read.rows[~of]], side_of[read.rows[of]] = 0, 1
+        side_of[read.rows[~on_side]], side_of[read.rows[on_side]] = 0, 1
         values = dict(zip(read.values, side_of, strict=True))
         return np.array([values.get(value, np.nan) for value in whole.values])[whole.rows]
 
-    def _label(self, favorable: Side, unfavorable: Side | None) -> Kept:
-        column = self.raw[self.wish.label]
+    def _label(self) -> DraftColumn:
+        column, favorable, unfavorable = self.raw[self.given.label], self.favorable, self.unfavorable
         chosen = favorable.of(column)
         self._require_both(column, chosen, ("favorable", "unfavorable"), "check --favorable")
         if favorable.cut is not None:
-            entry, comments = cut(column, [favorable.cut]), ["Two classes, as --favorable says."]
+            entry, comments = states.cut(column, [favorable.cut]), ["Two classes, as --favorable says."]
             return self._coded(column, (entry, comments))
         order = sorted(np.flatnonzero(~chosen), key=lambda i: -column.counts[i])
         names = [column.values[i] for i in order]
         rest = names[0] if len(set(map(as_number, names)) - {None}) == 1 else " or ".join(names)
-        rest = rest if len(names) <= 3 else OTHER
+        rest = rest if len(names) <= 3 else states.OTHER
         if unfavorable is not None and unfavorable.cut is None:
             rest = unfavorable.name
         if favorable.name == rest:
             favorable.name += " (favorable)"
         comments = [] if len(column.values) == 2 else ["Classes are merged into two, as --favorable says."]
-        return self._coded(column, (merged(column, [(favorable.name, chosen), (rest, ~chosen)]), comments))
+        return self._coded(
+            column, (states.merged(column, [(favorable.name, chosen), (rest, ~chosen)]), comments)
+        )
 
-    def _sensitive(self, deprived: Side | None, favored: Side | None) -> Kept:
-        column = self.raw[self.wish.sensitive]
+    def _sensitive(self) -> DraftColumn:
+        column, deprived, favored = self.raw[self.given.sensitive], self.deprived, self.favored
         if deprived is None:
-            many = len(column.values) > MOST_LEVELS
-            kept = self._coded(column, feature(column, self.least) if many else category(column, self.least))
-            if len(kept.entry["states"]) < 2:
+            reading = states.feature if len(column.values) > states.MOST_LEVELS else states.category
+            sensitive = self._coded(column, reading(column, self.least))
+            if len(sensitive.entry["states"]) < 2:
                 raise DataError(
                     f"The sensitive column {column.name!r} has one group",
                     expected=f"two or more, of {self.least} rows or more",
                     got=shown(column),
                     remedy="name another --sensitive",
                 )
-            return kept
+            return sensitive
         chosen = deprived.of(column)
         both = f"in the deprived group {deprived.name!r}", "in another group"
         self._require_both(column, chosen, both, "name several values with --deprived A,B, or another group")
         if deprived.cut is not None:
-            return self._coded(column, (cut(column, [deprived.cut]), ["Two groups, as --deprived says."]))
+            return self._coded(
+                column, (states.cut(column, [deprived.cut]), ["Two groups, as --deprived says."])
+            )
         if favored is not None and favored.cut is None:
             name = favored.name if favored.name != deprived.name else f"{favored.name} (favored)"
-            groups = [(deprived.name, chosen), (name, ~chosen)]
-            return self._coded(
-                column, (merged(column, groups), ["Two groups, as --deprived and --favored say."])
-            )
-        return self._coded(column, category(column, self.least, (deprived.name, chosen)))
+            entry = states.merged(column, [(deprived.name, chosen), (name, ~chosen)])
+            return self._coded(column, (entry, ["Two groups, as --deprived and --favored say."]))
+        return self._coded(column, states.category(column, self.least, (deprived.name, chosen)))
 
     def _require_both(self, column: RawColumn, chosen: Mask, words: tuple[str, str], remedy: str) -> None:
-        for own, word in zip((chosen, ~chosen), words, strict=True):
-            if (n := int(column.counts[own].sum())) < self.least:
+        for rows, word in zip((chosen, ~chosen), words, strict=True):
+            if (n := int(column.counts[rows].sum())) < self.least:
                 raise DataError(
                     f"{n} row{'s are' if n != 1 else ' is'} {word}, by the column {column.name!r}",
                     expected=f"{self.least} or more",
@@ -382,166 +347,167 @@ class _Drafting:
                     remedy=f"{remedy}, or lower --min-count" if n else remedy,
                 )
 
-    def _group(self, sensitive: Kept, deprived: Side | None, y: Mask) -> tuple[str, str]:
-        """Return the deprived group, by default the one of the fewest favorable labels, and why."""
-        states, made = sensitive.entry["states"], self.made
-        counts = np.bincount(sensitive.codes, minlength=len(states))
-        rates = np.bincount(sensitive.codes, weights=y, minlength=len(states)) / np.maximum(counts, 1)
+    def _group(self, sensitive: DraftColumn, y: Mask) -> tuple[str, str]:
+        """Return the deprived group, by default the one with the fewest favorable labels, and why."""
+        groups, draft = sensitive.entry["states"], self.draft
+        counts = np.bincount(sensitive.codes, minlength=len(groups))
+        rates = np.bincount(sensitive.codes, weights=y, minlength=len(groups)) / np.maximum(counts, 1)
         picked = ""
-        if deprived is None:
-            code = least_favored(sensitive.codes, y, len(states))
-            picked = "Nobody named it: it is the group that has the favorable label least often. "
-            which = f"{sensitive.name} = {states[code]!r}, the one that has the favorable label least often"
-            made.warnings.append(f"The deprived group was not named: it is {which}.")
+        if self.deprived is None:
+            code = least_favored(sensitive.codes, y, len(groups))
+            picked = "It was not named: it is the group that has the favorable label least often. "
+            which = f"{sensitive.name} = {groups[code]!r}, which has the favorable label least often"
+            draft.warnings.append(f"The deprived group was not named: it is {which}.")
         else:
-            code = states.index(deprived.name)
+            code = groups.index(self.deprived.name)
         others = float(y[sensitive.codes != code].mean())
         if round(rates[code] - others, 3) > 0:
             better = f"{share(rates[code])} of it have the favorable label, {share(others)} of the others"
-            chance = (
-                f" It has {counts[code]:,} rows, so this may be chance." if counts[code] < FEW_ROWS else ""
+            small = f" It has {counts[code]:,} rows, so this may be chance." * int(counts[code] < FEW_ROWS)
+            draft.warnings.append(
+                f"{sensitive.name} = {groups[code]!r} is better off in these data: {better}.{small}"
             )
-            made.warnings.append(
-                f"{sensitive.name} = {states[code]!r} is better off in these data: {better}.{chance}"
-            )
-        for state, n in zip(states, counts.tolist(), strict=True):
+        for state, n in zip(groups, counts.tolist(), strict=True):
             if n < max(50, 0.01 * len(y)):
-                few_rows = f"The group {sensitive.name} = {state!r} has {n} rows"
-                made.problems.append(f"{few_rows}: what is said of it is noise.")
-        for code_of, who in ((rates[code], "the deprived group"), (others, "the other groups")):
-            if code_of in (0, 1):
-                answer = "Everybody" if code_of else "Nobody"
-                made.problems.append(f"{answer} of {who} has the favorable label.")
+                draft.problems.append(
+                    f"The group {sensitive.name} = {state!r} has {n} rows: too few to tell."
+                )
+        for rate, who in ((rates[code], "the deprived group"), (others, "the other groups")):
+            if rate in (0, 1):
+                answer = "Everybody" if rate else "Nobody"
+                draft.problems.append(f"{answer} in {who} has the favorable label.")
         if (rare := min(y.mean(), 1 - y.mean())) < 0.1:
-            made.problems.append(f"The rarer label has {share(float(rare))} of the rows.")
-        return str(states[code]), picked
+            draft.problems.append(f"The rarer label has {share(float(rare))} of the rows.")
+        return str(groups[code]), picked
 
-    def _features(self, label: Kept, sensitive: Kept) -> None:
-        made, first = self.made, dict[object, str]()
-        lacking, apart = [], []
+    def _features(self, label: DraftColumn, sensitive: DraftColumn) -> None:
+        draft, first = self.draft, dict[object, str]()
+        incomplete, apart = [], []
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
-                made.columns[name] = label if name == label.name else sensitive
-                continue
-            if reason := useless(column, made.table.n_rows):
-                made.dropped[name] = reason
-            elif (same := first.setdefault(content(column), name)) != name:
-                made.dropped[name] = f"says the same as {same!r}, value by value"
-            elif len((found := feature(column, self.least))[0]["states"]) < 2:
-                made.dropped[name] = "has nearly the same value in every row"
+                draft.columns[name] = label if name == label.name else sensitive
+            elif reason := states.useless(column, draft.table.n_rows):
+                draft.dropped[name] = reason
+            elif (same := first.setdefault(states.content(column), name)) != name:
+                draft.dropped[name] = f"tells the same as {same!r}, value by value"
+            elif len((entry := states.feature(column, self.least))[0]["states"]) < 2:
+                draft.dropped[name] = "has nearly the same value in every row"
             else:
-                made.columns[name] = self._coded(column, found)
-                gone = float(column.counts[column.missing].sum()) / len(column.rows)
-                if made.columns[name].entry["kind"] == "numeric" and (codes := standing_apart(column)):
+                draft.columns[name] = self._coded(column, entry)
+                lacking = float(column.counts[column.missing].sum()) / len(column.rows)
+                if draft.columns[name].entry["kind"] == "numeric" and (
+                    codes := doubts.standing_apart(column)
+                ):
                     apart.append(f"{name} ({few(codes)})")
-                lacking += [(-gone, f"{name} ({share(gone)})")] * (gone >= 0.01)
-        if lacking:
-            shown = few([text for _, text in sorted(lacking)], 8)
-            made.problems.append(f"Values are missing: {shown}. That they are is a state of its own.")
+                incomplete += [(-lacking, f"{name} ({share(lacking)})")] * (lacking >= 0.01)
+        if incomplete:
+            columns = few([text for _, text in sorted(incomplete)], 8)
+            draft.problems.append(f"Values are missing: {columns}. A missing value is a state of its own.")
         if apart:
-            made.problems.append(
-                f"Numbers that stand apart from all others of their column are read as numbers: "
-                f"{few(apart, 8)}. If they mean missing, say so with --missing COLUMN=NUMBER."
+            draft.problems.append(
+                f"Numbers far from all others in their column are read as numbers: {few(apart, 8)}. "
+                "If they mean missing, write --missing COLUMN=NUMBER."
             )
 
-    def _coded(self, column: RawColumn, found: Found) -> Kept:
-        """Return a column with its codes, as the loader reads them."""
-        entry, comments = found
-        order = list(self.wish.orders.get(column.name, ()))
-        if entry["kind"] == "categorical" and set(entry["states"]) - {MISSING} <= set(order):
-            entry["states"].sort(key=[*order, MISSING].index)
-            entry["ordered"] = True
+    def _coded(self, column: RawColumn, reading: CardEntry) -> DraftColumn:
+        """Return a column with the codes that the loader gives it."""
+        entry, comments = reading
+        order, decimal = list(self.given.orders.get(column.name, ())), self.draft.table.source.decimal
+        spec: NumericColumn | CategoricalColumn
         if entry["kind"] == "numeric":
-            form, decimal = column.form, self.made.table.source.decimal
+            form = column.form
             written = {"thousands": form.thousands, "unit": form.unit}
             written["decimal"] = form.decimal if form.decimal != decimal else None
             entry |= {name: value for name, value in written.items() if value is not None}
-        spec = NumericColumn(**entry) if entry["kind"] == "numeric" else CategoricalColumn(**entry)
-        coder = Coder(spec, self.made.table.source.decimal)
+            spec = NumericColumn(**entry)
+        else:
+            if set(entry["states"]) - {states.MISSING} <= set(order):
+                entry["states"].sort(key=[*order, states.MISSING].index)
+                entry["ordered"] = True
+            spec = CategoricalColumn(**entry)
+        coder = Coder(spec, decimal)
         codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
-        return Kept(column.name, entry, comments, codes=codes)
+        return DraftColumn(column.name, entry, comments, codes=codes)
 
     def _look(self, y: Mask, member: Mask) -> None:
-        """Find the columns that give the label away, and those that stand in for the group."""
+        """Find the columns that give the label away, and the proxies of the group."""
         proxies, hints = [], []
-        for name, column in self.made.columns.items():
-            if name in (self.wish.label, self.wish.sensitive):
+        for name, column in self.draft.columns.items():
+            if name in (self.given.label, self.given.sensitive):
                 continue
             fine = finely(self.raw[name])
             told, right = (max(f(codes, y) for codes in (column.codes, fine)) for f in (told_by, right_by))
-            says = f"alone it tells {share(right)} of the labels, and the more frequent label "
-            says += f"{share(float(max(y.mean(), 1 - y.mean())))}"
+            common = share(float(max(y.mean(), 1 - y.mean())))
+            says = f"alone it tells {share(right)} of the labels; the more frequent label is {common} of them"
             if told >= LEAK:
                 column.leak = f"suspected leak: {says}. {_KNOWN_BEFORE}"
-                self.made.warnings.append(
-                    f"{name} is left out, a {column.leak} The card says how to keep it."
-                )
+                warning = f"{name} is left out, a {column.leak} The card says how to keep it."
+                self.draft.warnings.append(warning)
                 continue
             state = giving_away(column.codes, column.entry["states"], y)
             if state or told >= HINT:
                 says = f"nearly all rows with {state!r} have one label" if state else says
-                column.comments.append(
-                    f"A strong feature: {says}. Check that it is known before the label is."
-                )
+                column.comments.append(f"A strong feature: {says}. {_KNOWN_BEFORE}")
                 hints.append(name)
             if (strength := cramers_v(column.codes, member)) >= PROXY:
-                column.comments.append(f"Proxy of {self.wish.sensitive}: Cramér's V {number(strength, 2)}.")
+                column.comments.append(f"Proxy of {self.given.sensitive}: Cramér's V {number(strength, 2)}.")
                 proxies.append((-strength, f"{name} ({number(strength, 2)})"))
         if hints:
-            self.made.problems.append(
-                f"These columns tell much of the label: {few(hints, 8)}. Check that they are known "
-                "before it is."
-            )
+            advice = "Check that they are known before it."
+            self.draft.problems.append(f"These columns tell much about the label: {few(hints, 8)}. {advice}")
         if proxies:
-            shown = few([text for _, text in sorted(proxies)], 8)
-            hidden = "Columns go with the sensitive one, so that hiding it alone may not hide it (Cramér's V)"
-            self.made.problems.append(f"{hidden}: {shown}.")
+            names = few([text for _, text in sorted(proxies)], 8)
+            hidden = "Hiding the sensitive column may not hide the group: these go with it (Cramér's V)"
+            self.draft.problems.append(f"{hidden}: {names}.")
 
     def _repeated_rows(self) -> None:
-        rows = np.column_stack([self.raw[name].rows for name in self.made.columns])
+        rows = np.column_stack([self.raw[name].rows for name in self.draft.columns])
         if repeated := len(rows) - len(np.unique(rows, axis=0)):
-            what = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
-            self.made.problems.append(f"{what} another one in every column that is read.")
+            words = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
+            self.draft.problems.append(f"{words} another row in every column that is read.")
 
 
-def _without_codes(columns: Mapping[str, RawColumn], wish: Wish) -> dict[str, RawColumn]:
-    """Return the columns, and which values stand for none; a DataError says that there is no such value."""
-    found: dict[str, set[str]] = {}
-    for part in values_in_list(wish.missing, ()) if wish.missing is not None else ():
+def _without_codes(columns: Mapping[str, RawColumn], given: FileOptions) -> dict[str, RawColumn]:
+    """Return the columns with the values that a user calls missing; a DataError says that there is none."""
+    missing: dict[str, set[str]] = {}
+    for part in values_in_list(given.missing, ()) if given.missing is not None else ():
         named = [name for name in columns if part.startswith(f"{name}=")]
-        own = max(named, key=len, default=None)
-        value = part if own is None else part[len(own) + 1 :].strip()
-        places = [wish.label, wish.sensitive] if own is None else [own]
+        column_name = max(named, key=len, default=None)
+        value = part if column_name is None else part[len(column_name) + 1 :].strip()
+        names = [given.label, given.sensitive] if column_name is None else [column_name]
         same = {
             name: {
                 one
                 for one, n in zip(columns[name].values, columns[name].numbers, strict=True)
                 if one == value or (as_number(value) is not None and as_number(value) == n)
             }
-            for name in places
+            for name in names
         }
         if not any(same.values()):
             raise DataError(
-                f"The column{'s' * (len(places) > 1)} {' and '.join(map(repr, places))} "
-                f"{'have' if len(places) > 1 else 'has'} no value {value!r}",
-                expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in places),
+                f"The column{'s' * (len(names) > 1)} {' and '.join(map(repr, names))} "
+                f"{'have' if len(names) > 1 else 'has'} no value {value!r}",
+                expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in names),
                 remedy="correct --missing: values as A,B, or those of a column as COLUMN=A,COLUMN=B",
             )
         for name, values in same.items():
-            found.setdefault(name, set()).update(values)
+            missing.setdefault(name, set()).update(values)
     return {
-        name: replace(column, none=frozenset(found[name])) if found.get(name) else column
+        name: replace(column, none=frozenset(missing[name])) if missing.get(name) else column
         for name, column in columns.items()
     }
 
 
-def _part(role: str, column: RawColumn, chosen: Side | None, own: Mask, y: Mask) -> Part:
-    """Return what there is to say of one side."""
-    values = counted(column.of(own))
-    numbers = column.of(own).numbers
-    name = span = ""
+def _part(role: str, column: RawColumn, chosen: Side | None, rows: Mask, y: Mask) -> Part:
+    """Return one side of the label or of the groups."""
+    of_side, name, span = column.of(rows), "", ""
     if chosen is not None and chosen.cut is not None:
-        low, high = np.nanmin(numbers), np.nanmax(numbers)
-        name = f"below {figure(chosen.cut)}" if high < chosen.cut else f"{figure(chosen.cut)} and more"
-        span = f"from {figure(low)} to {figure(high)}"
-    return Part(role, column.name, tuple(values), int(own.sum()), int((own & y).sum()), len(own), name, span)
+        low, high = np.nanmin(of_side.numbers), np.nanmax(of_side.numbers)
+        name = (
+            f"below {states.figure(chosen.cut)}"
+            if high < chosen.cut
+            else f"{states.figure(chosen.cut)} and more"
+        )
+        span = f"from {states.figure(low)} to {states.figure(high)}"
+    n, n_favorable = int(rows.sum()), int((rows & y).sum())
+    return Part(role, column.name, tuple(counted(of_side)), n, n_favorable, len(rows), name, span)

@@ -22,15 +22,15 @@ _NUMBERS = '# numbers = true  # keeps them beside the bins, for classifiers with
 
 
 def slug(text: str) -> str:
-    """Return a text as a card's name."""
+    """Return a card's name that is made from a text."""
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
     return name if name[:1].isalpha() else f"data_{name}".rstrip("_")
 
 
 def card_text(draft: Draft, file: Path, min_count: int, name: str | None = None) -> str:
-    """Return the card as TOML, named after the file unless it has a name.
+    """Return the card as TOML, named after the file unless ``name`` is given.
 
-    A CardError says that the file's names cannot be those of a card.
+    A CardError says that the file's names do not suit a card.
     """
     text = "\n".join(_lines(draft, file, min_count, name)) + "\n"
     try:
@@ -38,7 +38,7 @@ def card_text(draft: Draft, file: Path, min_count: int, name: str | None = None)
     except ValidationError as error:
         rules = "; ".join(broken_rules(error, Card, "a card"))
         raise CardError(
-            f"No card can be drafted of {file}", got=rules, remedy="rename the columns that it names"
+            f"No card can be drafted for {file}", got=rules, remedy="rename the columns that it names"
         ) from None
     return text
 
@@ -47,18 +47,18 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     roles = draft.roles
     stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
     yield from _comment(
-        f"A draft of the card of {file.name}, by betabench. It runs as it is. Each choice has a comment: "
-        "read them, correct what is wrong, finish what only you can know. docs/adding/dataset.md explains "
-        f"the fields. No state stands for fewer than {min_count} rows, but all others are named here: share "
-        "the card only if they may be known. Where a category's states have an order, list them in it and "
-        "set 'ordered' to true."
+        f"A draft of a card for {file.name}, by betabench. It runs as it is. Each choice has a comment: read "
+        "them, correct errors, and add the facts that only you know. docs/adding/dataset.md explains the "
+        f"fields. Every state stands for at least {min_count} rows and is named here: share the card only if "
+        "its states may be public. If a category's states have an order, list them in order and set "
+        "'ordered' to true."
     )
     yield f"name = {toml(name or slug(stem))}"
     yield f"title = {toml(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
-    task = f"{len(draft.kept)} columns of {file.name}. The task is to tell {roles['label']}."
+    task = f"{len(draft.columns_read)} columns of {file.name}. The task is to predict {roles['label']}."
     yield f"description = {toml(task)}"
-    yield 'licence = ""  # under which terms the data may be used'
-    yield from _comment("Begun with what the file shows. Who is missing from it, and how was it recorded?")
+    yield f'{toml_key("licence")} = ""  # terms for using the data'
+    yield from _comment("The file shows these problems. Who is missing from it, and how was it recorded?")
     problems = "".join(f"  {toml(problem)},\n" for problem in draft.problems)
     yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
     yield ""
@@ -67,8 +67,8 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
             yield from _comment(draft.role_comments[role])
         yield f"{role} = {toml(value)}"
     yield from _comment(
-        "Bias is planted on this edge: without it the network may link group and label by no path of its "
-        "own, and the bias would have nothing to act on."
+        "Bias is planted on this edge. Without it the network may not link group and label, and the bias "
+        "would have nothing to act on."
     )
     yield f"required_edges = [[{toml(roles['sensitive_feature'])}, {toml(roles['label'])}]]"
     if draft.filter:
@@ -77,18 +77,12 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     if draft.exclude:
         yield from _comment("Rows with these values are left out: they have no label or no group.")
         yield f"exclude = {toml(draft.exclude)}"
-    reasons: dict[str, list[str]] = {}
-    for name, reason in draft.dropped.items():
-        reasons.setdefault(reason, []).append(name)
-    for name, column in draft.columns.items():
-        if column.leak:
-            reasons.setdefault(
-                f"{column.leak} To keep it, delete this entry and uncomment its table below.", []
-            ).append(name)
-    for reason, names in reasons.items():
+    advice = "To use it, delete this entry and uncomment its table below."
+    leaks = {name: f"{column.leak} {advice}" for name, column in draft.columns.items() if column.leak}
+    for reason, names in _by_reason({**draft.dropped, **leaks}):
         yield from ("", "[[dropped]]", f"columns = {toml(names)}", f"reason = {toml(reason)}")
     yield from ("", "[source]")
-    yield from _comment(" ".join(draft.table.found))
+    yield from _comment(" ".join(draft.table.remarks))
     yield from _source(draft)
     for name, column in draft.columns.items():
         table = [f"[columns.{toml_key(name)}]", *_entry(column.entry)]
@@ -103,17 +97,15 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
             yield from (*comments, *table)
     yield from ("", "[network]")
     yield from _comment(
-        "On Adult and COMPAS, networks learned with this score ranked techniques nearly as real rows do. The "
-        "default, 'bic', draws fewer edges and ranked them less alike."
+        "On Adult and COMPAS, networks learned with this score ranked techniques nearly as real rows do. "
+        "Networks of the default, 'bic', have fewer edges, and their ranks agreed less with real rows."
     )
     yield from ('score = "bdeu"', "equivalent_sample_size = 1000.0")
-    yield from ("# No probability of 0 or 1 from a handful of rows.", "pseudo_count = 1.0")
+    yield from ("# A handful of rows must not give a probability of 0 or 1.", "pseudo_count = 1.0")
     if min_count > 1:
-        yield from ("# Nor one that rests on fewer rows.", f"min_count = {min_count}")
-    yield from (
-        "# More parents need more rows than most tables have, and longer to search.",
-        "max_indegree = 4",
-    )
+        yield from ("# No probability rests on fewer rows.", f"min_count = {min_count}")
+    yield "# More parents need more rows than most tables have, and a longer search."
+    yield "max_indegree = 4"
 
 
 def _source(draft: Draft) -> Iterator[str]:
@@ -149,29 +141,30 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def summary_lines(draft: Draft) -> Iterator[str]:
-    """Say in a few lines what was drafted: first how labels and groups were read."""
-    read = draft.reading
-    if read is not None:
+    """Yield a few lines on a draft, first on how labels and groups were read."""
+    if (read := draft.reading) is not None:
         yield from read.lines()
-    kept = list(draft.kept)
-    yield f"{len(kept)} columns are read, in {draft.n_rows:,} rows: {few(kept, 20, 'others')}."
-    reasons: dict[str, list[str]] = {}
-    for name, reason in draft.dropped.items():
-        reasons.setdefault(reason, []).append(name)
-    for reason, names in reasons.items():
-        yield f"Left out: {few(names, 8)}: {reason}."
+    names = list(draft.columns_read)
+    yield f"{len(names)} columns are read, in {draft.n_rows:,} rows: {few(names, 20, 'others')}."
+    for reason, dropped in _by_reason(draft.dropped):
+        yield f"Left out: {few(dropped, 8)}: {reason}."
     yield from (f"Warning: {warning}" for warning in draft.warnings)
     said = set() if read is None else set(map(str, read.left_out))
     yield from (f"Note: {problem}" for problem in draft.problems if problem not in said)
 
 
+def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    for reason in dict.fromkeys(reasons.values()):
+        yield reason, [name for name, given in reasons.items() if given == reason]
+
+
 def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:
-    """Say what the files of a first run tell of the people in the data."""
+    """Yield sentences on what the files of a first run disclose about people."""
     if with_rows:
         yield f"{folder / 'data.csv'} holds your rows: keep it as you keep them."
     yield (
-        f"Before you share {folder}: card.toml and the report name columns, states and bins. Each state and "
-        f"bin is of at least {min_count} rows, and so is what each probability of a network learned from the "
-        "card rests on. Results count decisions by group and label: a count may be of one person. Nothing is "
-        "anonymized in a stricter sense."
+        f"Before you share {folder}: card.toml and the report name columns, states and bins. Each state, bin "
+        f"and probability of a network learned from the card rests on at least {min_count} rows. Results "
+        "count decisions by group and label: a count may be one person. Nothing is anonymized in a stricter "
+        "sense."
     )

@@ -1,4 +1,4 @@
-"""A second label, as people judged it: what they judged, who judged, and whom."""
+"""A second label that people gave: their judgments, the judges, and the persons judged."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What people judged of each row, which no technique sees unless the bias ``judged`` makes it the label.
+    """The judged label of each row; no technique sees it unless the bias ``judged`` makes it the label.
 
-    Judges and persons are numbered in the order of the rows, so that nothing is known of them but who is the
-    same.
+    Judges and persons are numbered in the order of the rows, so that only their identity is known.
     """
 
     favorable: NDArray[np.bool_]  # shape (n_rows,): whether the judged label is the favorable one
@@ -38,30 +37,31 @@ class Judged:
             h.update(numbers.astype("<i8").tobytes())
         return h.hexdigest()
 
-    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Judged:
-        """Return what was judged of a mask, or of positions, of rows."""
-        return Judged(self.favorable[kept], self.judges[kept], self.persons[kept])
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Judged:
+        """Return the judgments of some rows, given by a mask or by positions."""
+        return Judged(self.favorable[rows], self.judges[rows], self.persons[rows])
 
     def gap(self, table: Table) -> float:
-        """Return the discrimination of the judged label: P(judged y+ | favored) - P(judged y+ | deprived)."""
+        """Return the gap of the judged label: P(judged y+ | favored) - P(judged y+ | deprived)."""
         return _gap(self.favorable, table.deprived)
 
     def dose(self, table: Table) -> float:
-        """Return by how much the judged label widens the label gap between the groups, with its sign.
+        """Return the gap of the judged label minus the gap of the true label, on the rows of ``table``.
 
-        It is the gap of the judged label minus that of the true one, on the rows of ``table``: negative where
-        people judge the groups more alike than they are.
+        It is negative if the judged labels of the groups differ less than the true ones.
         """
         return self.gap(table) - _gap(table.y, table.deprived)
 
     def shares(self, table: Table) -> NDArray[np.float64]:
-        """Return the share of rows that people misjudged, by group and by true label: shape (2, 2).
+        """Return the shares of misjudged rows by group and true label, shape (2, 2).
 
-        The first row is the favored group, the second the deprived one; the first column is the unfavorable
-        label, the second the favorable one. NaN where there is no such row.
+        Rows are the favored and the deprived group, columns the unfavorable and the favorable label. A share
+        of no rows is NaN.
         """
         cells = 2 * table.deprived + table.y
-        counts, wrong = (np.bincount(own, minlength=4) for own in (cells, cells[self.favorable != table.y]))
+        counts, wrong = (
+            np.bincount(codes, minlength=4) for codes in (cells, cells[self.favorable != table.y])
+        )
         with np.errstate(invalid="ignore"):
             return np.asarray(wrong / counts).reshape(2, 2)
 
@@ -71,9 +71,9 @@ def _gap(favorable: NDArray[np.bool_], deprived: NDArray[np.bool_]) -> float:
 
 
 def read_names(card: Card, records: Records, location: str) -> list[tuple[str, str]]:
-    """Return the judge and the person of each row of a file, as written; none if the card names none.
+    """Return judge and person of each row of a file, as written; empty if the card has no judged label.
 
-    A DataError says that a row has none.
+    A DataError says that a row lacks one of them.
     """
     if card.judged is None:
         return []
@@ -91,7 +91,7 @@ def read_names(card: Card, records: Records, location: str) -> list[tuple[str, s
 
 
 def judged_of(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, str]]) -> Judged | None:
-    """Return what people judged of all rows, by the codes of the judged label; None if the card has none."""
+    """Return the judgments of all rows from the codes of the judged label; None if the card has none."""
     if card.judged is None:
         return None
     judges, persons = (_numbered([pair[i] for pair in names]) for i in range(2))
@@ -99,6 +99,6 @@ def judged_of(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, s
 
 
 def _numbered(names: Sequence[str]) -> NDArray[np.intp]:
-    """Return a number for each name, shape (n_rows,): 0 for the first one, and for all that are the same."""
+    """Return a number for each name, shape (n_rows,): distinct names are numbered from 0 as they occur."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([numbers[name] for name in names], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""The number behind the label: what it is, and how it is read."""
+"""The number behind the label, and how it is read from a file."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ if TYPE_CHECKING:  # the classes below are used without a card, too
     from benchmark.data.raw import Records
     from benchmark.data.table import Table
 
-_MOST_CONTRARY = (
-    0.1  # share of rows whose label the number contradicts, above which it is not behind the label
-)
+# Share of rows that contradict the number, above which it cannot be behind the label.
+_MOST_CONTRARY = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """The number behind the label, which no technique sees: favorable is what reaches the threshold."""
+    """The number behind the label, which no technique sees: from the threshold on the label is favorable."""
 
     values: NDArray[np.float64]  # shape (n_rows,): the number of each row
     threshold: float  # the smallest favorable number
-    half_range: float  # half of the distance between the smallest and the greatest number that there are
-    lowest: float = math.nan  # the smallest number that there is; that of these rows unless given
+    half_range: float  # half of the distance between the smallest and the greatest possible number
+    lowest: float = math.nan  # the smallest possible number; by default the smallest of these rows
 
     def __post_init__(self) -> None:
         if math.isnan(self.lowest) and len(self.values):
@@ -46,23 +45,22 @@ class Score:
         h.update(self.values.astype("<f8").tobytes())
         return h.hexdigest()
 
-    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Score:
-        """Return the numbers of a mask, or of positions, of rows."""
-        return replace(self, values=self.values[kept])
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Score:
+        """Return the score of some rows, given by a mask or by positions."""
+        return replace(self, values=self.values[rows])
 
 
 def read_numbers(card: Card, records: Records, location: str) -> list[float]:
-    """Return the number behind the label of each row of a file; none if the card names no such column.
+    """Return the number behind the label of each row of a file; empty if the card names no such column.
 
-    A DataError says that a value is no number, or lies outside the range that the card gives.
+    A DataError says that a value is no number, or outside the card's range.
     """
-    declared = card.score
-    if declared is None:
+    if (declared := card.score) is None:
         return []
     form = NumberForm(card.source.decimal)
     low = -math.inf if declared.minimum is None else declared.minimum
     high = math.inf if declared.maximum is None else declared.maximum
-    found = []
+    numbers = []
     for line, raw in zip(records.lines, records.columns[declared.column], strict=True):
         number = as_number(form.plain(raw.strip()))
         if number is None or not low <= number <= high:
@@ -75,17 +73,16 @@ def read_numbers(card: Card, records: Records, location: str) -> list[float]:
                 remedy="leave rows without a number out by [filter], or correct 'column', 'minimum' and "
                 "'maximum' under [score] in the card",
             )
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def score_of(card: Card, table: Table, numbers: Sequence[float]) -> Score | None:
     """Return the number behind the label of all rows, or None if the card names none.
 
-    A DataError says that it cannot be what decides the label, or that all rows have the same number.
+    A DataError says that the number cannot decide the label, or that all rows have the same one.
     """
-    declared = card.score
-    if declared is None:
+    if (declared := card.score) is None:
         return None
     values = np.array(numbers, dtype=np.float64)
     contrary = contrary_labels(table, values, declared)
@@ -110,5 +107,5 @@ def score_of(card: Card, table: Table, numbers: Sequence[float]) -> Score | None
 
 
 def contrary_labels(table: Table, values: NDArray[np.float64], declared: ScoreColumn) -> int:
-    """Return how many rows have another label than the number behind it says."""
+    """Return the number of rows whose label contradicts the number behind it."""
     return int(((values >= declared.threshold) != table.y).sum())

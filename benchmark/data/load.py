@@ -1,4 +1,4 @@
-"""Loading a dataset: from its card to a coded table with roles."""
+"""Loading of datasets: from the card to a coded table with roles."""
 
 from __future__ import annotations
 
@@ -39,36 +39,32 @@ class Dataset:
 
     card: Card
     table: Table  # all rows, in the order of the files
-    source: str  # where the rows come from, for readers: the kind of place and the paths or URLs
-    # Columns of the files that the card does not mention, neither as kept nor as dropped.
-    unused: tuple[str, ...] = ()
-    score: Score | None = None  # the number behind the label, where the card names one
-    # The numbers of the features beside whose bins the card keeps them, where they were asked for:
-    # ``replace(table, numbers=numbers)`` is a table with them.
+    source: str  # origin of the rows, for readers: kinds of places, and paths or URLs
+    unused: tuple[str, ...] = ()  # columns of the files that the card does not mention
+    score: Score | None = None  # the number behind the label, if the card names one
+    # Numbers behind bins, if they were asked for: ``replace(table, numbers=numbers)`` has them.
     numbers: Numbers | None = None
-    judged: Judged | None = None  # what people judged of the rows, where the card names it
+    judged: Judged | None = None  # the judged labels, if the card names them
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of these data, as sentences."""
+        """Sentences that a reader of these data needs."""
         return (*_unused_note(self.unused), *group_notes(self.table), *self._contrary_note())
 
     def _contrary_note(self) -> Iterator[str]:
-        declared = self.card.score
-        if declared is None or self.score is None:
-            return
-        if contrary := contrary_labels(self.table, self.score.values, declared):
+        declared, score = self.card.score, self.score
+        if declared and score and (contrary := contrary_labels(self.table, score.values, declared)):
             part = share(contrary / len(self.table))
             favorable = f"{self.card.label} = {self.card.favorable_label!r}"
             yield (
-                f"the label of {contrary:,} of {len(self.table):,} rows ({part}) is not what the number "
-                f"behind it says: {favorable} where {declared.column!r} is {declared.threshold:g} or more. "
-                "Unless this is so, correct 'threshold' under [score] in the card."
+                f"the label of {contrary:,} of {len(self.table):,} rows ({part}) contradicts the number "
+                f"behind it: {favorable} where {declared.column!r} is {declared.threshold:g} or more. "
+                "If this is wrong, correct 'threshold' under [score] in the card."
             )
 
     @property
     def digest(self) -> str:
-        """SHA-256 of schema and rows: the same data have the same digest wherever they were found."""
+        """SHA-256 of schema and rows; it does not depend on where the files were found."""
         return self.table.digest
 
     def to_frame(self) -> pd.DataFrame:
@@ -79,41 +75,26 @@ class Dataset:
 
 
 def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, numbers: bool = False) -> Dataset:
-    """Find, verify, read and code a dataset.
+    """Return a dataset, with its files found, verified, read and coded.
 
-    Parameters
-    ----------
-    card : Card, str or Path
-        The card, the name of a shipped one, or the path of a TOML file.
-    sources : Sources, optional
-        Where its files may come from: :class:`benchmark.data.source.Sources`.
-    numbers : bool, default False
-        Whether to keep the numbers beside their bins where the card says so.
-
-    Raises
-    ------
-    UnknownNameError, CardError
-        If there is no such card, or it breaks rules.
-    DataNotFoundError
-        If the files are nowhere and cannot be fetched.
-    DownloadError
-        If what was fetched is not what the card names.
-    DataError
-        If a file's content is wrong: checksum, columns, values, number of rows, an empty group or class.
+    ``card`` is a card, a shipped one's name, or a TOML file's path. ``numbers`` asks for the numbers behind
+    bins, as far as the card keeps them. Raises the errors of :func:`~benchmark.data.card.load_card` and
+    :func:`~benchmark.data.source.read_sources`. A DataError says that a file's content is wrong: columns,
+    values, number of rows, an empty group or class.
     """
     if not isinstance(card, Card):
         card = load_card(card)
     files = read_sources(card, sources)
-    coded, unknown, unused, scores, names, kept = [], [], [], [], [], []
+    coded, unknown, unused, scores, names, number_parts = [], [], [], [], [], []
     columns = card.numbered if numbers else {}
-    for records, source in zip(read_files(card, files), files, strict=False):  # what is joined has no rows
+    for records, source in zip(read_files(card, files), files, strict=False):  # a joined file adds no rows
         states, strange = _code(card, records, source.location)
         coded.append(states)
         unknown += strange
         names += read_names(card, records, source.location)
         unused += records.unused
         scores += read_numbers(card, records, source.location)
-        kept.append(_numbers(columns, card.source.decimal, records))
+        number_parts.append(_numbers(columns, card.source.decimal, records))
     if unknown:
         raise _unknown_values(card, unknown)
     codes = np.concatenate(coded)
@@ -122,13 +103,13 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
     groups = itertools.groupby(files, key=lambda file: file.kind)
     places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
     score = score_of(card, table, scores)
-    found = Numbers(tuple(columns), np.asfortranarray(np.vstack(kept))) if columns else None
+    numbers_kept = Numbers(tuple(columns), np.asfortranarray(np.vstack(number_parts))) if columns else None
     judged = judged_of(card, codes[:, -1], names)
-    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, found, judged)
+    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, numbers_kept, judged)
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
-    """Return a sentence if the group that is called deprived is better off in a table."""
+    """Return a sentence if the deprived group is better off in a table; else nothing."""
     schema = table.schema
     if table.deprived.all() or not table.deprived.any():
         return ()
@@ -138,7 +119,7 @@ def group_notes(table: Table) -> tuple[str, ...]:
     return (
         f"the deprived group {schema.sensitive_feature} = {schema.deprived_group!r} is better off by "
         f"{deprived - favored:.3f} in these data: {deprived:.3f} of it have {schema.label} = "
-        f"{schema.favorable_label!r}, {favored:.3f} of the others. Unless this is meant, correct "
+        f"{schema.favorable_label!r}, {favored:.3f} of the others. If this is not intended, correct "
         "'deprived_group' or 'favorable_label' in the card.",
     )
 
@@ -193,17 +174,17 @@ def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16
 
 def _numbers(columns: Mapping[str, NumericColumn], decimal: str, records: Records) -> NDArray[np.float64]:
     """Return the numbers of some columns of a file, shape (n_rows, n_columns)."""
-    kept = np.empty((len(records.lines), len(columns)), order="F")
+    numbers = np.empty((len(records.lines), len(columns)), order="F")
     for i, (name, spec) in enumerate(columns.items()):
         coder, values = Coder(spec, decimal), records.columns[spec.source or name]
         number = {raw: coder.number(raw.strip()) for raw in dict.fromkeys(values)}
-        kept[:, i] = [number[raw] for raw in values]
-    kept[np.isinf(kept)] = np.nan  # no learner takes them
-    return kept
+        numbers[:, i] = [number[raw] for raw in values]
+    numbers[np.isinf(numbers)] = np.nan  # no learner takes them
+    return numbers
 
 
 class Coder(dict[str, int]):
-    """Raw value -> code, worked out once for each distinct value; -1 if the column has no state for it."""
+    """Codes by raw value, computed once for each distinct value; -1 if the column has no state for it."""
 
     def __init__(self, spec: CategoricalColumn | NumericColumn, decimal: str = ".") -> None:
         super().__init__()
@@ -230,7 +211,7 @@ class Coder(dict[str, int]):
         return min(bisect_right(spec.bins, number), len(spec.bins) - 1) - 1
 
     def number(self, value: str) -> float:
-        """Return the number that a value is; NaN if it is none, or the name of a state."""
+        """Return a value as a number; NaN if it is no number, or the card gives it a state."""
         try:
             return math.nan if value in self.spec.values else float(self.form.plain(value))
         except ValueError:
@@ -239,7 +220,7 @@ class Coder(dict[str, int]):
 
 @dataclass(frozen=True)
 class _Unknown:
-    """Values of a column, in one file, that its card does not know."""
+    """Values of a column in one file that have no state."""
 
     column: str
     counts: Counter[str]
@@ -254,60 +235,56 @@ class _Unknown:
 
 def _known(card: Card, name: str) -> list[str]:
     spec = card.coded[name]
-    known = list(map(repr, spec.states))
+    choices = list(map(repr, spec.states))
     if isinstance(spec, NumericColumn):
-        known = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
-    return [*known, *map(repr, _named(card, name))]
+        choices = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
+    return [*choices, *map(repr, _named(card, name))]
 
 
 def _named(card: Card, name: str) -> list[str]:
-    """Return the values for which a column's own entry names a state."""
+    """Return the values to which a column's own entry gives a state."""
     values = card.coded[name].values
     return [value for value in values if card.missing is None or value not in card.missing.values]
 
 
 def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
-    """Return an error that names the unknown values of all columns, and what would make them known."""
-    first, *others = unknown
-    if others:
-        return DataError(
-            f"{len(unknown)} columns hold values that the card does not know:\n  "
-            + "\n  ".join(
-                f"{own.column!r} from line {own.line} of {own.location}: {own.shown}; expected "
-                + few(_known(card, own.column), _MOST_SHOWN, "others")
-                for own in unknown
-            ),
-            remedy=_hints(card, unknown)
-            + "correct the file, or declare the values in the card (columns.NAME.states or .values)",
-        )
+    """Return an error that lists the unknown values of all columns, with advice."""
+    advice = _hints(card, unknown) + "correct the file, or declare the values in the card"
+    if len(unknown) > 1:
+        lines = [f"{len(unknown)} columns hold values that the card does not know:"]
+        for entry in unknown:
+            expected = few(_known(card, entry.column), _MOST_SHOWN, "others")
+            location = f"{entry.column!r} from line {entry.line} of {entry.location}"
+            lines.append(f"{location}: {entry.shown}; expected {expected}")
+        return DataError("\n  ".join(lines), remedy=f"{advice} (columns.NAME.states or .values)")
+    (only,) = unknown
     return DataError(
-        f"Column {first.column!r} of {first.location} holds values that its card does not know, "
-        f"the first in line {first.line}",
-        expected="one of " + ", ".join(_known(card, first.column)),
-        got=first.shown,
-        remedy=_hints(card, unknown)
-        + f"correct the file, or declare the values in the card ({_field(first.column)})",
+        f"Column {only.column!r} of {only.location} holds values that its card does not know, "
+        f"the first in line {only.line}",
+        expected="one of " + ", ".join(_known(card, only.column)),
+        got=only.shown,
+        remedy=f"{advice} ({_field(only.column)})",
     )
 
 
 def _field(name: str) -> str:
-    """Return where a card says how a column is read."""
+    """Return the table of a card that describes a column."""
     return "judged.label" if name == JUDGED else f"columns.{name}"
 
 
 def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
-    """Return which settings of the card may be what is missing, each followed by a semicolon."""
+    """Return advice on the card's settings, each piece followed by a semicolon."""
     hints = []
-    headed = [own for own in unknown if (card.coded[own.column].source or own.column) in own.counts]
+    headed = [entry for entry in unknown if (card.coded[entry.column].source or entry.column) in entry.counts]
     if headed and card.source.column_names:
         hints.append("the file seems to have a header, so leave 'column_names' out")
-    numeric = [own for own in unknown if isinstance(card.coded[own.column], NumericColumn)]
-    other = "," if card.source.decimal == "." else "."
-    if any(re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", value) for own in numeric for value in own.counts):
-        mark = MARKS[other]
-        hints.append(f'numbers seem to have a decimal {mark}: set decimal = "{other}" under [source]')
+    numeric = [entry.counts for entry in unknown if isinstance(card.coded[entry.column], NumericColumn)]
+    mark = "," if card.source.decimal == "." else "."
+    decimal = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+")
+    if any(map(decimal.fullmatch, itertools.chain.from_iterable(numeric))):
+        hints.append(f'numbers seem to have a decimal {MARKS[mark]}: set decimal = "{mark}" under [source]')
     hints += _spellings(card, unknown)
-    lacking = [own.column for own in unknown if own.counts.keys() & set(MISSING_VALUES)]
+    lacking = [entry.column for entry in unknown if entry.counts.keys() & set(MISSING_VALUES)]
     if card.label in lacking:
         hints.append(f"rows without {card.label!r} can be left out by [filter]")
     if lacking := [name for name in dict.fromkeys(lacking) if name != card.label]:
@@ -322,25 +299,22 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
 
 
 def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
-    """Yield, of each column with numbers for states, how values that are the same numbers become known."""
-    for name in dict.fromkeys(own.column for own in unknown):
+    """Yield advice on columns whose states are the same numbers as the unknown values, written otherwise."""
+    for name in dict.fromkeys(entry.column for entry in unknown):
         spec, named = card.coded[name], _named(card, name)
         if isinstance(spec, NumericColumn):
             continue
-        numbers = {as_number(known): known for known in (*named, *spec.states)}
+        numbers = {as_number(listed): listed for listed in (*named, *spec.states)}
         numbers.pop(None, None)
-        same = {
-            value: numbers[number]
-            for own in unknown
-            if own.column == name
-            for value in sorted(own.counts)
-            if (number := as_number(value)) in numbers
-        }
+        values = [value for entry in unknown if entry.column == name for value in sorted(entry.counts)]
+        same = {value: numbers[as_number(value)] for value in values if as_number(value) in numbers}
         if not same:
             continue
         file, meant = next(iter(same.items()))
-        entries = [f"{toml(value)} = {toml(spec.values.get(known, known))}" for value, known in same.items()]
-        shown = few(entries, _MOST_NAMED, "others")
+        names = {value: spec.values.get(listed, listed) for value, listed in same.items()}
+        shown = few(
+            [f"{toml(value)} = {toml(state)}" for value, state in names.items()], _MOST_NAMED, "others"
+        )
         write = f"add {shown} to its 'values'" if named else f"write values = {{ {shown} }}"
         yield (
             f"in column {name!r} the file has {file} and the card says {meant} (whole numbers are often "

@@ -1,4 +1,4 @@
-"""How a column writes its numbers: decimal mark, separator of thousands, a sign such as $ or %."""
+"""Forms of numbers in a column: decimal mark, separator of thousands, a sign such as $ or %."""
 
 from __future__ import annotations
 
@@ -9,38 +9,32 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
-MARKS = {".": "point", ",": "comma"}
-"""What may stand before decimals, and what it is called."""
-
-Thousands = Literal[".", ",", " ", "'"]
-"""What may separate thousands."""
-
+MARKS = {".": "point", ",": "comma"}  # decimal marks, and their names
+Thousands = Literal[".", ",", " ", "'"]  # separators of thousands
 Unit = Literal["$", "€", "£", "¥", "%"]
-UNITS: tuple[str, ...] = get_args(Unit)
-"""Signs that may stand beside a number."""
-
+UNITS: tuple[str, ...] = get_args(Unit)  # signs that may stand beside a number
 _SPACES = ("\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 _APOSTROPHES = ("\N{RIGHT SINGLE QUOTATION MARK}",)
 _PLAIN = {**dict.fromkeys(map(ord, _SPACES), " "), **dict.fromkeys(map(ord, _APOSTROPHES), "'")}
 _EXCHANGED = str.maketrans(",.", ".,")
 _NUMBER = re.compile(r"(\d[\d., ']*|[.,]\d+)([eE][+-]?\d+)?")
 _GROUPS = {mark: re.compile(rf"\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+") for mark in (".", ",", " ", "'")}
-_FEW = 0.02  # share of the numbers with a mark that cannot outweigh all others
-_MANY = 20  # of which there are at least so many
+_FEW = 0.02  # a share of numbers with a mark that may be typing errors
+_MANY = 20  # fewest numbers with the mark that outweigh them
 
 
 @dataclass(frozen=True)
 class NumberForm:
-    """How numbers are written."""
+    """A form in which numbers are written."""
 
-    decimal: str = "."  # what stands before decimals
-    # What separates thousands; all four kinds of blanks count as one, and so do both apostrophes.
+    decimal: str = "."  # decimal mark
+    # Separator of thousands; all four kinds of blanks count as one, and so do both apostrophes.
     thousands: str | None = None
-    # One of :data:`UNITS`, which is passed over. Beside ``%`` only zeros may stand without it.
+    # One of :data:`UNITS`, which is ignored. With ``%``, only zeros may lack it.
     unit: str | None = None
 
     def plain(self, text: str) -> str:
-        """Return a number as Python writes it; what is no number in this form stays none."""
+        """Return a number as Python writes it; text that is no number in this form becomes no number."""
         if self.unit is not None:
             bare = text.replace(self.unit, "", 1).strip()
             if self.unit == "%" and bare == text and text.strip("0.,"):
@@ -61,35 +55,30 @@ class NumberForm:
         return re.compile(rf"[+-]?{_GROUPS[self.thousands or ','].pattern}{decimals}")
 
 
-PLAIN = NumberForm()
-"""Numbers as Python writes them."""
+PLAIN = NumberForm()  # numbers as Python writes them
 
 
 @dataclass(frozen=True)
 class Notation:
-    """What a column's values tell of how its numbers are written."""
+    """The form of a column's numbers, as far as its values tell."""
 
-    form: NumberForm | None = None  # how they are written, where the column alone says so
-    unit: str | None = None  # the sign beside them
-    unclear: str = ""  # the mark that may stand before decimals as well as between thousands
-    # A whole number that stands without that mark, which only one of both readings leaves right.
-    whole: str = ""
+    form: NumberForm | None = None  # the form, if the column alone tells it
+    unit: str | None = None  # the sign beside the numbers
+    unclear: str = ""  # a mark that may stand before decimals or separate thousands
+    whole: str = ""  # a whole number without that mark, which makes one of the two readings unlikely
     example: str = ""  # a number with that mark
     mixed: str = ""  # why the column has no single form, if it has none
-    has_decimals: bool = False  # whether some number has decimals, without a doubt
+    has_decimals: bool = False  # whether some number certainly has decimals
 
     def read(self, *, thousands: bool) -> NumberForm:
         """Return the form in which the unclear mark separates thousands, or stands before decimals."""
-        other = "," if self.unclear == "." else "."
-        return (
-            NumberForm(other, self.unclear, self.unit)
-            if thousands
-            else NumberForm(self.unclear, None, self.unit)
-        )
+        if thousands:
+            return NumberForm(_other(self.unclear), self.unclear, self.unit)
+        return NumberForm(self.unclear, None, self.unit)
 
 
 def notation(values: Sequence[str]) -> Notation:
-    """Return what distinct values, none of them missing, tell of how their numbers are written."""
+    """Return the notation of a column from its distinct values, without missing ones."""
     unit = _unit(values)
     bare = [_bare(value, unit) for value in values]
     numbers = [(value, text) for value, text in zip(values, bare, strict=True) if _NUMBER.fullmatch(text)]
@@ -106,25 +95,24 @@ def notation(values: Sequence[str]) -> Notation:
                 before = re.split("[.,]", number)[0]
                 other_marks[mark if _GROUPS[mark].fullmatch(before) else "broken"] += 1
                 number = number.replace(mark, "")
-        found = _tells(number)
-        for mark, what in found:
-            seen[mark][what] += 1
-            example.setdefault((mark, what), value)
-        if not found and number.isdigit() and int(number) and text == number:
+        readings = _tells(number)
+        for mark, reading in readings:
+            seen[mark][reading] += 1
+            example.setdefault((mark, reading), value)
+        if not readings and number.isdigit() and int(number) and text == number:
             whole = whole or value
     if other_marks["broken"]:
         return Notation()
     blank = next(iter(other_marks), None)
-    for found_of in seen.values():
-        marked = sum(found_of.values())
-        if 0 < found_of["decimal"] <= _FEW * marked and found_of["unclear"] >= _MANY and whole:
-            del found_of["decimal"]  # some typing errors do not tell how all others are written
+    for times in seen.values():
+        few = _FEW * sum(times.values())
+        if 0 < times["decimal"] <= few and times["unclear"] >= _MANY and whole:
+            del times["decimal"]  # typing errors
     decimal = [mark for mark in MARKS if seen[mark]["decimal"]]
     grouped = [mark for mark in MARKS if seen[mark]["thousands"]]
     unclear = [mark for mark in MARKS if seen[mark]["unclear"]]
     if len(decimal) == 2 or len(grouped) == 2 or set(decimal) & set(grouped) or (blank and grouped):
-        shown = [example[m, w] for w in ("decimal", "thousands") for m in MARKS if (m, w) in example][:2]
-        return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, shown))}")
+        return _mixed([example[m, w] for w in ("decimal", "thousands") for m in MARKS if (m, w) in example])
     if decimal or grouped:
         mark = decimal[0] if decimal else _other(grouped[0])
         behind = _other(mark)
@@ -133,8 +121,7 @@ def notation(values: Sequence[str]) -> Notation:
     if blank:
         return Notation(NumberForm(unclear[0] if unclear else ".", blank, unit), unit)
     if len(unclear) == 2:
-        shown = [example[mark, "unclear"] for mark in MARKS]
-        return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, shown))}")
+        return _mixed([example[mark, "unclear"] for mark in MARKS])
     if unclear:
         (mark,) = unclear
         return Notation(None, unit, mark, whole, example[mark, "unclear"])
@@ -142,7 +129,7 @@ def notation(values: Sequence[str]) -> Notation:
 
 
 def file_decimal(notations: Iterable[Notation]) -> str | None:
-    """Return what stands before decimals in all columns of a file that tell, or None."""
+    """Return the decimal mark of all columns that tell theirs, or None if they differ."""
     marks = {
         notation.form.decimal
         for notation in notations
@@ -151,12 +138,16 @@ def file_decimal(notations: Iterable[Notation]) -> str | None:
     return marks.pop() if len(marks) == 1 else None
 
 
+def _mixed(examples: Sequence[str]) -> Notation:
+    return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, examples[:2]))}")
+
+
 def _other(mark: str) -> str:
     return "," if mark == "." else "."
 
 
 def _unit(values: Sequence[str]) -> str | None:
-    """Return the only sign that stands beside a number, if half of the values or more have it."""
+    """Return the only sign beside the numbers, if at least half of the values have it."""
     counts = Counter(unit for value in values for unit in UNITS if unit in value)
     if len(counts) != 1:
         return None
@@ -172,9 +163,8 @@ def _bare(value: str, unit: str | None) -> str:
 
 
 def _tells(number: str) -> list[tuple[str, str]]:
-    """Return what each mark in a number is: "decimal", "thousands" or "unclear"."""
-    counts = {mark: number.count(mark) for mark in MARKS if mark in number}
-    if not counts:
+    """Return the marks in a number, each "decimal", "thousands" or "unclear"."""
+    if not (counts := {mark: number.count(mark) for mark in MARKS if mark in number}):
         return []
     if len(counts) == 2:
         last = max(counts, key=number.rindex)

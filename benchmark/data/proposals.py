@@ -1,4 +1,4 @@
-"""Columns that may be the label, or sensitive, where nobody has named them."""
+"""Proposals for the label and the sensitive column of an unknown file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OUTCOMES = frozenset(
 
 
 def require_column(name: str, option: str, table: RawTable) -> None:
-    """Raise a DataError unless a table has a column; ``option`` is what names it."""
+    """Raise a DataError unless a table has the column that an option names."""
     if name not in table.columns:
         raise DataError(
             f"The file has no column {name!r}",
@@ -40,59 +40,54 @@ def require_column(name: str, option: str, table: RawTable) -> None:
         )
 
 
-def missing_roles(table: RawTable, asked: Mapping[str, str | None]) -> DataError:
-    """Return an error that names the options that are missing, and the file's columns."""
-    options = " and ".join(f"--{name}" for name, value in asked.items() if not value)
+def missing_roles(table: RawTable, roles: Mapping[str, str | None]) -> DataError:
+    """Return an error that lists the missing options and the file's columns."""
+    options = " and ".join(f"--{name}" for name, value in roles.items() if not value)
     return DataError(
         f"{options} must be named",
         expected="of the columns " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
-        remedy="say which column is the label, which of its values is favorable, which column is sensitive. "
-        f"They may be: {'; '.join(proposals(table, asked))}",
+        remedy="name the label, its favorable value and the sensitive column. They may be: "
+        + "; ".join(proposals(table, roles)),
     )
 
 
-def proposals(table: RawTable, asked: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield what the options that are missing could be."""
-    if not (label := asked["label"]):
-        taken = {asked["sensitive"], *(_sensitive(table) if not asked["sensitive"] else ())}
-        found = _labels(table, taken) or list(table.columns)[::-1]
-        yield f"--label: {few(found, _MOST_PROPOSED, 'others')}"
-    elif not asked["favorable"]:
+def proposals(table: RawTable, roles: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield values that the missing options may have."""
+    if not (label := roles["label"]):
+        taken = {roles["sensitive"], *(_sensitive(table) if not roles["sensitive"] else ())}
+        likely = _labels(table, taken) or list(table.columns)[::-1]
+        yield f"--label: {few(likely, _MOST_PROPOSED, 'others')}"
+    elif not roles["favorable"]:
         require_column(label, "label", table)
         yield f"--favorable: of {label!r}, {shown(table.columns[label])}"
-    if not asked["sensitive"]:
+    if not roles["sensitive"]:
         likely = _sensitive(table) or [name for name in _small(table) if name != label]
         yield f"--sensitive: {few(likely, _MOST_PROPOSED, 'others')}"
 
 
 def _small(table: RawTable) -> list[str]:
-    return [
-        name
-        for name, column in table.columns.items()
-        if 2 <= (~column.missing).sum() <= MOST_STATES and not useless(column)
-    ]
+    small = {n: c for n, c in table.columns.items() if 2 <= (~c.missing).sum() <= MOST_STATES}
+    return [name for name, column in small.items() if not useless(column)]
 
 
 def _labels(table: RawTable, taken: set[str | None]) -> list[str]:
-    """Return columns of few values, the likeliest label first: by its name, or as the last column."""
+    """Return columns of few values, likely labels first: by their name, or as the last column."""
     last = list(table.columns)[-1]
-    found = [name for name in _small(table)[::-1] if name not in taken]
+    names = [name for name in _small(table)[::-1] if name not in taken]
 
     def unlikely(name: str) -> tuple[bool, bool, bool]:
         two = int((~table.columns[name].missing).sum()) == 2
         return not _words(name) & _OUTCOMES, name != last, not two
 
-    return sorted(found, key=unlikely)
+    return sorted(names, key=unlikely)
 
 
 def _sensitive(table: RawTable) -> list[str]:
-    """Return columns whose names say that they are of people's groups, those of few values first."""
-    small = _small(table)
-    return sorted(
-        (name for name in table.columns if _words(name) & _PEOPLE), key=lambda name: name not in small
-    )
+    """Return columns named like groups of people, columns of few values first."""
+    small, names = _small(table), [name for name in table.columns if _words(name) & _PEOPLE]
+    return sorted(names, key=lambda name: name not in small)
 
 
 def _words(name: str) -> set[str]:
-    """Return the words of a name: of "PersonAge_years" person, age, years."""
+    """Return the words of a name: person, age and years of "PersonAge_years"."""
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}

@@ -1,4 +1,4 @@
-"""Reading a source file: from verified bytes to the raw values of the wanted columns and rows."""
+"""Reading of source files: from verified bytes to raw values of the card's columns and rows."""
 
 import contextlib
 import csv
@@ -18,44 +18,35 @@ from benchmark.errors import DataError
 from benchmark.text.words import as_number
 
 _Rows = Iterator[tuple[int, list[str]]]
+_Joined = tuple[Sequence[str], Mapping[str, list[str]]]  # header of a joined file, and its rows by key
 
 
 @dataclass(frozen=True)
 class Records:
-    """What a card wants of one file, all values still text."""
+    """A card's rows and columns of one file, all values still text."""
 
     columns: dict[str, tuple[str, ...]]  # values of each column used, by its name in the file
-    lines: list[int]  # line number in the file of each row that the card keeps
+    lines: list[int]  # line number of each row that the card keeps
     unused: list[str]  # columns of the file that the card does not mention
 
 
-@dataclass(frozen=True)
-class _Joined:
-    """The rows of a file that is joined to others, by key."""
-
-    header: Sequence[str]
-    rows: Mapping[str, list[str]]
-
-
 def read_files(card: Card, sources: Sequence[SourceBytes]) -> Iterator[Records]:
-    """Yield what a card wants of each of its files; ``sources`` are the contents of all of them, in order.
-
-    Errors are those of :func:`read_records`.
-    """
+    """Yield the records of each file of a card, from the contents of all files, by :func:`read_records`."""
     joined = None if card.source.join is None else _read_joined(card, sources[-1])
     for file, source in zip(card.source.files, sources, strict=False):
         yield read_records(card, file, source, joined)
 
 
 def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joined | None = None) -> Records:
-    """Read one source file; cells of other columns or rows do not outlive their line.
+    """Return the records of one file; cells of other columns or rows do not outlive their line.
 
-    ``file`` is the card's entry for this file, ``source`` its content. A DataError says that it is not text
-    or not of its format, lacks columns, or that a line does not fit the header.
+    ``file`` is the card's entry for the file, ``source`` its content. A DataError says that it is no text or
+    not of its format, lacks columns, or has a line that does not fit the header.
     """
     text = _text_of(card.source, source)
-    used = [*(spec.source or name for name, spec in card.columns.items()), *card.behind]
-    used = list(dict.fromkeys(used))
+    columns = (spec.source or name for name, spec in card.columns.items())
+    used = list(dict.fromkeys((*columns, *card.behind)))
+    mentioned = [*used, *card.filter, *card.exclude]
     advice = _Advice(card, file, text)
     try:
         header, rows = _READERS[card.source.format](text, card.source, file, source.location)
@@ -63,13 +54,13 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
             assert card.source.join is not None
             column = card.source.join.column
             key = _positions([column], header, source.location, advice)[column]
-            rows = _with_joined(rows, key, len(header), joined)
-            header = [*header, *_renamed(joined.header, header)]
-        where = _positions([*used, *card.filter, *card.exclude], header, source.location, advice)
-        wanted = [(where[name], frozenset(values)) for name, values in card.filter.items()]
-        unwanted = [(where[name], frozenset(values)) for name, values in card.exclude.items()]
-        cells = [where[name] for name in used]
-        kept, lines = [], []
+            rows = _with_joined(rows, key, len(header), joined[1])
+            header = [*header, *_renamed(joined[0], header)]
+        position = _positions(mentioned, header, source.location, advice)
+        wanted = [(position[name], frozenset(values)) for name, values in card.filter.items()]
+        unwanted = [(position[name], frozenset(values)) for name, values in card.exclude.items()]
+        cells = [position[name] for name in used]
+        cells_read, lines = [], []
         for line, row in rows:
             if len(row) != len(header):
                 raise DataError(
@@ -79,27 +70,21 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
                     remedy=advice.of_row(line, len(header))
                     or "if it is truncated, get it again; else correct source.delimiter in the card",
                 )
-            if all(row[i].strip() in values for i, values in wanted) and not any(
-                row[i].strip() in values for i, values in unwanted
-            ):
-                kept.append([row[i] for i in cells])
+            is_wanted = all(row[i].strip() in values for i, values in wanted)
+            if is_wanted and not any(row[i].strip() in values for i, values in unwanted):
+                cells_read.append([row[i] for i in cells])
                 lines.append(line)
     except csv.Error as error:
         raise DataError(
             f"The source file {source.location} is not valid {card.source.format.upper()}",
             got=str(error),
-            remedy=advice.of_header([], [*used, *card.filter, *card.exclude])
+            remedy=advice.of_header([], mentioned)
             or "the file may be truncated; get it again; else correct source.delimiter in the card",
         ) from error
-    columns = zip(*kept, strict=True) if kept else [()] * len(used)
-    mentioned = {
-        *used,
-        *card.filter,
-        *card.exclude,
-        *(name for group in card.dropped for name in group.columns),
-    }
+    values = zip(*cells_read, strict=True) if cells_read else [()] * len(used)
+    mentioned += [name for group in card.dropped for name in group.columns]
     unused = [name for name in header if name not in mentioned]
-    return Records(dict(zip(used, columns, strict=True)), lines, unused)
+    return Records(dict(zip(used, values, strict=True)), lines, unused)
 
 
 def _text_of(settings: Source, source: SourceBytes) -> str:
@@ -117,69 +102,68 @@ def _text_of(settings: Source, source: SourceBytes) -> str:
 
 
 def _read_joined(card: Card, source: SourceBytes) -> _Joined:
-    """Read the file that is joined to the others; a DataError also says that a key repeats."""
+    """Return the rows of the joined file; a DataError also says that a key repeats."""
     join, text = card.source.join, _text_of(card.source, source)
     assert join is not None
     header, rows = _READERS[card.source.format](text, card.source, join.file, source.location)
     advice = _Advice(card, join.file, text)
     position = _positions([join.key], header, source.location, advice)[join.key]
-    found: dict[str, list[str]] = {}
+    row_of: dict[str, list[str]] = {}
     for line, row in rows:
         key = row[position].strip() if len(row) == len(header) else None
-        if key is None or key in found:
+        if key is None or key in row_of:
             raise DataError(
                 f"Line {line} of {source.location} cannot be joined to other rows",
                 expected=f"{len(header)} values, and another value of {join.key!r} than in all other lines",
                 got=f"{len(row)} values" if key is None else f"{key!r} for the second time",
                 remedy="correct the file, or 'key' under [source.join] in the card",
             )
-        found[key] = row
-    return _Joined(header, found)
+        row_of[key] = row
+    return header, row_of
 
 
 def _renamed(names: Sequence[str], others: Sequence[str]) -> Iterator[str]:
     """Yield names that differ from all others: ``a`` becomes ``a.1``."""
     for name in names:
         numbered = (f"{name}.{number}" for number in itertools.count(1))
-        yield name if name not in others else next(own for own in numbered if own not in {*others, *names})
+        yield name if name not in others else next(free for free in numbered if free not in {*others, *names})
 
 
-def _with_joined(rows: _Rows, key: int, width: int, joined: _Joined) -> _Rows:
+def _with_joined(rows: _Rows, key: int, width: int, joined: Mapping[str, list[str]]) -> _Rows:
     for line, row in rows:
         if len(row) != width:
-            yield line, row  # the caller says what is wrong with it
-        elif (partner := joined.rows.get(row[key].strip())) is not None:
+            yield line, row  # the caller reports the error
+        elif (partner := joined.get(row[key].strip())) is not None:
             yield line, [*row, *partner]
 
 
-DELIMITERS = (",", ";", "\t", "|", " ")
-"""What may separate the values of a line, the most usual first."""
+DELIMITERS = (",", ";", "\t", "|", " ")  # separators of a line's values, the most usual first
 
 
 @dataclass(frozen=True)
 class _Advice:
-    """Says what a CSV file that does not fit its card would fit."""
+    """Advice on a CSV file that does not fit its card."""
 
     card: Card
     file: SourceFile
     text: str
 
     def of_header(self, header: Sequence[str], names: Sequence[str]) -> str:
-        """Return what to do where a header lacks columns, or cannot be read."""
+        """Return advice for a header that lacks columns or cannot be read, or an empty text."""
         if self.card.source.format != "csv":
             return ""
         if self.card.source.column_names:
             return self.of_row(self.file.skip_lines + 1, len(self.card.source.column_names))
-        found = sum(name in header for name in names)
-        if other := self._other(self.file.skip_lines + 1, lambda row: sum(n in row for n in names) > found):
+        n_named = sum(name in header for name in names)
+        if other := self._other(self.file.skip_lines + 1, lambda row: sum(n in row for n in names) > n_named):
             return other
-        if header and (not found or any(as_number(name) is not None for name in header)):
+        if header and (not n_named or any(as_number(name) is not None for name in header)):
             setting = "name the file's columns by 'column_names' under [source]"
             return f"if the first line is a row and no header, {setting}"
         return ""
 
     def of_row(self, line: int, n_values: int) -> str:
-        """Return what to do where a row has not so many values."""
+        """Return advice for a row that does not have ``n_values`` values, or an empty text."""
         if self.card.source.format != "csv":
             return ""
         return self._other(line, lambda row: len(row) == n_values > 1)
@@ -197,8 +181,7 @@ class _Advice:
 
 
 def _positions(names: Sequence[str], header: Sequence[str], location: str, advice: _Advice) -> dict[str, int]:
-    missing = [name for name in names if name not in header]
-    if missing:
+    if missing := [name for name in names if name not in header]:
         close = difflib.get_close_matches(missing[0], header, n=1)
         card = advice.card
         field, header_hint = "'source' of the columns", advice.of_header(header, names)
@@ -220,15 +203,14 @@ def _positions(names: Sequence[str], header: Sequence[str], location: str, advic
 
 
 def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
-    """Return a CSV file's header and its rows, each with its line number; blank lines are none."""
+    """Return a CSV file's header and its rows, each with its line number, without blank lines."""
     lines = io.StringIO(text, newline="")
     for _ in range(file.skip_lines):
         lines.readline()
     rows = _rows(lines, file.skip_lines, delimiter=source.delimiter)
     if source.column_names:
         return source.column_names, rows
-    header = next(rows, None)
-    if header is None:
+    if (header := next(rows, None)) is None:
         raise DataError(
             f"The source file {location} is empty",
             expected="a header line and rows",
@@ -246,7 +228,7 @@ def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> 
         if keyword == "@attribute":
             header.append(_attribute_name(line))
         elif keyword == "@data":
-            # Comment lines become blank ones, so that line numbers stay right.
+            # Comments become blank lines, so that line numbers stay right.
             data = ("\n" if line.startswith("%") else line for line in lines)
             return number_repeats(header), _rows(data, number, quotechar="'")
     raise DataError(
@@ -268,7 +250,7 @@ def _attribute_name(line: str) -> str:
 
 
 def _rows(lines: Iterable[str], lines_before: int, **dialect: str) -> _Rows:
-    """Yield the rows that are not blank, each with its (last) line number."""
+    """Yield the rows that are not blank, each with the number of its last line."""
     reader = csv.reader(lines, skipinitialspace=True, strict=True, **dialect)  # type: ignore[arg-type]
     for row in reader:
         if len(row) > 1 or (row and row[0].strip()):
@@ -276,7 +258,7 @@ def _rows(lines: Iterable[str], lines_before: int, **dialect: str) -> _Rows:
 
 
 def number_repeats(names: Iterable[str]) -> list[str]:
-    """Make names distinct: the second ``a`` becomes ``a.1``, the third ``a.2``."""
+    """Return distinct names: the second ``a`` becomes ``a.1``, the third ``a.2``."""
     seen: Counter[str] = Counter()
     distinct = []
     for name in map(str.strip, names):

@@ -1,4 +1,4 @@
-"""The raw numbers behind bins: kept beside the codes, carried along with rows, and drawn for rows without."""
+"""The raw numbers behind bins: they stand beside the codes, follow rows, and are drawn for new rows."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from benchmark.errors import DataError
 if TYPE_CHECKING:
     from benchmark.data.table import Table
 
+_Codes = NDArray[np.int16]
+_Array = NDArray[np.float64]
+_Rows = NDArray[np.intp]
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """The numbers that some columns of a table were cut from."""
 
     columns: tuple[str, ...]  # names of the columns
-    # Shape (n_rows, n_columns), in the units of the file; NaN where a row's value is missing or no number.
+    # Shape (n_rows, n_columns), in the units of the file; NaN if a value is missing or no number.
     values: NDArray[np.float64]
 
     def __post_init__(self) -> None:
@@ -35,19 +39,19 @@ class Numbers:
         self.values.flags.writeable = False
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Numbers:
-        """Return the numbers of row positions (repeats allowed), or of a row mask."""
+        """Return the numbers of some rows, given by positions (repeats allowed) or by a mask."""
         return Numbers(self.columns, np.asfortranarray(self.values[rows]))
 
     def without(self, column: str) -> Numbers | None:
         """Return the numbers of all other columns, or None if there are none."""
         if column not in self.columns:
             return self
-        kept = [i for i, name in enumerate(self.columns) if name != column]
-        names = tuple(self.columns[i] for i in kept)
-        return Numbers(names, self.values.T[kept].T) if kept else None
+        others = [i for i, name in enumerate(self.columns) if name != column]
+        names = tuple(self.columns[i] for i in others)
+        return Numbers(names, self.values.T[others].T) if others else None
 
     def of(self, column: str) -> NDArray[np.float64]:
-        """Return the numbers of one of the columns, shape (n_rows,)."""
+        """Return the numbers of a column, shape (n_rows,)."""
         return self.values[:, self.columns.index(column)]
 
     @cached_property
@@ -62,58 +66,43 @@ def numbered(
     table: Table,
     data: Table,
     numbers: Numbers,
-    known: NDArray[np.intp] | None,
-    own: NDArray[np.intp] | None,
+    source_rows: _Rows | None,
+    data_rows: _Rows | None,
     lots: Callable[[str], np.random.Generator],
 ) -> Table:
-    """Return a table with numbers: those of the data where its rows are rows of these, else drawn.
+    """Return a table with numbers: the data's own for rows of the data, else drawn ones.
 
-    What is drawn is one of the numbers that the data have in the same bin, each as probable as it is frequent
-    there, independently of all else given the bin. A state in which the data have no number gives NaN.
+    A drawn number is one of the data's in the same bin, as probable as it is frequent there. Given the bin,
+    it is independent of all else. A state without numbers in the data gives NaN. Columns with numbers have
+    the same states in both tables; ``table`` may have more states at the end.
 
-    Parameters
-    ----------
-    table : Table
-        Rows without numbers.
-    data, numbers : Table, Numbers
-        The data and their numbers. Columns that have numbers have the same states in both tables, apart from
-        states that were added at the end of those of ``table``.
-    known : ndarray of int, optional
-        Which of the data's rows numbers are drawn from; all unless given.
-    own : ndarray of int, shape (n_rows,), optional
-        Which of the data's rows those of the table are; none unless given. A row whose state is another one
-        there gets a drawn number.
-    lots : callable(str) -> Generator
-        The random numbers of each column, by name.
+    Numbers are drawn from ``source_rows`` of the data, all unless given. ``data_rows``, shape (n_rows,), has
+    the data's row of each row of the table. A row whose state has changed gets a drawn number; without
+    ``data_rows`` all do. ``lots`` returns the random numbers of a column, by name.
     """
-    columns = tuple(name for name in numbers.columns if name in table.schema.names)
-    if not columns:
+    if not (columns := tuple(name for name in numbers.columns if name in table.schema.names)):
         return table
     values = np.empty((len(table), len(columns)), order="F")
-    for place, name in enumerate(columns):
-        codes, theirs = table.codes[:, table.schema.index(name)], data.codes[:, data.schema.index(name)]
-        values[:, place] = _drawn(codes, theirs, numbers.of(name), known, lots(name).random(len(table)))
-        if own is not None:
-            same = codes == theirs[own]
-            values[same, place] = numbers.of(name)[own[same]]
+    for i, name in enumerate(columns):
+        codes, of_data = table.codes[:, table.schema.index(name)], data.codes[:, data.schema.index(name)]
+        values[:, i] = _drawn(codes, of_data, numbers.of(name), source_rows, lots(name).random(len(table)))
+        if data_rows is not None:
+            same = codes == of_data[data_rows]
+            values[same, i] = numbers.of(name)[data_rows[same]]
     return replace(table, numbers=Numbers(columns, values))
 
 
 def _drawn(
-    codes: NDArray[np.int16],
-    theirs: NDArray[np.int16],
-    numbers: NDArray[np.float64],
-    known: NDArray[np.intp] | None,
-    lots: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return, for each code and each lot in [0, 1), one of the numbers of the rows with that code."""
-    if known is not None:
-        theirs, numbers = theirs[known], numbers[known]
-    there = ~np.isnan(numbers)
-    theirs, numbers = theirs[there], numbers[there]
+    codes: _Codes, of_data: _Codes, numbers: _Array, source_rows: _Rows | None, lots: _Array
+) -> _Array:
+    """Return for each code, and its lot in [0, 1), a number of one of the data's rows with that code."""
+    if source_rows is not None:
+        of_data, numbers = of_data[source_rows], numbers[source_rows]
+    present = ~np.isnan(numbers)
+    of_data, numbers = of_data[present], numbers[present]
     # Sorted, so that the order of the data's rows does not matter.
-    numbers = np.append(numbers[np.lexsort((numbers, theirs))], np.nan)
-    count = np.bincount(theirs, minlength=int(codes.max(initial=0)) + 1)
+    numbers = np.append(numbers[np.lexsort((numbers, of_data))], np.nan)
+    count = np.bincount(of_data, minlength=int(codes.max(initial=0)) + 1)
     first = np.cumsum(count) - count
-    place = first[codes] + (lots * count[codes]).astype(np.intp)
-    return np.asarray(numbers[np.where(count[codes] > 0, place, -1)])
+    chosen = first[codes] + (lots * count[codes]).astype(np.intp)
+    return np.asarray(numbers[np.where(count[codes] > 0, chosen, -1)])

@@ -1,4 +1,4 @@
-"""How a file was read: labels, groups, rows left out. It is said before anything else."""
+"""The account of how a file was read: labels, groups, rows left out. It is printed first."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from benchmark.text.words import few, share
 
-FEW_ROWS = 30
-"""Rows below which nothing is known of a group."""
+FEW_ROWS = 30  # fewest rows from which a group's numbers tell anything
 
+_Mask = NDArray[np.bool_]
+_Sides = NDArray[np.float64]  # whether each row is on a side: 1, 0, or NaN if that is unknown
 _MOST_SHOWN = 8  # values that a line names
-_CLEAR, _LARGE = 3.0, 0.05  # standard errors, and difference of shares, from which two shares differ
+_CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shares differ clearly
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,11 @@ class Part:
     column: str  # name of the column
     # The values of the file on this side, each with its rows, the most frequent first.
     values: tuple[tuple[str, int], ...]
-    rows: int  # how many rows it has in all
-    favorable: int  # how many of these have the favorable label
-    n_rows: int  # how many rows both sides have
+    rows: int  # number of rows
+    favorable: int  # number of rows with the favorable label
+    n_rows: int  # number of rows on both sides
     name: str = ""  # the name of numbers that a condition chose: ``"10 and more"``
-    span: str = ""  # the smallest and the largest of these
+    span: str = ""  # the smallest and the largest of these numbers
 
     def __str__(self) -> str:
         if self.name:
@@ -50,30 +51,28 @@ class Part:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows that are left out, and whether this goes with the label or with the group."""
+    """Rows that are left out, and whether this is associated with the label or the group."""
 
-    rows: int  # how many
-    why: str  # what they have, in words that follow "rows with"
-    # Share of favorable labels, and of the deprived group, among them and among the rows that are read;
-    # None where it is not known of any.
+    rows: int  # number of rows
+    why: str  # the reason, in words that follow "rows with"
+    # Share of favorable labels, and of the deprived group, among these rows and among the rows that are read;
+    # None if no row's is known.
     with_label: tuple[float, float] | None = None
     with_group: tuple[float, float] | None = None
     goes_with: str = ""  # ``"label"`` or ``"group"`` if both shares differ clearly
-    may_turn: bool = False  # whether these rows could turn which group is better off
+    may_turn: bool = False  # whether these rows could change which group is better off
 
     def __str__(self) -> str:
-        text = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'} with {self.why} "
-        text += "is left out" if self.rows == 1 else "are left out"
-        if self.with_label is not None:
-            out, kept = map(share, self.with_label)
-            text += f": {out} of them have the favorable label, {kept} of the others"
-        elif self.with_group is not None:
-            out, kept = map(share, self.with_group)
-            text += f": {out} of them are in the deprived group, {kept} of the others"
+        rows, verb = ("row", "is") if self.rows == 1 else ("rows", "are")
+        text = f"{self.rows:,} {rows} with {self.why} {verb} left out"
+        if shares := self.with_label or self.with_group:
+            out, others = map(share, shares)
+            have = "have the favorable label" if self.with_label else "are in the deprived group"
+            text += f": {out} of them {have}, {others} of the others"
         if not self.goes_with:
             return f"{text}."
-        turn = " and could turn which group is better off" * self.may_turn
-        return f"{text}. So leaving them out goes with the {self.goes_with}{turn}."
+        turn = " and could change which group is better off" * self.may_turn
+        return f"{text}. So leaving them out is associated with the {self.goes_with}{turn}."
 
 
 @dataclass(frozen=True)
@@ -82,22 +81,22 @@ class Reading:
 
     file: str  # name of the file
     rows_in_file: int
-    rows: int  # those of the file that are read
+    rows: int  # rows that are read
     parts: tuple[Part, ...]  # the favorable and the unfavorable label, the deprived and the favored group
     left_out: tuple[LeftOut, ...]  # rows that are left out
-    numbers: tuple[str, ...] = ()  # how columns write their numbers, where that is not as Python does
-    merged: str = ""  # what to do where several values count as unfavorable that nobody named
+    numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
+    merged: str = ""  # advice, if several unnamed values count as unfavorable
 
     def lines(self) -> Iterator[str]:
-        """Yield what is said first."""
+        """Yield the lines of the account."""
         of = f" of {self.rows_in_file:,}" if self.rows < self.rows_in_file else ""
         yield f"How {self.file} is read, {self.rows:,}{of} rows:"
         for part in self.parts:
             yield f"- {part}"
             if part.role == "unfavorable" and self.merged:
                 yield f"  {self.merged}"
-        yield from (f"{'Warning: ' if own.goes_with else '- '}{own}" for own in self.left_out)
-        yield from (f"- numbers of {own}" for own in self.numbers)
+        yield from (f"{'Warning: ' if rows.goes_with else '- '}{rows}" for rows in self.left_out)
+        yield from (f"- numbers of {words}" for words in self.numbers)
         for part in self.parts[2:]:
             if part.rows < FEW_ROWS:
                 yield f"Warning: {small_group(part.role, part.rows)}"
@@ -107,52 +106,44 @@ class Reading:
 
 
 def small_group(role: str, rows: int) -> str:
-    """Say that a group is so small that no answer holds for it."""
+    """Return the warning that a group is too small for any conclusion."""
     return (
         f"The {role} group has {rows:,} rows. Numbers on fewer than {FEW_ROWS} rows are mostly chance: "
         "do not act on them."
     )
 
 
-def left_out(
-    rows: NDArray[np.bool_],
-    why: str,
-    kept: NDArray[np.bool_],
-    y: NDArray[np.float64],
-    member: NDArray[np.float64],
-) -> LeftOut:
-    """Compare rows that are left out with those that are read.
+def left_out(rows: _Mask, why: str, read: _Mask, y: _Sides, member: _Sides) -> LeftOut:
+    """Return a comparison of rows that are left out with the rows that are read.
 
-    ``y`` says whether each row of the file has the favorable label, ``member`` whether it is in the deprived
-    group: 1, 0, or NaN where that is not known.
+    ``y`` tells for each row of the file whether it has the favorable label, ``member`` whether it is in the
+    deprived group.
     """
     n, shares = int(rows.sum()), dict[str, Any]()
-    for column, known in (("label", y), ("group", member)):
-        out, others = known[rows & ~np.isnan(known)], known[kept]
+    for column, values in (("label", y), ("group", member)):
+        out, others = values[rows & ~np.isnan(values)], values[read]
         if not len(out):
             continue
         both: dict[str, Any] = {f"with_{column}": (float(out.mean()), float(others.mean()))}
         together = np.concatenate([out, others]).mean()
         error = math.sqrt(together * (1 - together) * (1 / len(out) + 1 / len(others)))
         if abs(out.mean() - others.mean()) > max(_LARGE, _CLEAR * error):
-            return LeftOut(n, why, **both, goes_with=column, may_turn=_may_turn(rows, kept, y, member))
+            return LeftOut(n, why, **both, goes_with=column, may_turn=_may_turn(rows, read, y, member))
         shares |= both
     return LeftOut(n, why, **shares)
 
 
-def _may_turn(
-    rows: NDArray[np.bool_], kept: NDArray[np.bool_], y: NDArray[np.float64], member: NDArray[np.float64]
-) -> bool:
-    """Return whether what is not known of rows that are left out could change which group is better off."""
-    # Of each row that lacks one of the two, the other one may say what it is, or the opposite.
+def _may_turn(rows: _Mask, read: _Mask, y: _Sides, member: _Sides) -> bool:
+    """Return whether unknown labels or groups of rows left out could change which group is better off."""
+    # The unknown value may be the same for all, or follow the known one, or be its opposite.
     of_group = (np.ones_like(y), np.zeros_like(y), y, 1 - y)
     of_label = (member, 1 - member)
     differences = []
     for group, label in itertools.product(of_group, of_label):
         groups = np.where(np.isnan(member), group, member)
         labels = np.where(np.isnan(y), label, y)
-        one, other = (labels[(rows | kept) & ~np.isnan(labels) & (groups == side)] for side in (1, 0))
+        one, other = (labels[(rows | read) & ~np.isnan(labels) & (groups == side)] for side in (1, 0))
         if len(one) and len(other):
             differences.append(float(one.mean() - other.mean()))
-    now = float(y[kept & (member == 1)].mean() - y[kept & (member == 0)].mean())
-    return any(own * now < 0 for own in differences)
+    now = float(y[read & (member == 1)].mean() - y[read & (member == 0)].mean())
+    return any(difference * now < 0 for difference in differences)

@@ -1,4 +1,4 @@
-"""Finding out how an unknown file is to be read: encoding, separator, header, decimal mark."""
+"""The format of an unknown file: encoding, separator, header, decimal mark."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ from benchmark.errors import DataError
 from benchmark.text.words import as_number, values_in_list
 
 MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
-"""Values that are taken for none in a file that nobody has described."""
+"""Values that mean missing in a file without a card."""
 
-MOST_MB = 500.0
-"""Most megabytes of text, unpacked, that are read of a file that nobody has described."""
-
+MOST_MB = 500.0  # most megabytes of unpacked text that are read from a file without a card
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 _NO_TEXT = {
@@ -43,47 +41,47 @@ _NO_TEXT = {
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """A column of a file as text: its distinct values, how often each occurs, and which rows have which."""
+    """A column of a file as text: its distinct values, and the value of each row."""
 
     name: str
     values: tuple[str, ...]
-    rows: NDArray[np.intp]  # of each row, the position of its value
+    rows: NDArray[np.intp]  # position of each row's value
     form: NumberForm = PLAIN  # how its numbers are written
-    mixed: str = ""  # why they are written in no single form, if they are not
-    none: frozenset[str] = frozenset()  # values that a user says stand for none, beside the usual marks
+    mixed: str = ""  # why its numbers have no single form, if they have none
+    none: frozenset[str] = frozenset()  # values that a user calls missing, beside the usual marks
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
-        """How many rows have each value."""
+        """Number of rows of each value."""
         return np.bincount(self.rows, minlength=len(self.values))
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
-        """Whether each value stands for none."""
+        """Whether each value means missing."""
         marks = MISSING_MARKS - {"-"} if "+" in self.values else MISSING_MARKS
         return np.array([value in marks or value in self.none for value in self.values], dtype=bool)
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
-        """The number that each value is; NaN where it is none, or only a code for a missing one."""
-        found = (None if value in self.none else as_number(self.form.plain(value)) for value in self.values)
-        return np.array([np.nan if own is None else own for own in found])
+        """Each value as a number; NaN if it is no number, or called missing."""
+        numbers = (None if value in self.none else as_number(self.form.plain(value)) for value in self.values)
+        return np.array([np.nan if number is None else number for number in numbers])
 
-    def of(self, kept: NDArray[np.bool_]) -> RawColumn:
-        """Return the column with some of its rows, and the values that these have."""
-        rows = self.rows[kept]
+    def of(self, read: NDArray[np.bool_]) -> RawColumn:
+        """Return the column with some of its rows and their values only."""
+        rows = self.rows[read]
         used = np.unique(rows)
         return replace(self, values=tuple(self.values[i] for i in used), rows=np.searchsorted(used, rows))
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """A file, how it is read, and what gave that away."""
+    """A file's content, and how it was read."""
 
     source: Source
     columns: dict[str, RawColumn]
-    found: tuple[str, ...]  # a sentence each
-    numbers: tuple[str, ...] = ()  # how columns write numbers, where not as Python does
+    remarks: tuple[str, ...]  # sentences on the format
+    numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
     unclear: Mapping[str, Notation] = field(default_factory=dict)  # columns with two readings, by name
 
     @property
@@ -100,31 +98,19 @@ def sniff(
     decimals: str | None = None,
     most_mb: float = MOST_MB,
 ) -> RawTable:
-    """Read a CSV file of which nothing is known.
+    """Return the content of a CSV file without a card, gzipped or not.
 
-    A DataError says that there is no such file, that it is no table of text, that it is too large, or that a
-    line does not fit the others.
-
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-    folder : Path
-        Where the card is to lie, which names the file from there.
-    thousands, decimals : str, optional
-        Columns, as A,B, whose point or comma separates thousands, or stands before decimals, where the file
-        leaves both readings open.
-    most_mb : float
-        Most megabytes of text, unpacked.
+    ``folder`` is the card's, which names the file from there. ``thousands`` and ``decimals`` name columns, as
+    A,B, whose point or comma separates thousands or stands before decimals. A DataError says that the file is
+    missing, no table of text, or larger than ``most_mb``, or that a line does not fit the others.
     """
-    content = read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))
-    if content is None:
+    if (content := read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))) is None:
         raise DataError(f"There is no file {path}", remedy="correct the path")
-    text, encoding, found = _decode(content, path)
-    size = len(content) if len(content) > LARGEST else None  # to unpack as much needs the card's word
+    text, encoding, remarks = _decode(content, path)
+    size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
     del content
     delimiter, names, skipped, header = _layout(text, path)
-    found += (f"Values are separated by {_SEPARATORS[delimiter]}.", header)
+    remarks += (f"Values are separated by {_SEPARATORS[delimiter]}.", header)
     source = Source(
         files=(SourceFile(path=_from(path, folder), skip_lines=skipped, size=size),),
         format="csv",
@@ -134,25 +120,23 @@ def sniff(
     )
     columns = _read(text, source, path)
     if any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
-        found += ("Some values are in quotes.",)
+        remarks += ("Some values are in quotes.",)
     if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
-        found += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
-    asked = dict.fromkeys(values_in_list(thousands or "", columns), True)
-    asked |= dict.fromkeys(values_in_list(decimals or "", columns), False)
-    decimal, forms, unclear, said = _forms(columns.values(), delimiter, asked)
+        remarks += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
+    separates = dict.fromkeys(values_in_list(thousands or "", columns), True)
+    separates |= dict.fromkeys(values_in_list(decimals or "", columns), False)
+    decimal, notations, unclear, sentences = _notations(columns.values(), delimiter, separates)
     if decimal == ",":
         source = source.model_copy(update={"decimal": ","})
-        found += ("Numbers have a decimal comma.",)
-    mixed = {name: own.mixed for name, own in forms.items()}
-    columns = {
-        name: replace(column, form=forms[name].form or NumberForm(decimal), mixed=mixed[name])
-        for name, column in columns.items()
-    }
-    return RawTable(source, columns, found, said, unclear)
+        remarks += ("Numbers have a decimal comma.",)
+    for name, written in notations.items():
+        form = written.form or NumberForm(decimal)
+        columns[name] = replace(columns[name], form=form, mixed=written.mixed)
+    return RawTable(source, columns, remarks, sentences, unclear)
 
 
 def _from(path: Path, folder: Path) -> str:
-    """Return a file's path as a card in a folder names it."""
+    """Return a file's path relative to a card's folder."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # on another drive
@@ -160,25 +144,24 @@ def _from(path: Path, folder: Path) -> str:
 
 
 def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
-    """Return a file's text, its encoding, and a sentence on it."""
-    what = next((what for start, what in _NO_TEXT.items() if content.startswith(start)), None)
+    """Return a file's text, its encoding, and a sentence on the encoding."""
     wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if what is None and b"\0" in content and not wide:
-        what = "no text: it has bytes of value 0"
-    if what is None and content.lstrip()[:1] in (b"{", b"[", b"@", b"%"):
-        what = "JSON, or an ARFF file"
-    if what is None and not content.strip():
-        what = "empty"
-    if what is not None:
+    kinds = {
+        **{kind: content.startswith(start) for start, kind in _NO_TEXT.items()},
+        "no text: it has bytes of value 0": b"\0" in content and not wide,
+        "JSON, or an ARFF file": content.lstrip().startswith((b"{", b"[", b"@", b"%")),
+        "empty": not content.strip(),
+    }
+    if any(kinds.values()):
         raise DataError(
             f"{path} cannot be read as a table",
             expected="a CSV file with a header and rows",
-            got=what,
+            got=next(kind for kind, applies in kinds.items() if applies),
             remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
         )
     marked = content.startswith(b"\xef\xbb\xbf")
-    # charset-normalizer 3.5 reads none of 24 small western tables as they were written, which these encodings
-    # all do, and 20 of 42 others: it would be wrong more often, and as sure.
+    # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
+    # right, which these encodings all do, and 20 of 42 others.
     for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252", "latin-1"):
         try:
             text = content.decode(encoding)
@@ -191,16 +174,16 @@ def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, str]:
-    """Return separator, names if the header has none of use, lines before the rows or header, and a word."""
-    # csv.Sniffer finds no separator in the first lines of adult.test, which begin with a remark, and takes
-    # the first row after it for a header.
+    """Return separator, names if the header has no good ones, the number of lines to skip, and a sentence."""
+    # csv.Sniffer finds no separator in adult.test, which begins with a remark, and takes its first row for a
+    # header.
     layouts = []
     for order, delimiter in enumerate(DELIMITERS):
         rows = _sample(text, delimiter)
         width, times = Counter(len(row) for _, row in rows).most_common(1)[0] if rows else (0, 0)
         before = next((i for i, (_, row) in enumerate(rows) if len(row) == width), 0)
         if width > 1 and before <= _MOST_BEFORE_HEADER and times >= 0.9 * (len(rows) - before):
-            # Blanks separate words as well, so anything else is believed first.
+            # Blanks separate words as well, so any other separator comes first.
             layouts.append(((delimiter == " ", before, -width, order), rows))
     if not layouts:
         raise DataError(
@@ -213,48 +196,36 @@ def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, st
     delimiter = DELIMITERS[order]
     if start and len(rows[start - 1][1]) == -width - 1:  # as R writes it
         line, first = rows[start - 1]
-        return (
-            delimiter,
-            ("row", *_named(first)),
-            line,
-            "Rows have a name, for which the header has no column.",
-        )
+        sentence = "Rows have a name, for which the header has no column."
+        return delimiter, ("row", *_named(first)), line, sentence
     (line, first), others = rows[start], [row for _, row in rows[start + 1 :]]
     above = rows[start - 1][0] if start else 0
     recurring = sum(cell in {row[i] for row in others if i < len(row)} for i, cell in enumerate(first))
     if any(as_number(cell) is not None for cell in first) or recurring > len(first) / 2:
-        word = "The first line is a row, so the columns are named by number."
-        return delimiter, _named([""] * len(first)), above, word
+        sentence = "The first line is a row, so the columns are named by number."
+        return delimiter, _named([""] * len(first)), above, sentence
     if not all(first) or len(set(number_repeats(first))) < len(first):
-        return delimiter, _named(first), line, "The header leaves columns without a name; they have one here."
-    return (
-        delimiter,
-        None,
-        above,
-        "The header is the first line" + (f" after {above} others." if above else "."),
-    )
+        return delimiter, _named(first), line, "The header leaves columns without a name; they get one here."
+    after = f" after {above} others" if above else ""
+    return delimiter, None, above, f"The header is the first line{after}."
 
 
 def _named(header: list[str]) -> tuple[str, ...]:
-    """Return distinct names: columns without one are numbered, repeated ones as in any header."""
+    """Return distinct names: unnamed columns get a number, and repeated names as well."""
     names: list[str] = []
     for i, name in enumerate(header, 1):
         name = name or f"column_{i}"
         numbered = (f"{name}.{k}" for k in itertools.count(header[: i - 1].count(name)))
-        names.append(name if name not in names else next(own for own in numbered if own not in names))
+        names.append(name if name not in names else next(free for free in numbered if free not in names))
     return tuple(names)
 
 
 def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
-    """Return the first rows, each with the number of its last line, up to what is no CSV."""
-    reader = csv.reader(
-        itertools.islice(io.StringIO(text, newline=""), _SAMPLE_LINES),
-        delimiter=delimiter,
-        skipinitialspace=True,
-        strict=True,
-    )
+    """Return the first rows, each with the number of its last line, up to the first error of CSV."""
+    lines = itertools.islice(io.StringIO(text, newline=""), _SAMPLE_LINES)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     rows: list[tuple[int, list[str]]] = []
-    with contextlib.suppress(csv.Error):  # a quote that the sample cuts, or that is one for this separator
+    with contextlib.suppress(csv.Error):  # the sample may cut a quote, or the separator may be wrong
         rows.extend((reader.line_num, [c.strip() for c in row]) for row in reader if "".join(row).strip())
     return rows
 
@@ -262,8 +233,8 @@ def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
 def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
     try:
         header, lines = read_csv(text, source, source.files[0], str(path))
-        # A value is kept once, and of each cell its number only.
-        known: list[dict[str, int]] = [{} for _ in header]
+        # Each value is stored once, and each cell as a number.
+        positions: list[dict[str, int]] = [{} for _ in header]
         rows = [array("i") for _ in header]
         for line, row in lines:
             if len(row) != len(header):
@@ -273,60 +244,58 @@ def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
                     got=f"{len(row)} values",
                     remedy="correct the line, or get the file again if it is truncated",
                 )
-            for cell, values, codes in zip(row, known, rows, strict=True):
+            for cell, values, codes in zip(row, positions, rows, strict=True):
                 codes.append(values.setdefault(cell.strip(), len(values)))
     except csv.Error as error:
         raise DataError(f"{path} is not valid CSV", got=str(error), remedy="correct the file") from error
     if not rows or not rows[0]:
-        raise DataError(
-            f"{path} has no rows", expected="rows below the header", got="none", remedy="get the file again"
-        )
+        expected = "rows below the header"
+        raise DataError(f"{path} has no rows", expected=expected, got="none", remedy="get the file again")
     columns = {}
-    for name, values, codes in zip(header, known, rows, strict=True):
+    for name, values, codes in zip(header, positions, rows, strict=True):
         order = sorted(values)
-        place = np.empty(len(order), dtype=np.intp)
-        place[[values[value] for value in order]] = np.arange(len(order))
-        columns[name] = RawColumn(name, tuple(order), place[np.frombuffer(codes, dtype=np.intc)])
+        rank = np.empty(len(order), dtype=np.intp)
+        rank[[values[value] for value in order]] = np.arange(len(order))
+        columns[name] = RawColumn(name, tuple(order), rank[np.frombuffer(codes, dtype=np.intc)])
     return columns
 
 
-def _forms(
-    columns: Iterable[RawColumn], delimiter: str, asked: Mapping[str, bool]
+def _notations(
+    columns: Iterable[RawColumn], delimiter: str, declared: Mapping[str, bool]
 ) -> tuple[str, dict[str, Notation], dict[str, Notation], tuple[str, ...]]:
-    """Return the file's decimal mark, how each column writes numbers, what stays unclear, and sentences.
+    """Return the file's decimal mark, the notation of each column, the unclear ones, and sentences.
 
-    ``asked`` says of columns whether their mark separates thousands. Where nobody says it, the file's other
-    columns may; a comma in a file that is separated by commas is none before decimals.
+    ``declared`` says whether the mark of a column separates thousands. Other columns are read as the rest of
+    the file is; in a file separated by commas, no comma stands before decimals.
     """
-    found = {}
-    for column in columns:
-        values = [value for value in column.values if value not in MISSING_MARKS]
-        found[column.name] = notation(values)
-    known = file_decimal(found.values())
-    unclear, said, decimals = {}, [], Counter[str]()
-    for name, own in found.items():
-        if own.unclear:
-            mark, separates = own.unclear, asked.get(name)
-            if separates is None and known is not None and (known != mark or not own.whole):
-                separates = known != mark
-            elif separates is None and known is None and mark == "," == delimiter:
+    notations = {
+        raw.name: notation([value for value in raw.values if value not in MISSING_MARKS]) for raw in columns
+    }
+    file_mark = file_decimal(notations.values())
+    unclear, sentences, decimals = {}, [], Counter[str]()
+    for name, column in notations.items():
+        if column.unclear:
+            mark, separates = column.unclear, declared.get(name)
+            if separates is None and file_mark is not None and (file_mark != mark or not column.whole):
+                separates = file_mark != mark
+            elif separates is None and file_mark is None and mark == "," == delimiter:
                 separates = True
-            elif separates is None and own.whole:
-                unclear[name] = own
-            form = own.read(thousands=bool(separates))
-            found[name] = own = replace(own, form=form, has_decimals=not separates)
-            if name not in unclear and (separates or mark == "," or name in asked):
-                said.append(_said(name, own.example, form))
-        elif own.form is not None and (own.form.thousands is not None or own.unit is not None):
-            said.append(_said(name, "", own.form))
-        if own.has_decimals and own.form is not None:
-            decimals[own.form.decimal] += 1
+            elif separates is None and column.whole:
+                unclear[name] = column
+            form = column.read(thousands=bool(separates))
+            notations[name] = column = replace(column, form=form, has_decimals=not separates)
+            if name not in unclear and (separates or mark == "," or name in declared):
+                sentences.append(_said(name, column.example, form))
+        elif column.form is not None and (column.form.thousands is not None or column.unit is not None):
+            sentences.append(_said(name, "", column.form))
+        if column.has_decimals and column.form is not None:
+            decimals[column.form.decimal] += 1
     decimal = "," if decimals[","] > decimals["."] else "."
-    return decimal, found, unclear, tuple(said)
+    return decimal, notations, unclear, tuple(sentences)
 
 
 def _said(name: str, example: str, form: NumberForm) -> str:
-    """Return how a column's numbers are read, in a sentence."""
+    """Return a sentence on how a column's numbers are read."""
     names = {" ": "a blank", "'": "an apostrophe", **{mark: f"a {name}" for mark, name in MARKS.items()}}
     parts = []
     if form.thousands is not None:

@@ -1,7 +1,7 @@
-"""Finding the source files of a card: data directory, user cache, verified download.
+"""Source files of a card, from the data directory, the user's cache, or a verified download.
 
-Files are read whole and checked in memory, so the bytes that were verified are the bytes that are parsed,
-and nothing unverified ever reaches the cache.
+Files are read whole and checked in memory: the verified bytes are the parsed bytes, and nothing unverified
+ever reaches the cache.
 """
 
 from __future__ import annotations
@@ -32,23 +32,13 @@ if TYPE_CHECKING:
     from benchmark.data.card_parts import SourceFile
 
 Progress = Callable[[str, int, int | None], None]
-"""Called while a file downloads: its name, the bytes done, the bytes in all or None."""
+"""Called while a file downloads: its name, the bytes so far, the bytes in all or None."""
 
-ATTEMPTS = 4
-"""How often a download is tried."""
+ATTEMPTS, CONNECTION_ATTEMPTS = 4, 2  # tries of a download, and of a server that cannot be reached
 
-CONNECTION_ATTEMPTS = 2
-"""How often a server is tried that cannot even be reached: without a network, the answer comes soon."""
-
-BACKOFF = 1.0
-"""Seconds before the second try; each further wait is twice as long."""
-
-TIMEOUTS = (5.0, 30.0)
-"""Seconds until a connection counts as failed, and a server that was reached as silent."""
-
-LARGEST = 2**30
-"""Most bytes that are unpacked where nobody says how many there are."""
-
+BACKOFF = 1.0  # seconds before the second try; each further wait is twice as long
+TIMEOUTS = (5.0, 30.0)  # seconds until a connection has failed, and until a connected server counts as silent
+LARGEST = 2**30  # most bytes that are unpacked if the card does not give the size
 _GZIP_ADDS = 1 << 16
 _CHUNK = 1 << 20
 _TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -66,25 +56,24 @@ _SAY_SIZE = "if it is as large as that, write in the card, beside the file, how 
 
 
 class DataNotFoundError(DownloadError):
-    """The source files are in no place searched, and could not or must not be downloaded.
+    """The source files were not found, and could not or must not be downloaded.
 
-    A caller that can do without the data may catch this. Files that are found but wrong never raise it.
+    A caller that can do without the data may catch this error. A wrong file never raises it.
     """
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where source files may come from."""
+    """The places where source files may be found."""
 
     data_dir: str | Path | None = None  # searched first; BETABENCH_DATA unless given
     offline: bool = False  # never use the network
     progress: Progress | None = None
     unreached: set[str] = field(default_factory=set, compare=False, repr=False)
-    """URLs that no connection was made to since one was: without a network, the next are tried once only."""
+    """URLs that failed to connect since the last success: without a network, others are tried only once."""
 
 
-ANYWHERE = Sources()
-"""The environment's data directory, the cache, the network."""
+ANYWHERE = Sources()  # the environment's data directory, the cache, the network
 
 
 @dataclass(frozen=True)
@@ -92,37 +81,34 @@ class SourceBytes:
     """A source file's verified content."""
 
     content: bytes = field(repr=False)  # the whole file, unpacked
-    kind: str  # where it was found: "own file", "data directory", "cache" or "download"
+    kind: str  # "own file", "data directory", "cache" or "download"
     location: str  # path, or URL with the steps into the archive
 
 
 def cache_dir() -> Path:
-    """Return the folder of downloaded files: ``BETABENCH_CACHE``, or the user's cache on this system."""
-    own = os.environ.get("BETABENCH_CACHE")
-    if own:
-        return Path(own).expanduser()
+    """Return the folder of downloads: ``BETABENCH_CACHE``, or the system's cache of this user."""
+    if folder := os.environ.get("BETABENCH_CACHE"):
+        return Path(folder).expanduser()
     import platformdirs
 
     return platformdirs.user_cache_path("betabench")
 
 
 def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, ...]:
-    """Return the content of every source file of a card, in the card's order; one that is joined comes last.
+    """Return the content of each source file of a card, in the card's order; a joined file comes last.
 
-    Each file is looked for in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not; then
-    in the cache, as ``<folder>/<name>``; then at its URL. What was downloaded goes to the cache.
+    A file is searched in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not, then in
+    the cache, as ``<folder>/<name>``, then at its URL. Downloads go to the cache.
 
-    A DataNotFoundError says that a file is nowhere, and offline or cannot be fetched; a DownloadError, that
-    what came is not what the card names; a DataError, that a file that was found has another content or
-    cannot be read, or that a folder cannot be used.
+    A DataNotFoundError says that a file was not found and not fetched, a DownloadError that a download is not
+    the card's file. A DataError says that a file or folder is wrong or cannot be read.
     """
     finder = _Finder(card, _data_directory(sources.data_dir), sources)
     return tuple(finder.find(file) for file in card.source.all_files)
 
 
 def _data_directory(given: str | Path | None) -> Path | None:
-    chosen = given or os.environ.get("BETABENCH_DATA")
-    if not chosen:
+    if not (chosen := given or os.environ.get("BETABENCH_DATA")):
         return None
     path = Path(chosen).expanduser()
     if not path.is_dir():
@@ -139,7 +125,7 @@ class _Finder:
     card: Card
     data_dir: Path | None
     sources: Sources
-    # Several files may come from one archive, which is fetched once.
+    # By URL: several files may come from one archive.
     downloads: dict[str, bytes] = field(default_factory=dict)
 
     def find(self, file: SourceFile) -> SourceBytes:
@@ -148,15 +134,13 @@ class _Finder:
         for kind, path in self._places(file):
             searched.append(str(path))
             try:
-                content = read_file(path, file)
+                if (content := read_file(path, file)) is not None:
+                    return SourceBytes(content, kind, str(path))
             except DataError as error:
-                # The cache is ours to repair; a user's file is not.
+                # Only the cache may be repaired, not a user's file.
                 if kind != "cache" or self.sources.offline or file.url is None:
                     raise
                 damage = error
-            else:
-                if content is not None:
-                    return SourceBytes(content, kind, str(path))
         if file.url is None or self.sources.offline:
             raise self._not_found(file, searched)
         try:
@@ -181,12 +165,17 @@ class _Finder:
         assert file.name is not None
         if file.url not in self.downloads:
             packed = _fetch(file.url, self.sources)
-            _verify_digest(packed, file.archive_sha256, file.url, DownloadError)
+            _verify(packed, file.url, DownloadError, file.archive_sha256)
             self.downloads[file.url] = packed
         location = " -> ".join((file.url, *file.member))
         content = _unpack(self.downloads[file.url], file, location)
-        _verify(content, file, location, DownloadError)
-        _store(content, cache_dir() / self.card.folder / file.name)
+        _verify(content, location, DownloadError, file.sha256, file.size)
+        path = cache_dir() / self.card.folder / file.name
+        try:
+            write_atomically(path, content)
+        except OSError as error:
+            problem = f"The download cannot be kept in {path.parent}"
+            raise DataError(problem, got=str(error), remedy="name another by BETABENCH_CACHE") from error
         return SourceBytes(content, "download", location)
 
     def _not_found(
@@ -197,27 +186,26 @@ class _Finder:
         else:
             how = f"download {file.url}" if file.url else self.card.source.instructions or "get the file"
             unpack = f", take {' -> '.join(file.member)} out of it" if file.member else ""
+            allow = "allow the network, or " if self.sources.offline and file.url else ""
             remedy = (
-                f"{how}{unpack}, put it as {self.card.folder}/{file.name} into a folder, "
+                f"{allow}{how}{unpack}, put it as {self.card.folder}/{file.name} into a folder, "
                 "and name that folder by --data-dir or BETABENCH_DATA"
             )
-            if self.sources.offline and file.url:
-                remedy = f"allow the network, or {remedy}"
         return DataNotFoundError(
             f"No source file {file.name or file.path} of the dataset {self.card.name!r}"
             + (f", and its download failed: {failure}" if failure else ""),
-            expected="it as " + " or ".join(searched),
+            expected="the file as " + " or ".join(searched),
             got="no such file",
             remedy=remedy,
         )
 
 
 class _Unreachable(Exception):  # noqa: N818  # a state of the network, reported by DataNotFoundError
-    """A URL that cannot be fetched, and why."""
+    """The reason why a URL cannot be fetched."""
 
 
 def _fetch(url: str, sources: Sources) -> bytes:
-    """Download into memory, trying again after failures that may pass."""
+    """Return a download; failures that may pass are tried again."""
     import requests
 
     for attempt in itertools.count(1):
@@ -247,13 +235,13 @@ def _get(url: str, progress: Progress | None) -> bytes:
         total = int(response.headers.get("content-length", 0)) or None
         for chunk in response.iter_content(1 << 16):
             buffer.write(chunk)
-            if progress is not None:  # what the server packs in transit is larger than it says
+            if progress is not None:  # a server may announce the packed size, which is smaller
                 progress(url.rpartition("/")[2], min(buffer.tell(), total or buffer.tell()), total)
     return buffer.getvalue()
 
 
 def _check_redirect(response: requests.Response, **_: object) -> None:
-    """Refuse to be sent to a local file or another service, or out of an encrypted connection."""
+    """Raise a DownloadError for redirects to other schemes, such as files, and out of encryption."""
     target = response.headers.get("location", "")
     here, there = (url.partition(":")[0].lower() for url in (response.url, urljoin(response.url, target)))
     if response.is_redirect and there not in {here, "https"}:
@@ -275,7 +263,7 @@ def _reason(error: requests.RequestException) -> str:
         return "the server did not answer in time"
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the connection broke before the end of the file"
-    # The cause lies deep in urllib3's error, behind a description of its own objects.
+    # urllib3's error has the cause at its end, after descriptions of objects.
     cause = getattr(error.args[0], "reason", error) if error.args else error
     return f"no connection to the server: {str(cause).rpartition(': ')[2]}"
 
@@ -283,7 +271,7 @@ def _reason(error: requests.RequestException) -> str:
 def read_file(path: Path, file: SourceFile, *, most: int | None = None) -> bytes | None:
     """Return a local file's content, unpacked and verified, or None if there is no such file.
 
-    ``most`` bytes are read, packed or not; without it a file that is not packed may have any size.
+    A DataError says that it has more than ``most`` bytes; by default only unpacked files are limited.
     """
     try:
         if most is not None and (size := path.stat().st_size) > most:
@@ -295,7 +283,7 @@ def read_file(path: Path, file: SourceFile, *, most: int | None = None) -> bytes
         got, remedy = error.strerror or str(error), "make it a readable file"
         raise DataError(f"The source file {path} cannot be read", got=got, remedy=remedy) from error
     content = _unzip(content, file, str(path), DataError, most)
-    _verify(content, file, str(path), DataError)
+    _verify(content, str(path), DataError, file.sha256, file.size)
     return content
 
 
@@ -306,19 +294,17 @@ def _unzip(
         return content
     try:
         with gzip.open(io.BytesIO(content)) as stream:
-            unknown = "" if file.size else _SAY_SIZE
-            return _limited(
-                stream, most or file.size or LARGEST, location, error, _RAISE if most else unknown
-            )
+            advice = _RAISE if most else "" if file.size else _SAY_SIZE
+            return _limited(stream, most or file.size or LARGEST, location, error, advice)
     except _UNPACK_ERRORS as cause:
-        what = f"The gzipped file {location} is truncated or damaged"
-        raise error(what, got=str(cause), remedy=_REMEDY[error]) from cause
+        problem = f"The gzipped file {location} is truncated or damaged"
+        raise error(problem, got=str(cause), remedy=_REMEDY[error]) from cause
 
 
 def _unpack(content: bytes, file: SourceFile, location: str) -> bytes:
-    """Follow the steps into an archive, and undo a final gzip."""
+    """Return the member of an archive that is the file, without a final gzip."""
     for number, step in enumerate(file.member, start=1):
-        # The last member is the file, or the file gzipped, which hardly makes one larger.
+        # The last member is the file, or the gzipped file, which is hardly larger.
         most = file.size + _GZIP_ADDS if file.size and number == len(file.member) else LARGEST
         try:
             content = _extract(content, step, most, location)
@@ -339,20 +325,15 @@ def _extract(archive: bytes, member: str, most: int, location: str) -> bytes:
             return _limited(extracted, most, location, DownloadError)
     stream.seek(0)
     with tarfile.open(fileobj=stream, mode="r:*") as tar:
-        regular = tar.extractfile(member)
-        if regular is None:
+        if (regular := tar.extractfile(member)) is None:
             raise KeyError(f"{member!r} is not a regular file")
         return _limited(regular, most, location, DownloadError)
 
 
 def _limited(
-    stream: IO[bytes] | gzip.GzipFile,
-    most: int,
-    location: str,
-    error: type[DataError],
-    remedy: str = "",
+    stream: IO[bytes] | gzip.GzipFile, most: int, location: str, error: type[DataError], remedy: str = ""
 ) -> bytes:
-    """Read a packed file, but stop where it turns out to be larger than it may be."""
+    """Return the content of a packed file; an error says that it has more than ``most`` bytes."""
     content = io.BytesIO()
     while chunk := stream.read(min(_CHUNK, most + 1 - content.tell())):
         content.write(chunk)
@@ -370,33 +351,16 @@ def _too_large(location: str, most: int, error: type[DataError], remedy: str, go
     )
 
 
-def _verify(content: bytes, file: SourceFile, location: str, error: type[DataError]) -> None:
-    if file.size is not None and len(content) < file.size:
-        raise error(
-            f"The source file {location} is truncated",
-            expected=f"{file.size:,} bytes",
-            got=f"{len(content):,} bytes",
-            remedy=_REMEDY[error],
-        )
-    _verify_digest(content, file.sha256, location, error)
-
-
-def _verify_digest(content: bytes, expected: str | None, location: str, error: type[DataError]) -> None:
+def _verify(
+    content: bytes, location: str, error: type[DataError], sha256: str | None, size: int | None = None
+) -> None:
+    n, remedy = f"{len(content):,} bytes", _REMEDY[error]
+    if size is not None and len(content) < size:
+        problem = f"The source file {location} is truncated"
+        raise error(problem, expected=f"{size:,} bytes", got=n, remedy=remedy)
     digest = hashlib.sha256(content).hexdigest()
-    if expected is not None and digest != expected:
+    if sha256 not in (None, digest):
+        got = f"SHA-256 {digest} of {n}"
         raise error(
-            f"The checksum of {location} is wrong",
-            expected=f"SHA-256 {expected}",
-            got=f"SHA-256 {digest} of {len(content):,} bytes",
-            remedy=_REMEDY[error],
+            f"The checksum of {location} is wrong", expected=f"SHA-256 {sha256}", got=got, remedy=remedy
         )
-
-
-def _store(content: bytes, path: Path) -> None:
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        remedy = "name a folder that can be written by BETABENCH_CACHE"
-        raise DataError(
-            f"The download cannot be kept in {path.parent}", got=str(error), remedy=remedy
-        ) from error

@@ -1,7 +1,7 @@
-"""Coded tables: what travels through the program.
+"""Coded tables, which travel through the program.
 
-A :class:`Table` is a matrix of small integers together with a :class:`Schema` that says what they mean and
-which column plays which role. Data frames appear only where users meet the library.
+A :class:`Table` is a matrix of small integers with a :class:`Schema`, which gives their meaning and the roles
+of the columns. Data frames appear only where users meet the library.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from benchmark.data.raw_numbers import Numbers
 from benchmark.errors import DataError, DeclinedError, UnknownNameError
 from benchmark.text.words import few
 
-if TYPE_CHECKING:  # half a second that lists and cards need not wait for
+if TYPE_CHECKING:  # importing it takes half a second, which lists and cards can do without
     import pandas as pd
 
-CODE_DTYPE = np.int16
-"""Type of every code: one type for all tables, so that compiled kernels exist once."""
-
+CODE_DTYPE = np.int16  # type of every code: a single type, so that compiled kernels exist once
 States: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""Who belongs to a group: columns, and in each of them the states of which its members have one."""
+"""Definition of a group: columns, and the states of each that members may have."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,8 @@ class Column:
     """A categorical column."""
 
     name: str
-    states: tuple[str, ...]  # its possible values; a code is a position in this tuple
-    ordered: bool = False  # whether the states have a natural order (bins of a number, levels of education)
+    states: tuple[str, ...]  # possible values; a code is a position in this tuple
+    ordered: bool = False  # whether the states have a natural order, as bins have
 
     @property
     def cardinality(self) -> int:
@@ -43,7 +41,7 @@ class Column:
         return len(self.states)
 
     def code(self, state: str) -> int:
-        """Return the code of ``state``; raises :class:`UnknownNameError` if the column has no such state."""
+        """Return the code of a state; raises :class:`UnknownNameError` if the column has no such state."""
         try:
             return self.states.index(state)
         except ValueError:
@@ -51,7 +49,7 @@ class Column:
 
 
 class _Columns:
-    """What can be asked of columns in a certain order, the sensitive feature among them."""
+    """An ordered set of columns, the sensitive feature among them."""
 
     columns: tuple[Column, ...]
     sensitive_feature: str
@@ -93,31 +91,31 @@ class _Columns:
 
     @cached_property
     def sensitive_features(self) -> tuple[str, ...]:
-        """Columns that say who is deprived: the sensitive feature or, of an intersection, several."""
+        """Columns that define the deprived group: the sensitive feature, or those of an intersection."""
         return tuple(name for name, _ in self._deprived_states)
 
     @cached_property
     def sensitive_indices(self) -> tuple[int, ...]:
-        """Positions of these columns."""
+        """Positions of the sensitive features."""
         return tuple(map(self.index, self.sensitive_features))
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """Groups that may be told apart: the sensitive feature's states; of an intersection, two groups."""
+        """Names of the groups: the sensitive feature's states, or an intersection and all others."""
         if len(self.sensitive_features) > 1:
             return f"not {self.deprived_group}", self.deprived_group
         return self.columns[self.sensitive_index].states
 
     @cached_property
     def deprived_codes(self) -> tuple[int, ...]:
-        """Which of the groups are deprived, as positions among them."""
+        """Positions of the deprived groups among the groups."""
         if len(self.sensitive_features) > 1:
             return (1,)
         return tuple(map(self.columns[self.sensitive_index].code, self._deprived_states[0][1]))
 
     @cached_property
     def deprived_code(self) -> int:
-        """Code of the deprived group; a DeclinedError says that it is no single state."""
+        """Code of the deprived group; raises a DeclinedError unless it is a single state."""
         if self.deprived_states:
             raise DeclinedError(
                 "The deprived group is not a single state",
@@ -128,16 +126,10 @@ class _Columns:
         return self.columns[self.sensitive_index].code(self.deprived_group)
 
     def deprived_among(self, codes: Callable[[int], NDArray[np.integer]]) -> NDArray[np.bool_]:
-        """Say who is deprived, by the codes of the column at each position that is asked for."""
-        belongs: NDArray[np.bool_] | None = None
-        for i, (_, states) in zip(self.sensitive_indices, self._deprived_states, strict=True):
-            own = codes(i)
-            for_one = np.asarray(own == self.columns[i].code(states[0]))
-            for state in states[1:]:
-                for_one |= own == self.columns[i].code(state)
-            belongs = for_one if belongs is None else belongs & for_one
-        assert belongs is not None
-        return belongs
+        """Return a mask of the deprived rows; ``codes`` returns the codes of the column at a position."""
+        defined = zip(self.sensitive_indices, self._deprived_states, strict=True)
+        members = [np.isin(codes(i), [*map(self.columns[i].code, states)]) for i, (_, states) in defined]
+        return np.asarray(np.logical_and.reduce(members))
 
     @cached_property
     def _deprived_states(self) -> States:
@@ -146,7 +138,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class FeatureSchema(_Columns):
-    """The columns of ``Table.features``: all of a :class:`Schema` but the label, in its order."""
+    """The columns of ``Table.features``: a :class:`Schema` without the label."""
 
     columns: tuple[Column, ...]
     sensitive_feature: str
@@ -158,32 +150,31 @@ class FeatureSchema(_Columns):
 class Schema(_Columns):
     """Columns and their roles.
 
-    Roles travel with the data: no function of this package takes a label or a sensitive feature as an
-    argument beside a table.
+    Roles travel with the data: no function of this package takes a label or a sensitive feature beside a
+    table.
     """
 
     columns: tuple[Column, ...]  # all columns, label included, in the order of the code matrix
-    label: str  # name of the outcome column; it has exactly two states
-    favorable_label: str  # the state of the label that is good for the individual (y+ in the paper)
+    label: str  # name of the outcome column, which has two states
+    favorable_label: str  # the label's state that is good for people (y+ in the paper)
     sensitive_feature: str  # name of the sensitive column (s)
-    # The state of the sensitive column whose members are deprived (g; AIF360 says *unprivileged*). Everyone
-    # else is the favored group (AIF360: *privileged*).
+    # The state of the sensitive column whose members are deprived (g; AIF360: *unprivileged*). All others are
+    # the favored group (AIF360: *privileged*).
     deprived_group: str
-    # Not shown, so that digests of tables whose deprived group is one state are what they were.
-    # Of a deprived group that is no single state, who belongs to it: several states of the sensitive column,
-    # or an intersection of it, named first, with other columns. ``deprived_group`` is the group's name then,
-    # and no state.
+    # No part of the repr, so that digests of tables with a single deprived state stay the same.
+    # The definition of a deprived group that is no single state: several states of the sensitive column, or
+    # its intersection with later columns. ``deprived_group`` is then the group's name.
     deprived_states: States = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         names = self.names
         if len(set(names)) != len(names):
             raise DataError("Column names repeat", expected="distinct names", got=", ".join(names))
-        large = [c.name for c in self.columns if c.cardinality > np.iinfo(CODE_DTYPE).max]
-        if large:
+        most = np.iinfo(CODE_DTYPE).max
+        if large := [c.name for c in self.columns if c.cardinality > most]:
             raise DataError(
                 "Columns have too many states",
-                expected=f"at most {np.iinfo(CODE_DTYPE).max:,} states",
+                expected=f"at most {most:,} states",
                 got=", ".join(large),
                 remedy="merge states, or cut numbers into bins",
             )
@@ -219,7 +210,7 @@ class Schema(_Columns):
             next(iter(members)) != self.sensitive_feature
             or self.label in members
             or self.deprived_group in self.column(self.sensitive_feature).states
-            or not all(0 < len({*own}) < self.column(name).cardinality for name, own in members.items())
+            or not all(0 < len({*states}) < self.column(name).cardinality for name, states in members.items())
         ):
             raise DataError(
                 "The deprived group is no group of the sensitive feature",
@@ -240,33 +231,26 @@ class Schema(_Columns):
 
     @cached_property
     def feature_indices(self) -> tuple[int, ...]:
-        """Positions of everything but the label, the sensitive feature included."""
+        """Positions of all columns but the label."""
         return tuple(i for i in range(len(self.columns)) if i != self.label_index)
 
     @cached_property
     def features(self) -> FeatureSchema:
-        """Meaning of the columns of ``Table.features``: all but the label."""
+        """The columns of ``Table.features``: all but the label."""
         columns = tuple(self.columns[i] for i in self.feature_indices)
         return FeatureSchema(columns, self.sensitive_feature, self.deprived_group, self.deprived_states)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A coded table.
-
-    Raises
-    ------
-    DataError
-        If the shape does not fit the schema or a code is outside its column's states.
-    """
+    """A coded table; raises a DataError if codes do not fit the schema."""
 
     schema: Schema  # meaning and roles of the columns
-    # shape (n_rows, n_columns): codes, column by column in the schema's order, the label's among them: what
-    # learns takes ``features`` and ``y``. The table keeps its own column-major, read-only view or copy, so no
-    # user of a table can change it under another.
+    # shape (n_rows, n_columns): codes of all columns in the schema's order, the label included. Learners take
+    # ``features`` and ``y``. The table has a column-major, read-only view or copy of its own, so that no user
+    # of a table can change it for another.
     codes: NDArray[np.int16] = field(repr=False)
-    # The numbers that columns were cut from, for classifiers that are to have them. They stay with rows that
-    # are taken; a table that is made of new codes has none.
+    # The numbers behind bins, for classifiers that take them. They follow rows; new codes have none.
     numbers: Numbers | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -295,12 +279,12 @@ class Table:
                 expected=f"{len(codes)} rows",
                 got=f"{len(self.numbers.values)}",
             )
-        own = np.asfortranarray(codes, dtype=CODE_DTYPE)
-        if own.flags.writeable:
-            if np.may_share_memory(own, self.codes):  # the caller's array, which it may write to later
-                own = own.copy(order="F")
-            own.flags.writeable = False
-        object.__setattr__(self, "codes", own)
+        kept_codes = np.asfortranarray(codes, dtype=CODE_DTYPE)
+        if kept_codes.flags.writeable:
+            if np.may_share_memory(kept_codes, self.codes):  # the caller may write to its array later
+                kept_codes = kept_codes.copy(order="F")
+            kept_codes.flags.writeable = False
+        object.__setattr__(self, "codes", kept_codes)
 
     def __len__(self) -> int:
         return int(self.codes.shape[0])
@@ -349,29 +333,26 @@ class Table:
         return h.hexdigest()
 
     def twin(self, *, numbers: bool = False) -> Table:
-        """Return the same rows as a table of its own, which derives its columns itself.
-
-        It has no numbers unless they are asked for.
-        """
+        """Return a new table of the same rows, which derives features and labels itself."""
         twin = object.__new__(Table)  # the codes are checked already
         for name in ("schema", "codes", "_hidden", *(("numbers",) if numbers else ())):
             object.__setattr__(twin, name, getattr(self, name))
         return twin
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
-        """Return the table of the given row positions (repeats allowed) or of a row mask."""
+        """Return the table of some rows, given by positions (repeats allowed) or by a mask."""
         return Table(self.schema, self.codes[rows], self.numbers and self.numbers.take(rows))
 
     def with_column(self, name: str, codes: NDArray[np.integer]) -> Table:
-        """Return a copy in which one column has the given codes, shape (n_rows,), and no numbers."""
+        """Return a copy in which one column has new codes, shape (n_rows,), and no numbers."""
         changed = self.codes.copy(order="F")
         changed[:, self.schema.index(name)] = codes
         return Table(self.schema, changed, self.numbers and self.numbers.without(name))
 
     def hide_label(self) -> Table:
-        """Return the rows with a label column of zeros: the form in which test rows meet a technique.
+        """Return the table with a label column of zeros: the form in which a technique sees test rows.
 
-        A table whose label column is so already is returned itself.
+        A table that has such a column is returned itself.
         """
         return self if self._hidden else self._without_label
 
@@ -395,34 +376,27 @@ class Table:
         return sealed
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a data frame of categoricals, states and their order as in the schema."""
+        """Return a data frame of categoricals with the schema's states and their order."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                column.name: pd.Categorical.from_codes(
-                    self.codes[:, i], dtype=pd.CategoricalDtype(list(column.states), ordered=column.ordered)
-                )
-                for i, column in enumerate(self.schema.columns)
-            }
-        )
+        columns = {}
+        for i, column in enumerate(self.schema.columns):
+            dtype = pd.CategoricalDtype(list(column.states), ordered=column.ordered)
+            columns[column.name] = pd.Categorical.from_codes(self.codes[:, i], dtype=dtype)
+        return pd.DataFrame(columns)
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, schema: Schema) -> Table:
-        """Code a data frame that has at least the schema's columns, rows in its order.
+        """Return the table of a data frame that has at least the schema's columns.
 
-        Values are the states, as text or categoricals. Raises :class:`DataError` if a column is missing, or a
-        value is missing or not among its column's states.
+        Values are states, as text or categoricals. Raises :class:`DataError` for a missing column, and for a
+        value that is no state of its column.
         """
         import pandas as pd
 
-        missing = [name for name in schema.names if name not in frame.columns]
-        if missing:
-            raise DataError(
-                "The data frame lacks columns",
-                expected=", ".join(schema.names),
-                got="no " + ", no ".join(missing),
-            )
+        if missing := [name for name in schema.names if name not in frame.columns]:
+            got = "no " + ", no ".join(missing)
+            raise DataError("The data frame lacks columns", expected=", ".join(schema.names), got=got)
         codes = np.empty((len(frame), len(schema.columns)), dtype=CODE_DTYPE, order="F")
         for i, column in enumerate(schema.columns):
             values = frame[column.name].astype("object")
@@ -441,14 +415,14 @@ class Table:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of an array of one or two dimensions that cannot be made writeable."""
-    # An array that owns its numbers can be made writeable by its user; one on top of bytes cannot.
+    """Return a copy of an array of one or two dimensions that cannot be made writable."""
+    # Users can make an array writable that owns its numbers, but not an array on top of bytes.
     return np.frombuffer(array.tobytes(order="F"), array.dtype).reshape(array.shape, order="F")
 
 
 def _inside(codes: NDArray[np.int16], cardinalities: NDArray[np.int64]) -> bool:
     """Return whether all codes are states of their columns."""
     if codes.dtype == CODE_DTYPE:
-        # Read without sign, a negative code is higher than any column has states: one pass for both ends.
+        # As an unsigned number, a negative code is larger than any number of states: one pass for both ends.
         return bool((codes.view(np.uint16).max(axis=0) < cardinalities).all())
     return bool((codes.min(axis=0) >= 0).all() and (codes.max(axis=0) < cardinalities).all())

@@ -1,4 +1,4 @@
-"""Rates of the favorable label that are known from outside a file, by group."""
+"""Rates of the favorable label by group, known from outside a file."""
 
 from __future__ import annotations
 
@@ -13,52 +13,27 @@ _EXAMPLE = "one rate for each group, such as --true-rate F=0.4,M=0.42"
 
 
 def parse_rates(text: str) -> dict[str, float]:
-    """Return the rates that a text such as ``"F=0.4,M=0.42"`` gives, by group.
-
-    Raises
-    ------
-    DataError
-        If it is no such list, or names a group twice.
-    """
-    found: dict[str, float] = {}
-    place = 0
+    """Return rates by group from a text such as ``"F=0.4,M=0.42"``; a DataError says that it is malformed."""
+    rates: dict[str, float] = {}
+    end = 0
     # A name may hold commas and equals signs; a rate holds neither.
     for match in re.finditer(r"\s*(.+?)\s*=\s*([^=,]*?)\s*(?:,|$)", text):
         rate = as_number(match[2])
-        if match.start() != place or rate is None or match[1] in found:
+        if match.start() != end or rate is None or match[1] in rates:
             break
-        found[match[1]], place = rate, match.end()
-    if not found or place < len(text):
-        raise DataError(
-            "The outside rates cannot be read",
-            expected=_EXAMPLE,
-            got=repr(text),
-            remedy="correct --true-rate",
-        )
-    return found
+        rates[match[1]], end = rate, match.end()
+    if not rates or end < len(text):
+        problem = "The outside rates cannot be read"
+        raise DataError(problem, expected=_EXAMPLE, got=repr(text), remedy="correct --true-rate")
+    return rates
 
 
 def rates_of_sides(given: Mapping[str, float], reading: Reading) -> dict[str, float]:
-    """Return the rate of the deprived and of the favored group.
+    """Return the rates of the groups ``"deprived"`` and ``"favored"``.
 
-    Parameters
-    ----------
-    given : mapping of str to float
-        Rates by group: values of the sensitive column as the file has them, or ``"deprived"`` and
-        ``"favored"``. Where a side has several values, each has to be given; rows of the file are their
-        weights.
-    reading : Reading
-        How the file was read.
-
-    Returns
-    -------
-    dict of str to float
-        With the keys ``"deprived"`` and ``"favored"``.
-
-    Raises
-    ------
-    DataError
-        If a rate is out of range, a group is unknown, or one is missing.
+    ``given`` has rates by value of the sensitive column, as the file writes it, or by these two names. If a
+    group has several values, all need a rate; their rows are the weights. A DataError says that a rate is out
+    of range, or a group unknown or without a rate.
     """
     for name, rate in given.items():
         if not 0 <= rate <= 1:  # NaN included
@@ -70,23 +45,23 @@ def rates_of_sides(given: Mapping[str, float], reading: Reading) -> dict[str, fl
                 remedy=percent,
             )
     sides = [part for part in reading.parts if part.role in ("deprived", "favored")]
-    called = {name: _called(name, sides) for name in given}
-    known = [name for part in sides for name in _names(part)]
-    if strangers := [name for name, there in called.items() if there is None]:
+    keys = {name: _key(name, sides) for name in given}
+    names = [name for part in sides for name in _names(part)]
+    if strangers := [name for name, key in keys.items() if key is None]:
         raise DataError(
             f"{sides[0].column!r} has no group {strangers[0]!r}, for which an outside rate is given",
-            expected=few(list(map(repr, known)), 12),
+            expected=few(list(map(repr, names)), 12),
             got=", ".join(map(repr, given)),
             remedy="name groups as the file has them, in --true-rate",
         )
-    rates = {there: given[name] for name, there in called.items() if there is not None}
+    rates = {key: given[name] for name, key in keys.items() if key is not None}
     return {part.role: _rate_of(part, rates) for part in sides}
 
 
 def _rate_of(part: Part, rates: Mapping[tuple[str, str], float]) -> float:
-    whole = [rates[part.role, name] for name in (part.role, part.name) if (part.role, name) in rates]
-    if whole:
-        return whole[0]
+    for name in (part.role, part.name):
+        if (part.role, name) in rates:
+            return rates[part.role, name]
     weights = {value: n for value, n in part.values if (part.role, value) in rates}
     if missing := [value for value, _ in part.values if value not in weights]:
         names = [part.name] if part.name else missing
@@ -104,10 +79,11 @@ def _names(part: Part) -> Iterator[str]:
     yield part.role
 
 
-def _called(name: str, sides: list[Part]) -> tuple[str, str] | None:
-    """Return the side that a name belongs to, and what it is called there; None where it is unknown."""
+def _key(name: str, sides: list[Part]) -> tuple[str, str] | None:
+    """Return the side of a name, and the file's spelling of it; None if it is unknown."""
+    number = as_number(name)
     for part in sides:
-        for own in _names(part):
-            if own == name or (as_number(own) is not None and as_number(own) == as_number(name)):
-                return part.role, own
+        for spelling in _names(part):
+            if spelling == name or (number is not None and as_number(spelling) == number):
+                return part.role, spelling
     return None

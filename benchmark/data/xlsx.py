@@ -1,6 +1,6 @@
 """The first sheet of an Excel workbook, as CSV text.
 
-Cards compare values as they are written, so no reader is needed that makes dates and numbers of them.
+Cards compare values as they are written, so a reader that converts dates and numbers is not needed.
 """
 
 import csv
@@ -20,16 +20,16 @@ _RELATIONS = "xl/_rels/workbook.xml.rels"
 
 
 def first_sheet(content: bytes, location: str, delimiter: str = ",") -> str:
-    """Return the first sheet of a workbook (.xlsx) as CSV text, a line for each of its rows.
+    """Return the first sheet of a workbook (.xlsx) as CSV text, a line for each row.
 
-    Values are as the file stores them: a date is its serial number, a truth value TRUE or FALSE, a formula
-    what it last gave. A DataError says that the file is no workbook, or larger than it may be.
+    Values are as stored: a date is its serial number, a truth value TRUE or FALSE, a formula its last value.
+    A DataError says that the file is no workbook, or too large.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as book:
             sheet, shared = _parsed(book, _sheet_path(book)), []
             if "xl/sharedStrings.xml" in book.namelist():
-                shared = [_text(own) for own in _parsed(book, "xl/sharedStrings.xml").iterfind("{*}si")]
+                shared = [_text(item) for item in _parsed(book, "xl/sharedStrings.xml").iterfind("{*}si")]
             rows = list(_rows(sheet, shared))
     except (zipfile.BadZipFile, zlib.error, ElementTree.ParseError, LookupError, ValueError) as error:
         raise DataError(
@@ -50,7 +50,7 @@ def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
     if book.getinfo(name).file_size > LARGEST:
         raise ValueError(f"{name} has more than {LARGEST:,} bytes")
     xml = book.read(name)
-    if b"<!DOCTYPE" in xml:  # entities could make a small file a huge one, and workbooks have none
+    if b"<!DOCTYPE" in xml:  # entities could blow up a small file, and workbooks have none
         raise ValueError(f"{name} declares a document type")
     return ElementTree.fromstring(xml)
 
@@ -58,20 +58,20 @@ def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
 def _sheet_path(book: zipfile.ZipFile) -> str:
     (first, *_) = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
     identifier = next(value for name, value in first.items() if name.endswith("}id"))
-    targets = {own.get("Id"): own.get("Target") or "" for own in _parsed(book, _RELATIONS)}
+    targets = {relation.get("Id"): relation.get("Target") or "" for relation in _parsed(book, _RELATIONS)}
     return posixpath.join("/xl", targets[identifier]).removeprefix("/")
 
 
 def _rows(sheet: ElementTree.Element, shared: list[str]) -> Iterator[list[str]]:
-    """Yield the cells of each row, blank rows between others among them."""
+    """Yield the cells of each row, blank rows included."""
     numbers = itertools.count(1)
     for row in sheet.iterfind("{*}sheetData/{*}row"):
         while next(numbers) < int(row.get("r", 0)):
             yield []
         cells: list[str] = []
         for cell in row.iterfind("{*}c"):
-            if place := re.match("[A-Z]+", cell.get("r", "")):
-                cells += [""] * (_column(place[0]) - len(cells))
+            if letters := re.match("[A-Z]+", cell.get("r", "")):
+                cells += [""] * (_column(letters[0]) - len(cells))
             cells.append(_value(cell, shared))
         yield cells
 
@@ -95,5 +95,5 @@ def _value(cell: ElementTree.Element, shared: list[str]) -> str:
 
 
 def _text(item: ElementTree.Element) -> str:
-    """Return a text, which may be in parts of different style; how it is pronounced is none of it."""
+    """Return a text without its pronunciation; parts of different style are joined."""
     return "".join(part.text or "" for path in ("{*}t", "{*}r/{*}t") for part in item.iterfind(path))

@@ -16,7 +16,7 @@ from benchmark.data.card_parts import CategoricalColumn, NumericColumn
 from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
 from benchmark.data.sniff import RawColumn
-from benchmark.data.states import MISSING, MOST_LEVELS, Found, category, feature
+from benchmark.data.states import MISSING, MOST_LEVELS, CardEntry, category, feature
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few
@@ -135,7 +135,7 @@ def _require_apart(raw: RawColumn, named: Sequence[str], deprived: NDArray[np.bo
             )
 
 
-def _learned(raw: RawColumn, draft: Found) -> LearnedColumn:
+def _learned(raw: RawColumn, draft: CardEntry) -> LearnedColumn:
     entry = draft[0]
     spec = NumericColumn(**entry) if entry["kind"] == "numeric" else CategoricalColumn(**entry)
     coder = Coder(spec)

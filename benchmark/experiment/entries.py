@@ -1,4 +1,4 @@
-"""The entries of an experiment file: datasets with their bias, techniques, classifiers, published numbers."""
+"""Entries of an experiment file: datasets with their bias, techniques, classifiers, published numbers."""
 
 from __future__ import annotations
 
@@ -51,11 +51,8 @@ def _of_percent(beta: float) -> str:
 
 
 def levels_of(betas: Sequence[float]) -> tuple[float, ...]:
-    """Return levels of bias in order, each once.
-
-    An ExperimentError says that there are none, or that one is out of range.
-    """
-    bad = [beta for beta in betas if not 0 <= beta <= 1 or math.isnan(beta)]
+    """Return levels of bias in order, each once; an ExperimentError says that a level is out of range."""
+    bad = [beta for beta in betas if not 0 <= beta <= 1]  # NaN included
     if bad or not betas:
         raise ExperimentError(
             "A level of bias is out of range",
@@ -73,12 +70,12 @@ Parameters = dict[str, bool | int | float | str]
 FigureKind = Literal["auc", "fidelity", "label", "network", "over_beta", "tradeoff"]  # folders of figures/
 Encoding = Literal["one_hot", "ordinal", "numbers"]
 TunedOn = Literal["biased", "clean", "oracle"]
-"""What a setting is chosen on: rows of the biased training sample, rows without bias, or the test rows."""
+"""Rows that a setting is chosen on: of the biased training sample, without bias, or the test rows."""
 NOBODY_HAS: tuple[TunedOn, ...] = ("clean", "oracle")
-"""Of these, what nobody has who has biased rows: such entries are never recommended, ranked or tested."""
+"""Rows that do not exist in practice: entries tuned on them are never recommended, ranked or tested."""
 
 Refit = Literal["clean", "biased"]
-"""Of which training rows a reference row is a bootstrap: without planted bias, or with it."""
+"""Training rows whose bootstrap a reference row is trained on: without planted bias, or with it."""
 
 _SWEEP = re.compile(r"([A-Za-z0-9_.:+-]+)\[(.*)\]")
 _ASSIGNED = re.compile(r" *([A-Za-z_][A-Za-z0-9_]*) *= *([^=\[\]]*[^=\[\], ]) *")
@@ -90,7 +87,7 @@ class _Strict(BaseModel):
 
 
 class StepEntry(_Strict):
-    """A kind of bias with its parameters, which stand beside ``kind`` in a file."""
+    """A kind of bias with its parameters, which are written beside ``kind`` in a file."""
 
     kind: Identifier = "cpt"
     parameters: dict[str, Any] = {}
@@ -102,14 +99,14 @@ class StepEntry(_Strict):
             return {"kind": data}
         if not isinstance(data, dict):
             return data
-        own = {name: data[name] for name in cls.model_fields if name in data}
-        others = {name: value for name, value in data.items() if name not in own}
-        given = own.get("parameters", {})
-        return {**own, "parameters": {**given, **others}} if others and isinstance(given, dict) else own
+        fields = {name: data[name] for name in cls.model_fields if name in data}
+        others = {name: value for name, value in data.items() if name not in fields}
+        given = fields.get("parameters", {})
+        return {**fields, "parameters": {**given, **others}} if others and isinstance(given, dict) else fields
 
     @model_validator(mode="after")
     def _parameters_are_valid(self) -> StepEntry:
-        if self.kind in list_bias_kinds():  # others may be of plugins, which are loaded later
+        if self.kind in list_bias_kinds():  # other kinds may come from plugins, which are loaded later
             try:
                 self.to_kind()
             except BiasError as error:
@@ -117,27 +114,26 @@ class StepEntry(_Strict):
         return self
 
     def to_kind(self) -> BiasKind:
-        """Return the step itself; UnknownNameError and BiasError as :func:`benchmark.bias.make_step` says."""
+        """Return the step itself; raises the errors of :func:`benchmark.bias.make_step`."""
         return make_step(self.kind, self.parameters)
 
 
 class BiasEntry(_Strict):
-    """A named way of planting bias in a dataset: steps in their order.
+    """A named bias of a dataset, as steps in their order (``betabench list bias-kinds`` shows all kinds).
 
-    ``betabench list bias-kinds`` shows the kinds that there are. In a file the fields of a single step may
-    stand in place of ``steps``; ``cpt``, the default, is the paper's: it scales the outcome's conditional
-    probabilities in the learned network. ``name`` is that of the only kind unless given. ``hidden`` is the
-    label gap that the same bias adds first, to rows that are then taken for the original ones
-    (:func:`benchmark.experiment.expand.expand`); the name says so (:func:`benchmark.columns.hidden_name`).
+    A file may give the fields of a single step in place of ``steps``. The default kind, ``cpt``, is the
+    paper's: it scales the label's conditional probabilities in the learned network.
     """
 
-    name: Identifier
+    name: Identifier  # the kind of a single step unless given
     steps: tuple[StepEntry, ...] = Field(min_length=1)
+    # Label gap that the same bias adds first, to rows that then count as the original ones
+    # (:func:`benchmark.experiment.expand.expand`); the name contains it
+    # (:func:`benchmark.columns.hidden_name`).
     hidden: Beta = 0.0
 
     @model_serializer(mode="wrap")
     def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what most entries do not have."""
         fields: dict[str, Any] = written(self)
         return {name: value for name, value in fields.items() if value or name != HIDDEN}
 
@@ -148,8 +144,8 @@ class BiasEntry(_Strict):
         except ValueError:
             bias, gap = self.name, math.nan
         if gap != self.hidden or self.name != hidden_name(bias, gap):
-            what = hidden_name("label", self.hidden or 0.05)
-            raise ValueError(f"has a name that says of hidden bias what 'hidden' does not; such as {what!r}")
+            example = hidden_name("label", self.hidden or 0.05)
+            raise ValueError(f"has a name that contradicts 'hidden'; {example!r} would be right")
         return self
 
     @model_validator(mode="before")
@@ -159,7 +155,7 @@ class BiasEntry(_Strict):
 
     @staticmethod
     def in_steps(data: Any) -> Any:
-        """Return what a file says of a bias, with ``steps`` in place of the fields of a single one."""
+        """Return a bias as a file gives it, with ``steps`` in place of the fields of a single step."""
         if isinstance(data, str):
             data = {"kind": data}
         if not isinstance(data, dict) or "steps" in data:
@@ -168,12 +164,12 @@ class BiasEntry(_Strict):
         return {**name, "steps": [{key: value for key, value in data.items() if key != "name"}]}
 
     def to_bias(self) -> Bias:
-        """Return the bias itself; UnknownNameError and BiasError as :func:`benchmark.bias.make_step` says."""
+        """Return the bias itself; raises the errors of :func:`benchmark.bias.make_step`."""
         return Bias(tuple(step.to_kind() for step in self.steps))
 
 
 class NetworkEntry(NetworkSettings):
-    """Learning settings that replace those of the dataset's card; what is left out stays as in the card."""
+    """Learning settings that replace the card's; settings that are not given stay as in the card."""
 
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
@@ -185,7 +181,7 @@ class NetworkEntry(NetworkSettings):
 
 
 class TrueRates(_Strict):
-    """Rates of the favorable label in the deprived and in the favored group that are known from outside."""
+    """Rates of the favorable label in both groups, known from outside the data."""
 
     deprived: float = Field(ge=0, le=1)
     favored: float = Field(ge=0, le=1)
@@ -195,30 +191,29 @@ class DatasetEntry(Identifying):
     """A dataset of the experiment; docs/adding/experiment_fields.md explains the fields."""
 
     card: Derived[str]  # a shipped name, or the path of a TOML file, relative to the experiment file
-    name: Derived[Identifier] = ""  # in results; that of the card unless given
+    name: Derived[Identifier] = ""  # in results; the card's unless given
     bias: Derived[tuple[BiasEntry, ...]] = Field(min_length=1)
-    # The technique that counts as doing nothing, for the paper's Tables 2 and 5; or "own".
+    # The technique that counts as no mitigation, for the paper's Tables 2 and 5; or "own".
     baseline: Planned[Identifier] = "none"
     baseline_reason: Free[str] = ""  # why it is not "none", as words after its title: "the paper's baseline"
-    # Whether its group was drawn at random, so that the clean model is that of the favored group.
+    # Whether its group was drawn at random, so that the clean model learns from the favored group.
     audit: Option[StrictBool] = False
-    train_rows: Derived[TrainRows | None] = None  # where it is not that of the experiment
-    folds: Derived[Folds | None] = None  # where they are not those of the experiment
+    train_rows: Derived[TrainRows | None] = None  # the experiment's unless given
+    folds: Derived[Folds | None] = None  # the experiment's unless given
     network: Derived[NetworkEntry] = NetworkEntry()
-    # In the card's words: order or, of real data, other bins, states.
+    # Changes of columns in the card's words: their order or, with real data, other bins and states.
     columns: Derived[dict[str, dict[str, Any]]] = Field(default={})
     techniques: Planned[tuple[Identifier, ...]] = ()  # the entries to run on it; all unless given
-    # Those that differ for it, by the technique's registered name.
+    # Parameters that differ on this dataset, by the technique's registered name.
     parameters: Derived[dict[str, Parameters]] = Field(default={})
     strata: Free[str | None] = None  # column to stratify by, for metrics that need one
-    true_rates: Free[TrueRates | None] = None  # what labels should say of the groups, known from outside
-    # Columns by whose groups results are told apart; the card's unless given.
-    sensitive: Derived[tuple[str, ...]] = ()
-    mitigate: Derived[str | None] = None  # the one that techniques see as sensitive; the card's unless given
-    deprived_group: Derived[DeprivedGroup | None] = None  # where it is not the card's
+    true_rates: Free[TrueRates | None] = None  # right rates of favorable labels, known from outside the data
+    sensitive: Derived[tuple[str, ...]] = ()  # columns whose groups have results; the card's unless given
+    mitigate: Derived[str | None] = None  # column that techniques see as sensitive; the card's unless given
+    deprived_group: Derived[DeprivedGroup | None] = None  # the card's unless given
 
     def find_card(self) -> Card:
-        """Return the card, read and with its groups as the entry says; errors as of `load_card`."""
+        """Return the card with the entry's columns and groups; raises the errors of `load_card`."""
         card = load_card(self.card).with_columns(self.columns)
         return card.with_groups(self.sensitive, self.mitigate, self.deprived_group)
 
@@ -228,34 +223,28 @@ class DatasetEntry(Identifying):
         if isinstance(data, dict) and "card" in data:
             if isinstance(data.get("bias"), dict | str):
                 data = {**data, "bias": [data["bias"]]}
-            return {
-                "name": str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml"),
-                **data,
-            }
+            name = str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml")
+            return {"name": name, **data}
         return data
 
 
 class TechniqueEntry(Identifying):
-    """A technique with its parameters, under the name that tables show.
-
-    ``sweep`` names the list of values that it is one of (:func:`listed_techniques`), and ``tuned`` says what
-    its parameters are chosen on (:func:`benchmark.experiment.rule.with_tuned`); both are empty of most.
-    ``refit`` says that it is the untreated learner ``refit_of`` on a bootstrap of its clean or of its biased
-    training rows (:func:`benchmark.experiment.expand.expand`): a reference, no technique.
-    """
+    """A technique with its parameters, under the name that tables show."""
 
     technique: Derived[TechniqueName]
     name: Derived[Identifier] = ""
     title: Free[str] = ""
     parameters: Derived[Parameters] = Field(default={})
-    sweep: Free[str] = ""
+    sweep: Free[str] = ""  # the list of values that it belongs to, if any (:func:`listed_techniques`)
+    # Rows that its parameters are chosen on, if any (:func:`benchmark.experiment.rule.with_tuned`).
     tuned: Derived[TunedOn | None] = None
+    # refit, refit_of: The rows whose bootstrap a reference row is trained on, and its untreated learner
+    # (:func:`benchmark.experiment.expand.expand`). It is no technique.
     refit: Derived[Refit | None] = None
     refit_of: Derived[str] = ""
 
     @model_serializer(mode="wrap")
     def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what most entries do not have."""
         fields: dict[str, Any] = written(self)
         some = ("sweep", "tuned", "refit", "refit_of")
         return {name: value for name, value in fields.items() if value or name not in some}
@@ -270,38 +259,36 @@ class TechniqueEntry(Identifying):
 
     @property
     def unconstrained(self) -> Mapping[str, Any] | None:
-        """The parameters at which the technique is its own learner, or None if it takes a classifier."""
+        """The parameters that switch the technique's mitigation off, or None if it takes a classifier."""
         technique = find_technique(self.technique)
         return None if technique is None else technique.unconstrained
 
     @property
     def is_own_learner(self) -> bool:
-        """Whether it is a learner of the technique's own, without mitigation; a refit of one is none."""
-        if self.refit is not None:
+        """Whether it is the technique's own learner without mitigation; a refit is not."""
+        if self.refit is not None or self.unconstrained is None:
             return False
-        brings_one = self.unconstrained is not None
-        return brings_one and is_own_learner(get_technique(self.technique, **self.parameters))
+        return is_own_learner(get_technique(self.technique, **self.parameters))
 
     @property
     def learner(self) -> Technique:
-        """The learner that the technique brings, without mitigation; errors as of `get_technique`."""
+        """The technique's own learner without mitigation; raises the errors of `get_technique`."""
         return get_technique(self.technique, **{**self.parameters, **(self.unconstrained or {})})
 
 
 def is_own_learner(technique: Technique) -> bool:
-    """Whether a configured technique is a learner of its own, without mitigation."""
+    """Return whether a configured technique is its own learner without mitigation."""
     free = technique.unconstrained
     return free is not None and technique.parameters == {**technique.parameters, **free}
 
 
 def listed_techniques(name: str) -> list[dict[str, Any]]:
-    """Return the entries that a name in a list of techniques stands for: one, or one of each swept value.
+    """Return the entries of a name in a list of techniques: one entry, or one for each swept value.
 
-    In ``"repair[level=0.25,0.5]"`` the values are swept; several parameters, between semicolons, are crossed.
-    A ValueError says that the values are malformed.
+    ``"repair[level=0.25,0.5]"`` sweeps values; several parameters, separated by semicolons, are crossed. A
+    ValueError says that the values are malformed.
     """
-    match = _SWEEP.fullmatch(name.strip())
-    if match is None:
+    if (match := _SWEEP.fullmatch(name.strip())) is None:
         if "[" in name:
             raise ValueError(f"has malformed values; expected a list such as {_SWEEP_EXAMPLE}")
         return [{"technique": name}]
@@ -310,14 +297,12 @@ def listed_techniques(name: str) -> list[dict[str, Any]]:
     for part in lists.split(";"):
         assigned = _ASSIGNED.fullmatch(part)
         if assigned is None or assigned[1] in values:
-            raise ValueError(
-                f"has malformed values, {part.strip()!r}; expected a list such as {_SWEEP_EXAMPLE}"
-            )
+            problem = f"has malformed values, {part.strip()!r}"
+            raise ValueError(f"{problem}; expected a list such as {_SWEEP_EXAMPLE}")
         values[assigned[1]] = texts = [text.strip() for text in assigned[2].split(",")]
         if len(set(texts)) < len(texts) or "" in texts:
-            raise ValueError(
-                f"has a value of {assigned[1]!r} that is empty or repeats; expected such as {_SWEEP_EXAMPLE}"
-            )
+            problem = f"has a value of {assigned[1]!r} that is empty or repeats"
+            raise ValueError(f"{problem}; expected a list such as {_SWEEP_EXAMPLE}")
     return [
         {
             "technique": technique,
@@ -347,7 +332,7 @@ class ClassifierEntry(Identifying):
     classifier: Derived[str]
     name: Derived[Identifier] = ""
     parameters: Derived[Parameters] = Field(default={})
-    encoding: Derived[Encoding] = "one_hot"  # how it gets states, if it reads numbers
+    encoding: Derived[Encoding] = "one_hot"  # how states become numbers, if it reads numbers
 
     @model_validator(mode="before")
     @classmethod
@@ -358,7 +343,7 @@ class ClassifierEntry(Identifying):
 
 
 class PublishedMetric(_Strict):
-    """Which metric repeats a published one, and whether with the other sign; a name alone stands for both."""
+    """The metric that repeats a published one, perhaps with the opposite sign; its name alone will do."""
 
     metric: str
     negated: bool = False
@@ -370,31 +355,23 @@ class PublishedMetric(_Strict):
 
 
 class PublishedDataset(_Strict):
-    """Which of the experiment's datasets repeats the published numbers of one.
+    """The dataset of the experiment that repeats a published one."""
 
-    ``name`` is the dataset's published name, and ``techniques`` are the published names of the techniques
-    that this holds for; empty for all that no other entry names.
-    """
-
-    name: str
-    techniques: tuple[str, ...] = ()
+    name: str  # the published name
+    techniques: tuple[str, ...] = ()  # published names of its techniques; empty for all that no entry names
     entry: str
-    bias: Identifier | None = None  # only needed where the experiment has several, as is the classifier
+    bias: Identifier | None = None  # bias and classifier are needed only if the experiment has several
     classifier: Identifier | None = None
 
 
 class PublishedVariant(_Strict):
-    """One way in which the experiment repeats a published dataset; in a file, a name alone stands for both.
+    """A way in which the experiment repeats a published dataset; a file may give the name alone."""
 
-    ``name`` is its name in the summary of the variants, and ``techniques`` names the entry by published
-    technique where this variant says that another one repeats it.
-    """
-
-    name: str
+    name: str  # in the summary of variants
     entry: str
     bias: Identifier | None = None
     classifier: Identifier | None = None
-    techniques: dict[str, Identifier] = {}
+    techniques: dict[str, Identifier] = {}  # entry by published technique, if it differs in this variant
 
     @model_validator(mode="before")
     @classmethod
@@ -403,41 +380,37 @@ class PublishedVariant(_Strict):
 
 
 class PublishedEntry(_Strict):
-    """Published numbers that the experiment repeats; they are compared with, and change nothing.
-
-    A dataset, technique or metric that is not mentioned has the same name in both.
-    """
+    """Published numbers to compare results with; names that are not mapped are the same in both."""
 
     title: str  # the authors of the numbers, for headings
     file: str  # CSV, relative to the folder of the shipped experiments, or absolute
     baseline: str | None = None  # the published technique that is each dataset's ``baseline``
-    techniques: dict[str, Identifier] = {}  # entry by published technique, where names differ
-    datasets: tuple[PublishedDataset, ...] = ()  # where their counterparts are, if not under the same name
-    metrics: dict[str, PublishedMetric] = {}  # by published metric, where names or signs differ
+    techniques: dict[str, Identifier] = {}  # entry by published technique, if names differ
+    datasets: tuple[PublishedDataset, ...] = ()  # datasets whose names differ
+    metrics: dict[str, PublishedMetric] = {}  # by published metric, if names or signs differ
     groups: dict[str, tuple[int, ...]] = {}  # tables that are summarized together, by heading
-    # Ways of repeating a published dataset, by its published name; each is summarized on its own.
+    # Ways of repeating a published dataset, by its published name; each has a summary of its own.
     variants: dict[str, tuple[PublishedVariant, ...]] = {}
 
     @field_validator("datasets")
     @classmethod
     def _one_answer_each(cls, datasets: tuple[PublishedDataset, ...]) -> tuple[PublishedDataset, ...]:
-        asked = [(d.name, technique) for d in datasets for technique in d.techniques or ("all others",)]
-        repeated = [pair for i, pair in enumerate(asked) if pair in asked[:i]]
-        if repeated:
-            raise ValueError("two entries answer for {!r}, technique {!r}".format(*repeated[0]))
+        answered = [(d.name, technique) for d in datasets for technique in d.techniques or ("all others",)]
+        if repeated := [pair for i, pair in enumerate(answered) if pair in answered[:i]]:
+            raise ValueError("two entries repeat {!r}, technique {!r}".format(*repeated[0]))
         return datasets
 
     def dataset(self, name: str, technique: str) -> PublishedDataset:
-        """Return where a published technique's numbers on a published dataset have their counterpart."""
+        """Return the counterpart of a published technique's numbers on a published dataset."""
         same = PublishedDataset(name=name, entry=name)
-        own = [entry for entry in self.datasets if entry.name == name]
-        general = next((entry for entry in own if not entry.techniques), same)
-        return next((entry for entry in own if technique in entry.techniques), general)
+        entries = [entry for entry in self.datasets if entry.name == name]
+        general = next((entry for entry in entries if not entry.techniques), same)
+        return next((entry for entry in entries if technique in entry.techniques), general)
 
     def metric(self, name: str) -> PublishedMetric:
-        """Return what repeats a published metric."""
+        """Return the counterpart of a published metric."""
         return self.metrics.get(name) or PublishedMetric(metric=name)
 
     def technique(self, name: str, baseline: str) -> str:
-        """Return the entry that repeats a published technique on a dataset with that baseline."""
+        """Return the entry of a published technique on a dataset with this baseline."""
         return baseline if name == self.baseline else self.techniques.get(name, name)

@@ -13,91 +13,82 @@ from typing import Any
 
 import numpy as np
 
+from benchmark import conformance
 from benchmark.bias import list_bias_kinds
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.conformance import (
-    CheckResult,
-    check_bias,
-    check_metric,
-    check_technique,
-    described,
-    example_of,
-    example_table,
-)
 from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import load_plugin
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 
 VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
-"""What is said of a technique, by the worst status that one of its checks has."""
+"""Verdicts, by the worst status of the checks."""
 
 _ROWS, _COLUMNS = 50_000, 12
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How a fit on a made-up table of usual size went."""
+    """The outcome of a fit on a made-up table of usual size."""
 
     status: str
     detail: str = ""
     seconds: float | None = None
-    memory: float | None = None  # MiB beyond what the process held before, if the system says so
+    memory: float | None = None  # MiB beyond the process's earlier peak, if the system tells
 
 
 @dataclass(frozen=True)
 class Examiner:
-    """Checks a technique and fits it, or a kind of bias, or a metric, in a process of :func:`run_tasks`."""
+    """A task of :func:`run_tasks` that checks a technique and fits it, or checks a bias kind or a metric."""
 
     classifier: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[CheckResult] | Fit]:
-        """Yield the checks of what has this name, by its kind, and the fit, as the cells ask for them."""
+    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[conformance.CheckResult] | Fit]:
+        """Yield the checks of the item named ``block``, and the fit; ``cells`` has its kind, and the fit."""
         for plugin in self.plugins:
             load_plugin(plugin)
         if "bias kind" in cells:
-            yield check_bias(example_of(list_bias_kinds()[block]))
+            yield conformance.check_bias(conformance.example_of(list_bias_kinds()[block]))
         elif "metric" in cells:
-            yield check_metric(get_metric(block))
+            yield conformance.check_metric(get_metric(block))
         else:
             technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
             build = functools.partial(factory.build, seed=0)
             for cell in cells:
                 if cell == "technique":
-                    yield check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
+                    yield conformance.check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
                 else:
                     yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
 
 
 def registered_in(file: Path) -> list[str]:
     """Return the names of techniques, kinds of bias and metrics that a file of this package registers."""
-    found = {
-        **{name: inspect.unwrap(own.compute) for name, own in list_metrics().items()},
+    registered = {
+        **{name: inspect.unwrap(metric.compute) for name, metric in list_metrics().items()},
         **list_techniques(),
         **list_bias_kinds(),
     }
     return [
         name
-        for name, item in found.items()
+        for name, item in registered.items()
         if item.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(item)) == file
     ]
 
 
 def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
-    """Check a technique, bias kind or metric in a new process, so that it harms nothing but its report.
+    """Return the report of a technique, bias kind or metric that is checked in a new process.
 
-    Returns its name by its kind, ``verdict`` (of :data:`VERDICTS`) and ``checks`` as plain values; of a
-    technique also ``parameters``, ``classifier`` and ``fit``. The limits are those of the checks, and those
-    of the fit.
+    It has the name, by kind, ``verdict`` (of :data:`VERDICTS`) and ``checks`` as plain values; for techniques
+    also ``parameters``, ``classifier`` and ``fit``. The limits hold for the checks, and again for the fit.
     """
     fitted = kind == "technique"
     task = Task(name, (kind, "fit") if fitted else (kind,))
     batches = run_tasks([task], functools.partial(replace, examiner), n_workers=1, limits=limits)
     checks, *fits = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
-        checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
+        checks = [conformance.CheckResult("the checks come to an end", "failed", checks.reason)]
     fits = [Fit("failed", fit.reason) if isinstance(fit, Failure) else fit for fit in fits]
     statuses = {result.status for result in (*checks, *fits)}
     report: dict[str, Any] = {
@@ -113,10 +104,9 @@ def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[st
 
 
 def _measured(technique: Technique, tools: Tools) -> Fit:
-    table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
+    table = conformance.example_table(_ROWS, extra_columns=_COLUMNS - 5)
     try:
-        reason = technique.skip(table)
-        if reason is not None:
+        if (reason := technique.skip(table)) is not None:
             return Fit("not applicable", f"it declines: {reason}")
         with contextlib.suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak begins anew
@@ -124,7 +114,7 @@ def _measured(technique: Technique, tools: Tools) -> Fit:
         technique.fit(table, tools)
         seconds, after = time.perf_counter() - started, _peak_memory()
     except BaseException as error:  # a technique under test may do anything
-        return Fit("failed", described(error))
+        return Fit("failed", conformance.described(error))
     return Fit("passed", "", seconds, None if before is None or after is None else after - before)
 
 

@@ -1,4 +1,4 @@
-"""From an experiment file to what is run: read with its plugins, narrowed, checked, and expanded once."""
+"""From an experiment file to the experiment as it is run: read, narrowed, checked, and expanded once."""
 
 from __future__ import annotations
 
@@ -37,13 +37,11 @@ def load_for_run(
     plugins: Iterable[str] = (),
     change: Callable[[Experiment], Experiment] = lambda whole: whole,
 ) -> ExpandedExperiment:
-    """Read an experiment that is to be run, load its plugins and others, and expand what is to be run of it.
+    """Return an experiment as it is run, after loading its plugins and further ``plugins``.
 
-    ``plugins`` are files that register what the experiment names, beside those that it names itself, and
-    ``change`` takes part of the experiment before it is checked: :func:`narrow`, :func:`lite`. Errors are
-    those of :func:`~benchmark.experiment.plan.load_experiment`, where fields that break rules are said
-    together with unknown names and wrong parameters, and of :func:`expand`; a PluginError says that a plugin
-    cannot be loaded.
+    ``change`` takes part of the experiment before it is checked: :func:`narrow`, :func:`lite`. Raises the
+    errors of :func:`expand` and of :func:`~benchmark.experiment.plan.load_experiment`, which list broken
+    rules together with unknown names and wrong parameters. A PluginError says that a plugin cannot be loaded.
     """
     plugins = tuple(plugins)
     if isinstance(experiment, Experiment):
@@ -57,16 +55,15 @@ def load_for_run(
 
 
 def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExperiment:
-    """Return an experiment as it is run, with all entries that come of it, and its techniques.
+    """Return an experiment as it is run, with further entries, and its techniques.
 
-    Each bias has an entry for each hidden label gap, so that everything tells them apart as it does kinds of
-    bias (:func:`_with_hidden`). Each technique that can be tuned is followed by its tuned entries
-    (:func:`~benchmark.experiment.rule.with_tuned`). Where datasets ask for it, a learner that a technique
-    brings stands before the first technique that is compared with it, unless it has an entry already. Where
-    decisions are compared with those of the model without planted bias, two refits of each untreated learner
-    come last. An experiment that is expanded stays as it is. ``plugins`` are the files that have been loaded
-    for it. Errors are those of :func:`~benchmark.experiment.validate.check_experiment`; an ExperimentError
-    also says that an entry has the name of a tuned one, or of a refit.
+    There are entries for each hidden label gap, and for tuned techniques
+    (:func:`~benchmark.experiment.rule.with_tuned`). Techniques' own learners have entries where datasets ask
+    for them. Refits of untreated learners have some where decisions are compared with the clean model's.
+
+    An expanded experiment stays as it is. ``plugins`` are the loaded files. Raises the errors of
+    :func:`~benchmark.experiment.validate.check_experiment`, and an ExperimentError if an entry has the name
+    of a further one.
     """
     check_experiment(experiment)
     whole = _with_refits(_with_own_baselines(with_tuned(_with_hidden(experiment))))
@@ -76,9 +73,8 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
 def _with_hidden(experiment: Experiment) -> Experiment:
     """Return an experiment with an entry for each bias and hidden label gap, and the test in truth.
 
-    Rows with hidden bias are another world, with doses, a clean model and labels of its own. Had the gap an
-    axis beside the bias, all that pools, pairs or ranks would have to keep worlds apart by it; as a name of
-    its own it is a scenario of its own everywhere, and only files part the two again.
+    Rows with hidden bias have doses, a clean model and labels of their own. With its own name, each gap is a
+    scenario, so that nothing pools, pairs or ranks across gaps. Only files separate bias and gap.
     """
     if not experiment.hidden:
         return experiment
@@ -98,20 +94,17 @@ def _with_hidden(experiment: Experiment) -> Experiment:
 
 
 def _own_baselines(experiment: Experiment) -> dict[str, str]:
-    """Return what each technique with a learner of its own is compared with on datasets that ask for that.
-
-    Both are names of entries; empty where no dataset asks.
-    """
+    """Return the entry of each technique's own learner, by technique; empty if no dataset asks for it."""
     if not any(dataset.baseline == OWN for dataset in experiment.datasets):
         return {}
     learners = {e.name: e.learner for e in experiment.techniques if e.unconstrained is not None}
-    # Of equal ones the first.
+    # Reversed, so that the first of equal learners stays.
     free = {e.learner: e.name for e in reversed(experiment.techniques) if e.is_own_learner}
     return {name: free[learner] for name, learner in learners.items() if learner in free}
 
 
 def _with_own_baselines(experiment: Experiment) -> Experiment:
-    """Return an experiment with an entry for each learner that techniques are compared with."""
+    """Return an experiment with an entry for each own learner that techniques are compared with."""
     if not any(dataset.baseline == OWN for dataset in experiment.datasets):
         return experiment
     listed, names = _own_baselines(experiment), {entry.name for entry in experiment.techniques}
@@ -126,64 +119,56 @@ def _with_own_baselines(experiment: Experiment) -> Experiment:
             name = short if first else f"{entry.name}_unconstrained"
             names.add(name)
             title = f"{title_of(entry.technique) if first else entry.title} unconstrained"
-            parameters = {**entry.parameters, **free}
-            entries.append(
-                TechniqueEntry(technique=entry.technique, name=name, title=title, parameters=parameters)
-            )
+            fields = {"technique": entry.technique, "parameters": {**entry.parameters, **free}}
+            entries.append(TechniqueEntry.model_validate({**fields, "name": name, "title": title}))
         entries.append(entry)
-    whole = experiment.model_copy(update={"techniques": tuple(entries)})
-    baselines = _own_baselines(whole)
-    given = tuple(entry.name for entry in experiment.techniques)
+    baselines = _own_baselines(experiment.model_copy(update={"techniques": tuple(entries)}))
+    listed_before = tuple(entry.name for entry in experiment.techniques)
 
     def techniques_on(dataset: DatasetEntry) -> tuple[str, ...]:
         if dataset.baseline == OWN:
             compared_with = [baselines[name] for name in dataset.techniques if name in baselines]
             return tuple(dict.fromkeys((*dataset.techniques, *compared_with)))
-        return dataset.techniques or (given if added else ())
+        return dataset.techniques or (listed_before if added else ())
 
-    datasets = tuple(d.model_copy(update={"techniques": techniques_on(d)}) for d in experiment.datasets)
-    return whole.model_copy(update={"datasets": datasets})
+    return experiment.with_techniques(entries, techniques_on)
 
 
 def _with_refits(experiment: Experiment) -> Experiment:
     """Return an experiment with two refits of each untreated learner, on clean and on biased rows.
 
-    They say how far a learner is from itself when it is trained on other rows of the same kind. An experiment
-    that has them, or compares nothing with a model without planted bias, stays as it is.
+    They tell how far a learner differs from itself on other rows of the same kind. An experiment that has
+    refits, or compares nothing with the clean model, stays as it is.
     """
     if not experiment.restores or any(entry.refit for entry in experiment.techniques):
         return experiment
     given = [entry.name for entry in experiment.techniques]
-    own_learners = {UNTREATED, *_own_baselines(experiment).values()}
-    learners = {d.name: own_learners if d.baseline == OWN else {d.baseline} for d in experiment.datasets}
-    made: list[TechniqueEntry] = []
+    untreated = {UNTREATED, *_own_baselines(experiment).values()}
+    learners = {d.name: untreated if d.baseline == OWN else {d.baseline} for d in experiment.datasets}
+    added: list[TechniqueEntry] = []
     refits: dict[str, list[str]] = {}
     for entry in experiment.techniques:
-        for rows in ("clean", "biased") if any(entry.name in own for own in learners.values()) else ():
+        for rows in ("clean", "biased") if any(entry.name in names for names in learners.values()) else ():
             name = f"refit_{rows}" if entry.name == UNTREATED else f"{entry.name}_refit_{rows}"
             title = f"{entry.title}, refit on {rows} rows"
             update = {"name": name, "title": title, "refit": rows, "refit_of": entry.name}
-            made.append(entry.model_copy(update=update))
+            added.append(entry.model_copy(update=update))
             refits.setdefault(entry.name, []).append(name)
-    if taken := [entry.name for entry in made if entry.name in given]:
-        raise ExperimentError(
-            f"The name {taken[0]!r} is that of a reference row",
-            got="an entry of that name",
-            remedy="rename it",
-        )
+    if taken := [entry.name for entry in added if entry.name in given]:
+        problem = f"The name {taken[0]!r} belongs to a reference row"
+        raise ExperimentError(problem, got="an entry with this name", remedy="rename it")
 
     def techniques_on(dataset: DatasetEntry) -> tuple[str, ...]:
         names = dataset.techniques or given
-        own = [refit for name in names if name in learners[dataset.name] for refit in refits[name]]
-        return (*names, *own) if dataset.techniques or len(own) < len(made) else ()
+        of_learners = [refit for name in names if name in learners[dataset.name] for refit in refits[name]]
+        return (*names, *of_learners) if dataset.techniques or len(of_learners) < len(added) else ()
 
-    datasets = tuple(d.model_copy(update={"techniques": techniques_on(d)}) for d in experiment.datasets)
-    return experiment.model_copy(update={"techniques": (*experiment.techniques, *made), "datasets": datasets})
+    return experiment.with_techniques((*experiment.techniques, *added), techniques_on)
 
 
 @contextlib.contextmanager
 def naming_file(experiment: object) -> Iterator[None]:
-    """Let errors of what an experiment file says begin with its name."""
+    """Let errors of an experiment file begin with its name."""
     try:
         yield
     except (BiasError, ExperimentError) as error:
@@ -204,19 +189,20 @@ def narrow(
 ) -> Experiment:
     """Return the experiment with parts chosen on the command line, in the experiment's order.
 
-    A dataset may be the path of a card, which gets the default bias. A technique that the file does not list
-    but the registry knows is added with its default parameters; so is another library's, by its name, and a
-    classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
-    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
-    is out of range, that doses are given beside betas or to an experiment without them, or that two datasets
-    would have one name.
+    A dataset may be the path of a card, which gets the default bias. Techniques that the file does not list
+    are added with default parameters: registered ones, and other libraries' by name. So are classifiers, by
+    name or by the path of their class.
+
+    An UnknownNameError says that a dataset is not in the experiment, or a technique unknown. An
+    ExperimentError says that a level or number is out of range, that doses do not fit, or that two datasets
+    have one name.
     """
     changes: dict[str, Any] = {}
     chosen = experiment.datasets
     if datasets is not None:
         listed = [d.name for d in experiment.datasets]
-        own = _own_datasets([name for name in datasets if name not in listed], experiment)
-        chosen = (*(d for d in experiment.datasets if d.name in datasets), *own)
+        cards = _own_datasets([name for name in datasets if name not in listed], experiment)
+        chosen = (*(d for d in experiment.datasets if d.name in datasets), *cards)
     if techniques is not None:
         registered = list_techniques()
         listed = [t.name for t in experiment.techniques]
@@ -228,7 +214,7 @@ def narrow(
         names = [entry.name for entry in named]
         added = {entry.name: entry for entry in named if entry.name not in listed}
         changes["techniques"] = (*(t for t in experiment.techniques if t.name in names), *added.values())
-        # A technique that the file does not list is wanted on every dataset.
+        # An added technique runs on every dataset.
         chosen = tuple(
             d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d
             for d in chosen
@@ -246,7 +232,7 @@ def narrow(
         if betas is not None or not experiment.doses:
             raise ExperimentError(
                 "Doses cannot be chosen here",
-                expected="--doses alone, for an experiment that has 'doses'",
+                expected="--doses alone, for an experiment with 'doses'",
                 got="levels of β as well" if betas is not None else f"betas in {experiment.name!r}",
                 remedy="choose levels of β with --betas, or write 'doses' in the experiment file",
             )
@@ -259,25 +245,30 @@ def narrow(
 
 
 def _named_techniques(name: str) -> list[TechniqueEntry]:
-    """Return the entries that a name on the command line stands for; malformed is an ExperimentError."""
+    """Return the entries of a name on the command line; an ExperimentError says that it is malformed."""
     try:
         return [TechniqueEntry.model_validate(entry) for entry in listed_techniques(name)]
     except ValidationError as error:  # which is a ValueError as well
         rules = " and ".join(broken_rules(error, TechniqueEntry, "a technique"))
-        raise ExperimentError(f"The technique {name!r} cannot be named so: {rules}") from None
+        raise ExperimentError(f"The name of the technique {name!r} is wrong: {rules}") from None
     except ValueError as error:
         raise ExperimentError(f"The technique {name!r} {error}") from None
 
 
 def lite(experiment: Experiment) -> Experiment:
-    """Return an experiment as it is tried out: on few small samples, and with a name of its own.
+    """Return an experiment on few small samples, for a try, with a name of its own.
 
-    It has the same datasets, techniques, classifiers and metrics, so that its files have the same columns,
-    at the lowest and the highest level of bias.
+    It keeps the lowest and the highest level of bias, and all datasets, techniques, classifiers and metrics,
+    so that its files have the same columns.
     """
 
     def few(rows: TrainRows) -> int:
         return _LITE_ROWS if rows == "data" else min(rows, _LITE_ROWS)
+
+    def smaller(entry: DatasetEntry) -> DatasetEntry:
+        folds, rows = entry.folds, entry.train_rows
+        update = {"train_rows": rows and few(rows), "folds": folds and min(folds, _LITE_FOLDS)}
+        return entry.model_copy(update=update)
 
     changes = {
         "name": f"{experiment.name}_lite",
@@ -288,44 +279,35 @@ def lite(experiment: Experiment) -> Experiment:
         "hidden": tuple(sorted({*experiment.hidden[:1], *experiment.hidden[-1:]})),
         "train_rows": few(experiment.train_rows),
         "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
-        "datasets": tuple(
-            entry.model_copy(
-                update={
-                    "train_rows": entry.train_rows and few(entry.train_rows),
-                    "folds": entry.folds and min(entry.folds, _LITE_FOLDS),
-                }
-            )
-            for entry in experiment.datasets
-        ),
+        "datasets": tuple(map(smaller, experiment.datasets)),
     }
     return experiment.model_copy(update=changes)
 
 
 def _own_datasets(names: Sequence[str], experiment: Experiment) -> tuple[DatasetEntry, ...]:
-    """Return an entry for each card that is named by its path from the working directory."""
+    """Return an entry for each card that is named by its path."""
     for name in names:
         if not name.endswith(".toml"):
             raise _not_in_experiment(name, experiment)
         find_declaration("datasets", name)
     cards = dict.fromkeys(str(Path(name).expanduser()) for name in names)
-    own = tuple(DatasetEntry.model_validate(with_bias({"card": card})) for card in cards)
-    taken = Counter(entry.name for entry in (*own, *experiment.datasets))
-    if repeated := [entry.card for entry in own if taken[entry.name] > 1]:
+    entries = tuple(DatasetEntry.model_validate(with_bias({"card": card})) for card in cards)
+    taken = Counter(entry.name for entry in (*entries, *experiment.datasets))
+    if repeated := [entry.card for entry in entries if taken[entry.name] > 1]:
         raise ExperimentError(
             f"Two datasets of the experiment {experiment.name!r} would have one name",
-            expected="cards whose files are called differently from each other and from its datasets",
+            expected="cards with file names that differ from each other and from its datasets",
             got=", ".join(repeated),
             remedy="rename the file of the card",
         )
-    return own
+    return entries
 
 
 def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
-    listed = [dataset.name for dataset in experiment.datasets]
+    kind, remedy = "dataset", "name your own card by the path of its file, which ends in .toml"
     if name in list_declarations("datasets"):
-        error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
-        error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
-        return error
-    error = UnknownNameError("dataset", name, listed)
-    error.remedy = "a card of your own is named by the path of its file, which ends in .toml"
+        kind = f"dataset in the experiment {experiment.name!r}"
+        remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
+    error = UnknownNameError(kind, name, [dataset.name for dataset in experiment.datasets])
+    error.remedy = remedy
     return error

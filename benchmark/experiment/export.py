@@ -1,4 +1,8 @@
-"""From stored cells to the tidy tables that everything else is drawn from."""
+"""Tidy tables of stored cells, from which all reports are made.
+
+:mod:`benchmark.columns` lists the columns of each frame: ``FOLD_COLUMNS`` are the columns of
+:func:`folds_frame`. Cells without a result are in :func:`failures_frame` only.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.columns import (
-    CONVERGENCE_COLUMNS,
-    CROSSED,
-    DECISION_COLUMNS,
-    DOSE_COLUMNS,
-    FAILURE_COLUMNS,
-    FOLD_COLUMNS,
-    FRONTIER_COLUMNS,
-    GROUP_COLUMNS,
-    METRIC_COLUMNS,
-    ORIGINAL,
-    TUNED,
-    TUNING_COLUMNS,
-    Test,
-)
+from benchmark import columns
+from benchmark.columns import CROSSED, ORIGINAL, TUNED, Test
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
@@ -42,18 +33,17 @@ from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 def metrics_frame(
     cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
 ) -> pd.DataFrame:
-    """Return one row per test and metric of every finished cell.
+    """Return one row per test and metric of every cell, in the order of cells, tests and metrics.
 
-    Columns :data:`~benchmark.columns.METRIC_COLUMNS`. Cells, tests and metrics keep the order in which they
-    are given; what a store holds besides is left out. A metric that has one value for each group is
-    followed by the group: ``precision[Female]``. An undefined metric has the value NaN, and a reason.
+    A metric with a value for each group is followed by the group: ``precision[Female]``. An undefined metric
+    has the value NaN, and a reason.
     """
     rows = [
-        (*_where(cell), m.test, m.metric, m.value, m.reason)
+        (*_key(cell), m.test, m.metric, m.value, m.reason)
         for cell in cells
         for m in _in_order(cell, metrics, tests)
     ]
-    return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(columns.METRIC_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def failures_frame(
@@ -61,47 +51,35 @@ def failures_frame(
 ) -> pd.DataFrame:
     """Return one row per cell without a result, and per metric without a value, with the reason.
 
-    Columns :data:`~benchmark.columns.FAILURE_COLUMNS`; ``test`` and ``metric`` are empty where the whole
-    cell has no result, and ``status`` is ``undefined`` where only a metric has none, or ``failed`` where a
-    metric raised an error or gave no number in its range.
+    ``test`` and ``metric`` are empty if the cell has no result. A metric's ``status`` is ``failed`` if it
+    raised an error or gave no number in its range, and else ``undefined``.
     """
     rows: list[tuple[object, ...]] = []
     for cell in cells:
         if cell.status != "ok":
-            rows.append((*_where(cell), "", "", cell.status, cell.reason))
-        rows += [
-            (
-                *_where(cell),
-                m.test,
-                m.metric,
-                "failed" if m.reason.startswith(FAILING) else "undefined",
-                m.reason,
-            )
-            for m in _in_order(cell, metrics, tests)
-            if m.value is None
-        ]
-    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
+            rows.append((*_key(cell), "", "", cell.status, cell.reason))
+        for m in _in_order(cell, metrics, tests):
+            if m.value is None:
+                status = "failed" if m.reason.startswith(FAILING) else "undefined"
+                rows.append((*_key(cell), m.test, m.metric, status, m.reason))
+    return pd.DataFrame(rows, columns=list(columns.FAILURE_COLUMNS)).astype({"beta": float})
 
 
 def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:
-    """Return one row per fold, test and metric of every finished cell that has folds.
-
-    Columns :data:`~benchmark.columns.FOLD_COLUMNS`; the results hold their means.
-    """
+    """Return one row per fold, test and metric of every cell with folds; results are means over folds."""
     rows = [
-        (*_where(cell), m.test, m.fold, m.metric, m.value)
+        (*_key(cell), m.test, m.fold, m.metric, m.value)
         for cell in cells
         for m in _in_order(cell, metrics, tests, of_folds=True)
     ]
-    return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(columns.FOLD_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
-    """Return metrics by group of every attribute, pair of attributes, and of all together.
+    """Return metrics by group of every attribute, of every pair, and of all attributes together.
 
-    Columns :data:`~benchmark.columns.GROUP_COLUMNS`, of finished cells that counted rows by attributes; with
-    folds, all folds of a repetition together. A group with fewer rows than the experiment's
-    ``smallest_group`` has no value, and the note says so; see :func:`benchmark.metrics.measure_by_group`.
+    All folds of a repetition count together. A group smaller than ``smallest_group`` has a note in place of a
+    value (:func:`benchmark.metrics.measure_by_group`).
     """
     experiment, rows = prepared.experiment, []
     metrics = metrics_by_group(experiment.measured)
@@ -112,50 +90,48 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
             whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
             for attribute, counts in _margins(data, whole):
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
-                    where = (*_where(cell), test, attribute)
-                    rows.append((*where, m.group, m.n_rows, m.metric, m.value, m.reason))
-    return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"beta": float, "value": float})
+                    key = (*_key(cell), test, attribute)
+                    rows.append((*key, m.group, m.n_rows, m.metric, m.value, m.reason))
+    return pd.DataFrame(rows, columns=list(columns.GROUP_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
-    """Yield name and counts of each attribute, each pair, and all attributes together."""
-    columns = [data.test.schema.column(name) for name in data.attributes]
-    codes = np.unravel_index(joint[:, 0], [column.cardinality for column in columns])
-    for size in sorted({1, 2, len(columns)} & {*range(len(columns) + 1)}):
-        for chosen in itertools.combinations(range(len(columns)), size):
-            own = [columns[i] for i in chosen]
-            shape = tuple(column.cardinality for column in own)
-            occur, places = np.unique(
-                np.ravel_multi_index(tuple(codes[i] for i in chosen), shape), return_inverse=True
-            )
+    """Yield name and counts of each attribute, of each pair, and of all attributes together."""
+    coded_columns = [data.test.schema.column(name) for name in data.attributes]
+    codes = np.unravel_index(joint[:, 0], [column.cardinality for column in coded_columns])
+    for size in sorted({1, 2, len(coded_columns)} & {*range(len(coded_columns) + 1)}):
+        for chosen in itertools.combinations(range(len(coded_columns)), size):
+            attributes = [coded_columns[i] for i in chosen]
+            shape = tuple(column.cardinality for column in attributes)
+            groups = np.ravel_multi_index(tuple(codes[i] for i in chosen), shape)
+            occur, positions = np.unique(groups, return_inverse=True)
             rows = np.zeros((len(occur), 2, 2), dtype=np.int64)
-            np.add.at(rows, places, joint[:, 1:].reshape(-1, 2, 2))
+            np.add.at(rows, positions, joint[:, 1:].reshape(-1, 2, 2))
             names = tuple(
-                CROSSED.join(column.states[k] for column, k in zip(own, found, strict=True))
-                for found in zip(*np.unravel_index(occur, shape), strict=True)
+                CROSSED.join(column.states[k] for column, k in zip(attributes, states, strict=True))
+                for states in zip(*np.unravel_index(occur, shape), strict=True)
             )
-            yield CROSSED.join(c.name for c in own), GroupCounts(names, rows.astype(np.float64), rows)
+            yield (
+                CROSSED.join(c.name for c in attributes),
+                GroupCounts(names, rows.astype(np.float64), rows),
+            )
 
 
 def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINAL,)) -> pd.DataFrame:
-    """Return the counts of decisions of each finished cell on each test, and of each of its folds.
-
-    Columns :data:`~benchmark.columns.DECISION_COLUMNS`; empty where decisions were compared with nothing.
-    """
+    """Return the counts of decisions of each cell, test and fold; empty if decisions were not compared."""
     rows = [
-        (*_where(cell), decisions.test, fold, *people)
+        (*_key(cell), decisions.test, fold, *people)
         for cell in cells
         for decisions in Decisions.stored(cell.counts, tests)
         for fold, people in enumerate(decisions.folds)
     ]
-    return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(columns.DECISION_COLUMNS)).astype({"beta": float})
 
 
 def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
-    """Return the β of each dose, and how much it added to the label gap of each training sample.
+    """Return the β of each dose, and its increase of the label gap in each training sample.
 
-    Columns :data:`~benchmark.columns.DOSE_COLUMNS`; empty where levels of bias are no doses. With folds it is
-    the mean over them. Of real rows, groups are those to which people belong, whatever is recorded.
+    Increases are means over folds. Groups of real rows are the true ones, whatever the bias records.
     """
     rows: list[tuple[object, ...]] = []
     for name, data in prepared.datasets.items():
@@ -168,23 +144,23 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
                 if hidden is not None and hidden.beta is None:
                     reason = f"no level of this bias hides more than {hidden.gap:.3f}"
                 pooled = dose.pooled and (hidden is None or hidden.pooled)
-                where = (data.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
+                key = (data.name, bias, dose.dose, dose.beta, dose.gap, dose.error, pooled)
                 added: Iterable[float] = [math.nan]
                 if reached and clean is not None:
                     added = _label_gaps(prepared, name, bias, dose.dose) - clean
-                rows += [(*where, repetition, gap, reason) for repetition, gap in enumerate(added)]
+                rows += [(*key, repetition, gap, reason) for repetition, gap in enumerate(added)]
     numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
-    return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
+    return pd.DataFrame(rows, columns=list(columns.DOSE_COLUMNS)).astype(numbers)
 
 
 def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: float) -> NDArray[np.float64]:
-    """Return the label gap in the training sample of each repetition, shape (n_repetitions,)."""
+    """Return the label gap of each repetition's training sample, shape (n_repetitions,)."""
     data, gaps = prepared.datasets[dataset], []
     for repetition in range(prepared.experiment.repetitions):
         folds = draw_folds(data, Block(dataset, bias, level, repetition), prepared.experiment)
         of_folds = []
         for fold in folds:
-            deprived = fold.train.deprived if fold.kept is None else data.test.deprived[fold.kept]
+            deprived = fold.train.deprived if fold.after_bias is None else data.test.deprived[fold.after_bias]
             groups = [fold.train.y[members] for members in (~deprived, deprived)]
             of_folds.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
         gaps.append(float(np.mean(of_folds)))
@@ -194,18 +170,17 @@ def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: fl
 def row_noise_frame(
     prepared: PreparedExperiment, means: Mapping[CellName, NDArray[np.float64]], metrics: Iterable[str]
 ) -> pd.DataFrame:
-    """Return the standard deviation by test rows of each metric that follows from counts.
+    """Return the standard deviation by test rows of each metric that can be computed from counts.
 
-    Columns :data:`~benchmark.statistics.row_sampling.ROW_COLUMNS`, of the original test alone: biased test
-    rows may be other ones in each repetition.
+    It is for the original test alone, because biased test rows may differ between repetitions.
     """
     rows: list[tuple[object, ...]] = []
     names: list[str] = []
 
     def evaluated(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = measure(GroupCounts(groups, counts, np.ceil(counts).astype(np.int64)), tolerant=True)
-        names[:] = found.values
-        return np.array(list(found.values.values()), dtype=float)
+        measured = measure(GroupCounts(groups, counts, np.ceil(counts).astype(np.int64)), tolerant=True)
+        names[:] = measured.values
+        return np.array(list(measured.values.values()), dtype=float)
 
     wanted = tuple(metrics)
     schemas = {data.name: data.test.schema for data in prepared.datasets.values()}
@@ -213,21 +188,21 @@ def row_noise_frame(
         schema = schemas[dataset]
         groups = schema.groups
         measure = OneValueEach(groups, schema.deprived_codes, wanted)
-        found = row_deviations(counts, evaluated)
-        where = (dataset, bias, beta, technique, classifier, ORIGINAL)
-        rows += [(*where, name, sd) for name, sd in zip(names, found, strict=True) if np.isfinite(sd)]
+        deviations = row_deviations(counts, evaluated)
+        key = (dataset, bias, beta, technique, classifier, ORIGINAL)
+        rows += [(*key, name, sd) for name, sd in zip(names, deviations, strict=True) if np.isfinite(sd)]
     return pd.DataFrame(rows, columns=list(ROW_COLUMNS)).astype({"beta": float, "sd_test_rows": float})
 
 
 def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
-    """Return one row per finished cell of each technique that is tuned, the default setting's among them.
+    """Return one row per cell of each tuned technique, including its default setting.
 
-    Columns :data:`~benchmark.columns.TUNING_COLUMNS`: which setting was chosen on what, its objective and by
-    how much it breaks the constraint, on the rows that it was chosen by and on the original test.
+    It has the setting and the rows that it was chosen on. Objective and distance to the constraint are on
+    these rows, and on the original test.
     """
     experiment, rows, defaults = prepared.experiment, [], {}
     bases: dict[str, str] = {}
-    for entry in experiment.techniques:  # tuned entries follow the one that they are of
+    for entry in experiment.techniques:  # tuned entries follow their technique
         bases[entry.name] = next(reversed(bases.values())) if entry.tuned else entry.name
     chosen_on = {entry.name: entry.tuned or "default" for entry in experiment.techniques}
     tuned = {bases[name] for name, on in chosen_on.items() if on != "default"}
@@ -236,59 +211,50 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
         base = bases[cell.technique]
         if rule is None or base not in tuned or cell.status != "ok":
             continue
-        found = {
-            m.metric: float("nan") if m.value is None else m.value
-            for m in cell.metrics
-            if m.test == ORIGINAL and m.fold is None
-        }
-        where = (cell.dataset, cell.bias, cell.beta, base, cell.classifier, cell.repetition)
+        original = [m for m in cell.metrics if m.test == ORIGINAL and m.fold is None]
+        values = {m.metric: math.nan if m.value is None else m.value for m in original}
+        key = (cell.dataset, cell.bias, cell.beta, base, cell.classifier, cell.repetition)
         if cell.technique == base:
-            defaults[where] = found
-        on_test = rule.goal(found), rule.excess(found, defaults.get(where))
+            defaults[key] = values
+        on_test = rule.goal(values), rule.excess(values, defaults.get(key))
         note: Any = cell.counts[TUNED][0] if isinstance(cell.counts, Mapping) and TUNED in cell.counts else {}
         parameters = json.dumps(note["parameters"], sort_keys=True) if note else ""
         tried = (note.get("settings", 0), note.get("unscored", 0))
-        validated = (note.get("objective", float("nan")), note.get("excess", float("nan")))
-        shown = (found["discrimination"], found["accuracy"])
-        own = (base, chosen_on[cell.technique], parameters, *tried, *validated, *on_test, *shown)
-        rows.append((*_where(cell), *own))
-    return pd.DataFrame(rows, columns=list(TUNING_COLUMNS)).astype({"beta": float})
+        validated = (note.get("objective", math.nan), note.get("excess", math.nan))
+        shown = (values["discrimination"], values["accuracy"])
+        setting = (base, chosen_on[cell.technique], parameters, *tried, *validated, *on_test, *shown)
+        rows.append((*_key(cell), *setting))
+    return pd.DataFrame(rows, columns=list(columns.TUNING_COLUMNS)).astype({"beta": float})
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
-    """Return one row per finished cell whose technique optimizes something, with how it converged.
-
-    Columns :data:`~benchmark.columns.CONVERGENCE_COLUMNS`; a fit that did not converge is among the failures.
-    """
-    rows = [(*_where(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
-    return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
+    """Return the convergence of each cell whose technique optimizes."""
+    rows = [(*_key(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
+    return pd.DataFrame(rows, columns=list(columns.CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
 def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.DataFrame:
-    """Return the points of the unprocessing frontier of each finished cell that has one.
-
-    Columns :data:`~benchmark.columns.FRONTIER_COLUMNS`; see :mod:`benchmark.experiment.unprocessing`.
-    """
+    """Return the points of each cell's unprocessing frontier (:mod:`benchmark.experiment.unprocessing`)."""
     rows = [
-        (*_where(cell), test, *point)
+        (*_key(cell), test, *point)
         for cell in cells
         for test in tests
         for point in frontier_points(cell, test)
     ]
-    numbers = ("beta", *FRONTIER_COLUMNS[-3:])
-    return pd.DataFrame(rows, columns=list(FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
+    numbers = ("beta", *columns.FRONTIER_COLUMNS[-3:])
+    return pd.DataFrame(rows, columns=list(columns.FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
 
 
 def _in_order(
     cell: CellResult, metrics: Sequence[str], tests: Sequence[str], *, of_folds: bool = False
 ) -> list[MetricValue]:
-    """Return the values asked for by test, metric and fold; those of one metric stay as they are."""
-    places = {place: i for i, place in enumerate(itertools.product(tests, metrics))}
-    own = [m for m in cell.metrics if (m.fold is not None) == of_folds]
-    named = [(places.get((m.test, m.metric.partition("[")[0])), m) for m in own]
+    """Return a cell's values ordered by test, metric and fold; values of one metric keep their order."""
+    ranks = {key: i for i, key in enumerate(itertools.product(tests, metrics))}
+    of_cell = [m for m in cell.metrics if (m.fold is not None) == of_folds]
+    named = [(ranks.get((m.test, m.metric.partition("[")[0])), m) for m in of_cell]
     ranked = ((i, m.fold or 0, m) for i, m in named if i is not None)
-    return [m for *_, m in sorted(ranked, key=lambda one: one[:2])]
+    return [m for *_, m in sorted(ranked, key=lambda item: item[:2])]
 
 
-def _where(cell: CellResult) -> tuple[object, ...]:
+def _key(cell: CellResult) -> tuple[object, ...]:
     return (cell.dataset, cell.bias, cell.beta, cell.technique, cell.classifier, cell.repetition)

@@ -1,4 +1,4 @@
-"""What identifies a cell: the keys of the store, made of all that can change a cell's predictions."""
+"""Keys of cells in the store, made of everything that can change a cell's predictions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
     """Return the blocks of a plan in their order, each with its cells and their keys."""
     experiment = prepared.experiment
     entries = {entry.name: entry for entry in experiment.techniques}
-    # The entries' names are part of what is stored, though no number depends on them.
+    # Names of entries are in the store, so they are in the key, though no number depends on them.
     techniques = {
         (dataset, name): {
-            **{"entry": name, **entries[name].in_keys()},
+            "entry": name,
+            **entries[name].in_keys(),
             **describe_technique(technique),
             **unprocessing.described(technique),
         }
@@ -44,16 +45,13 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
         compared = [clean, sample]
         if restores and block.bias in prepared.datasets[block.dataset].hidden:
             compared.append(sample_identity(prepared, replace(block, level=0.0), in_truth=True))
-        references: dict[tuple[str, str], str] = {}
 
-        def reference(name: str, classifier: str) -> str:
-            """Return what identifies the untreated models: without planted bias, with it, and in truth."""
-            place = prepared.untreated(block.dataset, name, classifier), classifier
-            if place not in references:
-                described = techniques[block.dataset, place[0]], classifiers[classifier]
-                keys = [cell_key(rows, *described) for rows in compared]
-                references[place] = hashlib.sha256("".join(keys).encode()).hexdigest()
-            return references[place]
+        @functools.cache
+        def reference(untreated: str, classifier: str) -> str:
+            """Return the key of the untreated models: without planted bias, with it, and in truth."""
+            described = techniques[block.dataset, untreated], classifiers[classifier]
+            keys = [cell_key(rows, *described) for rows in compared]
+            return hashlib.sha256("".join(keys).encode()).hexdigest()
 
         for name, classifier in block.cells:
             described, entry = techniques[block.dataset, name], entries[name]
@@ -62,15 +60,16 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
             if entry.refit is not None:
                 described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
             key = cell_key(sample, described, classifiers[classifier])
-            yield Cell(name, classifier, key, reference(name, classifier) if restores else "")
+            untreated = prepared.untreated(block.dataset, name, classifier) if restores else ""
+            yield Cell(name, classifier, key, reference(untreated, classifier) if restores else "")
 
     return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment, prepared.reaches))]
 
 
 def cell_key(sample: Mapping[str, Any], technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
-    """Return the identity of a cell in the store: the SHA-256 of all that can change its predictions.
+    """Return the key of a cell in the store: the SHA-256 of everything that can change its predictions.
 
-    ``sample`` is the :func:`sample_identity` of its block; ``technique`` and ``classifier`` are canonical
+    ``sample`` is the block's :func:`sample_identity`; ``technique`` and ``classifier`` are canonical
     descriptions: name, parameters, digest of the code.
     """
     identity = _identity(sample, technique, classifier)
@@ -80,67 +79,59 @@ def cell_key(sample: Mapping[str, Any], technique: Mapping[str, Any], classifier
 def _identity(
     sample: Mapping[str, Any], technique: Mapping[str, Any], classifier: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return all that can change a cell's predictions, by name; tests/experiment/test_keys.py holds it."""
+    """Return everything that can change a cell's predictions, by name: tests/experiment/test_keys.py."""
     takes_numbers = classifier.get("encoding") == "numbers"
     seen = {name: value for name, value in sample.items() if name != "numbers" or takes_numbers}
     return {**seen, "technique": technique, "classifier": classifier}
 
 
 def sample_identity(prepared: PreparedExperiment, block: Block, *, in_truth: bool = False) -> dict[str, Any]:
-    """Return what of a block can change its cells' predictions: the protocol, and the rows that are drawn.
+    """Return the part of a block that can change predictions: the protocol, and the drawn rows.
 
-    Asked for it ``in_truth``, no bias is hidden in the rows.
+    ``in_truth`` leaves hidden bias out.
     """
     experiment, data = prepared.experiment, prepared.datasets[block.dataset]
     beta = data.beta_of(block.bias, block.level)
-    identity = {
+    identity: dict[str, Any] = {
         "code": harness_digest(),
         **experiment.in_keys(),
         **data.entry.in_keys(),
-        **{
-            "dataset": data.name,
-            "bias": block.bias,
-            "beta": beta,
-            "repetition": block.repetition,
-        },
+        "dataset": data.name,
+        "bias": block.bias,
+        "beta": beta,
+        "repetition": block.repetition,
         "test": data.test.digest,
         "train_rows": data.n_train,
         "steps": _steps(experiment, data, block),
     }
     if experiment.splits:
-        split = {"train": experiment.train, "holdout": experiment.holdout, "folds": data.folds}
-        identity["split"] = split
+        identity["split"] = {"train": experiment.train, "holdout": experiment.holdout, "folds": data.folds}
     if not experiment.splits or experiment.train == "network":
         identity["network"] = data.planted(block.bias, beta)[1]
     if experiment.splits and experiment.train == "network":
         identity["learning"] = [repr(data.learning), _learning_digest()]
-    if data.score is not None:
-        identity["score"] = data.score.digest
-    if data.judged is not None:
-        identity["judged"] = data.judged.digest
-    if data.numbers is not None:
-        identity["numbers"] = data.numbers.digest
+    parts = {"score": data.score, "judged": data.judged, "numbers": data.numbers}
+    identity |= {name: part.digest for name, part in parts.items() if part is not None}
     if block.bias in data.hidden and not in_truth:
-        identity["hidden"] = [
-            data.hidden_beta(block.bias),
-            data.described_biases[block.bias, True],
-        ]
+        identity["hidden"] = [data.hidden_beta(block.bias), data.described_biases[block.bias, True]]
     if BIASED in experiment.tests:
         identity["tests"] = [BIASED]  # balanced tests need no other answers
     return identity
 
 
 def _steps(experiment: Experiment, data: PreparedDataset, block: Block) -> list[dict[str, Any]]:
-    """Return what identifies a block's bias in its cells' keys."""
+    """Return the description of a block's bias in its cells' keys."""
     steps = data.described_biases[block.bias, block.level > 0]
     if experiment.splits:
         return steps
-    # All rows are drawn from one network, and its digest is in the key: edits count by what they changed in
-    # it. With splits they act on real rows, or on the network of each split, and no digest knows of that.
+    # Without splits, all rows come from one network, whose digest in the key contains the effect of edits.
+    # With splits, edits act on real rows, or on the network of each split, and no digest contains this.
     edits = [step.edits_network for step in data.biases[block.bias].steps]
     return [
-        {**own, "parameters": {k: v for k, v in own["parameters"].items() if k != "edits"}} if edited else own
-        for own, edited in zip(steps, edits, strict=True)
+        {**step, "parameters": {k: v for k, v in step["parameters"].items() if k != "edits"}}
+        if edited
+        else step
+        for step, edited in zip(steps, edits, strict=True)
     ]
 
 

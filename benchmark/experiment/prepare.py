@@ -1,4 +1,4 @@
-"""An experiment with its data: test rows and learned networks, ready to be sampled and tested on."""
+"""Experiments with their data: test rows and learned networks, ready for samples and tests."""
 
 from __future__ import annotations
 
@@ -39,95 +39,88 @@ from benchmark.techniques import get_technique
 from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
 from benchmark.text.words import few
 
-_LEAST_VALIDATED = 30
-"""Validation rows below which a group with a label is likely to be missing, or to be a person or two."""
-
-_MOST_REMEMBERED = 16  # networks of training rows: those of the folds that several biases share
+_LEAST_VALIDATED = 30  # rows; with fewer, a group with a label may have no more than a person or two
+_MOST_REMEMBERED = 16  # networks of training rows, which several biases share
 
 
 @dataclass(frozen=True)
 class Learning:
-    """How a dataset's network is learned."""
+    """Settings and edges for learning a dataset's network."""
 
     settings: NetworkSettings
     required: Edges
     forbidden: Edges
 
     def of(self, table: Table) -> Network:
-        """Return the network of a table; errors as of :func:`benchmark.network.learn.learn_network`."""
-        return learn_network(
-            table, self.settings, required_edges=self.required, forbidden_edges=self.forbidden
-        )
+        """Return a table's network; raises the errors of :func:`benchmark.network.learn.learn_network`."""
+        edges = {"required_edges": self.required, "forbidden_edges": self.forbidden}
+        return learn_network(table, self.settings, **edges)
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedDataset:
-    """One dataset of an experiment, ready to be sampled and tested on."""
+    """A dataset of an experiment, ready for samples and tests."""
 
-    name: str  # in results: the entry's, marked where the embedded network stands in for real data
+    name: str  # in results: the entry's, marked if the embedded network stands in for real data
     entry: DatasetEntry
     card: Card
     embedded: bool  # whether the test data are a sample of the embedded network
-    network: Network  # learned from all rows, nothing planted
-    test: Table  # all rows, of which techniques are scored on all or, with splits, on those held out
-    n_train: int  # rows of each training sample, at most
+    network: Network  # learned from all rows, without planted bias
+    test: Table  # all rows; techniques are scored on all, or with splits on the held-out ones
+    n_train: int  # most rows of a training sample
     biases: Mapping[str, Bias]  # by name
     learning: Learning
-    train: Train = "network"  # what training samples are drawn from
-    score: Score | None = None  # the number behind the label, where the card names one
-    boundary: NDArray[np.float64] | None = None  # how near rows are to it, where a bias asks
-    judged: Judged | None = None  # what people judged of the rows, where these are split
-    numbers: Numbers | None = (
-        None  # those that the test rows' bins were cut from, where a classifier takes them
-    )
-    folds: int | None = None  # number of parts that are tested on in turn, where rows are split so
+    train: Train = "network"  # source of training samples
+    score: Score | None = None  # the number behind the label, if the card names one
+    boundary: NDArray[np.float64] | None = None  # nearness of rows to the boundary, if a bias needs it
+    judged: Judged | None = None  # judged labels of the rows, if rows are split
+    numbers: Numbers | None = None  # the numbers behind the test rows' bins, if a classifier takes them
+    folds: int | None = None  # number of parts that are tested on in turn, if there are folds
     strata: str | None = None  # column to stratify by, for metrics that need one
-    attributes: tuple[str, ...] = ()  # columns by whose groups results are told apart
-    notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
-    doses: Mapping[str, tuple[Dose, ...]] = field(
-        default_factory=dict
-    )  # of each bias, where levels are doses
-    hidden: Mapping[str, Dose] = field(default_factory=dict)  # of each bias that is also hidden, its gap
+    attributes: tuple[str, ...] = ()  # columns whose groups have results of their own
+    notes: tuple[str, ...] = ()  # sentences that readers of the test data need
+    doses: Mapping[str, tuple[Dose, ...]] = field(default_factory=dict)  # by bias, if levels are doses
+    hidden: Mapping[str, Dose] = field(default_factory=dict)  # by bias, if it is also hidden: its gap
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
     _expected: dict[tuple[str, float], Expected] = field(default_factory=dict, repr=False)
     _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
-        """What the dataset is called for readers, its provenance apart."""
+        """The dataset's title for readers, without its provenance."""
         return self.card.title_as(self.name.removesuffix(SUFFIX))
 
     @property
     def test_data(self) -> str:
-        """What the test data are, in the words that tables and the manifest use."""
+        """The kind of the test data, in the words of tables and the manifest."""
         return SAMPLED if self.embedded else REAL
 
     @cached_property
     def described_biases(self) -> dict[tuple[str, bool], list[dict[str, Any]]]:
-        """What identifies each bias in cells' keys, by its name, and whether any is planted."""
+        """Descriptions of biases in cells' keys, by name, and by whether bias is planted."""
         described = {}
         for name, bias in self.biases.items():
             steps = described[name, True] = describe_bias(bias)
-            # Where no bias is planted, parameters do not act, except on columns that are added.
+            # Without planted bias, parameters have no effect, except on added columns.
             described[name, False] = [
-                own if step.widens else {**own, "parameters": {}}
-                for own, step in zip(steps, bias.steps, strict=True)
+                described_step if step.widens else {**described_step, "parameters": {}}
+                for described_step, step in zip(steps, bias.steps, strict=True)
             ]
         return described
 
     def beta_of(self, bias: str, level: float) -> float:
-        """Return the β that is planted at a level of bias: the level itself, unless it is a dose."""
+        """Return the β of a level of bias: the level itself, unless it is a dose."""
         solved = self.doses.get(bias)
         if solved is None:
             return level
         beta = next(dose.beta for dose in solved if dose.dose == level)
-        assert beta is not None  # no block is planned that cannot be reached
+        assert beta is not None  # all planned blocks can be reached
         return beta
 
     def hidden_beta(self, bias: str) -> float:
-        """Return the β at which a bias is hidden in all rows before any level of it; 0 if it is not."""
+        """Return the β at which a bias is hidden in all rows before any level is planted; 0 if it is not."""
         beta = self.hidden[bias].beta if bias in self.hidden else 0.0
-        assert beta is not None  # no block is planned that cannot be reached
+        assert beta is not None  # all planned blocks can be reached
         return beta
 
     def reaches(self, bias: str, level: float) -> bool:
@@ -135,7 +128,7 @@ class PreparedDataset:
         return all(dose.beta is not None for dose in self.doses.get(bias, ()) if dose.dose == level)
 
     def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
-        """Return the network with bias planted, and the digest of what rows are drawn from; made once."""
+        """Return the network with planted bias, and its digest; computed once."""
         if (bias, beta) not in self._planted:
             planted = self.biases[bias].plant(self.network, beta)
             self._planted[bias, beta] = planted, network_digest(planted.network)
@@ -143,17 +136,17 @@ class PreparedDataset:
 
     @cached_property
     def rows(self) -> Rows:
-        """All rows before bias, with what is known of them beside their table."""
+        """All rows before bias, with score, boundary and judged labels."""
         return Rows.of(self.test, self.score, self.boundary, self.judged)
 
     @cached_property
     def recorded_groups(self) -> NDArray[np.int16]:
-        """Codes of the sensitive features of each group that occurs, shape (n_groups, n_features)."""
+        """Codes of the sensitive features in each group that occurs, shape (n_groups, n_features)."""
         return np.unique(self.test.codes[:, self.test.schema.sensitive_indices], axis=0)
 
     @cached_property
     def as_favored(self) -> Table:
-        """All rows as if everybody were of the favored group, or of the largest of several."""
+        """All rows as if everybody belonged to the favored group, or to the largest of several."""
         codes = self.test.codes[:, self.test.schema.sensitive_indices]
         groups, n_rows = np.unique(codes[~self.test.deprived], axis=0, return_counts=True)
         favored = np.where(self.test.deprived[:, None], groups[np.argmax(n_rows)], codes)
@@ -161,16 +154,16 @@ class PreparedDataset:
 
     @cached_property
     def favored_rows(self) -> Rows:
-        """The favored group's rows, once in each group: what is expected where groups are drawn anew."""
+        """The favored group's rows, once in each group: the expected rows if groups are drawn anew."""
         favored, groups = np.flatnonzero(~self.test.deprived), self.recorded_groups
         repeated = self.rows.apart(np.tile(favored, len(groups)))
         return repeated.in_groups(np.repeat(groups, len(favored), axis=0))
 
     def expected(self, bias: str, beta: float) -> Expected:
-        """Return what is expected of training samples, where all rows are trained on or learned from.
+        """Return the expectations of training samples from all rows, or from a network of all rows.
 
-        Where chance decided who belongs to which group, the clean model's rows are expected to be those that
-        both groups would have if both were treated as the favored one.
+        If groups were drawn at random, the clean model's expected rows are the favored group's, in both
+        groups.
         """
         if self.train == "network":
             return self.planted(bias, beta)[0].expected
@@ -182,9 +175,9 @@ class PreparedDataset:
         return self._expected[bias, beta]
 
     def expectations(self, bias: str, *, hidden: float = 0.0) -> Callable[[float], Expected]:
-        """Return what says what :meth:`expected` does at any level, to rounding: for the solver of doses.
+        """Return :meth:`expected` as a function of β, up to rounding, for the solver of doses.
 
-        Bias of level ``hidden`` was planted before.
+        Bias of β ``hidden`` was planted before.
         """
         if self.train == "network":
             return cache(lambda beta: self.biases[bias].plant(self.network, beta).expected)
@@ -192,15 +185,15 @@ class PreparedDataset:
         return self.biases[bias].expectations_in_rows(rows, hidden=hidden)
 
     def description(self, bias: str) -> str:
-        """Say in words what is planted."""
+        """Return a description of a bias in words."""
         planted = self.biases[bias].description(self.network if self.train == "network" else None)
         if bias not in self.hidden:
             return planted
         gap = self.hidden[bias].dose
-        return f"{planted}; first as much of it as adds a label gap of {gap:g}, taken for the original"
+        return f"{planted}; first it adds a label gap of {gap:g}, and these rows count as the original ones"
 
     def network_of(self, rows: NDArray[np.intp]) -> Network:
-        """Return the network that is learned from some of the rows; that of the last ones is remembered."""
+        """Return the network that is learned from some of the rows; the last networks are remembered."""
         key = rows.tobytes()
         if key not in self._learned:
             learned = self.learning.of(self.test.take(rows))
@@ -210,13 +203,13 @@ class PreparedDataset:
         return self._learned[key]
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("rows", "as_favored", "favored_rows")
-        return {**{name: value for name, value in vars(self).items() if name not in made}, "_learned": {}}
+        derived = ("rows", "as_favored", "favored_rows")
+        return {**{name: value for name, value in vars(self).items() if name not in derived}, "_learned": {}}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedExperiment(ExpandedExperiment):
-    """An expanded experiment with its data: all that a worker needs."""
+    """An expanded experiment with its data: everything that a worker needs."""
 
     datasets: Mapping[str, PreparedDataset]  # by the dataset's name in the experiment
 
@@ -230,25 +223,25 @@ class PreparedExperiment(ExpandedExperiment):
         return any(data.embedded for data in self.datasets.values())
 
     def training_sample(self, block: Block) -> Table:
-        """Return the rows that a block's techniques are trained on, at first if there are several folds."""
+        """Return the training sample of a block, or of its first fold."""
         return next(draw_folds(self.datasets[block.dataset], block, self.experiment)).train
 
     def __getstate__(self) -> dict[str, Any]:
-        # Plugins first, because scenes may hold kinds of bias that these declare. Classes of other libraries'
-        # techniques are made when they are asked for, so that techniques travel by name.
-        techniques = {place: (own.name, own.parameters) for place, own in self.techniques.items()}
+        # Plugins come first, because datasets may hold kinds of bias that they declare. Techniques travel by
+        # name, because classes of other libraries' techniques are made on request.
+        techniques = {
+            key: (technique.name, technique.parameters) for key, technique in self.techniques.items()
+        }
         state = {"plugins": _Plugins(self.plugins), "techniques": techniques}
         return {**state, **{name: value for name, value in vars(self).items() if name not in state}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        techniques = {
-            place: get_technique(name, **given) for place, (name, given) in state["techniques"].items()
-        }
+        techniques = {key: get_technique(name, **given) for key, (name, given) in state["techniques"].items()}
         vars(self).update({**state, "techniques": techniques})
 
 
 class _Plugins(tuple[str, ...]):
-    """Files of plugins, which are loaded where a pickle of their names is."""
+    """Files of plugins; unpickling their names loads them."""
 
     __slots__ = ()
 
@@ -263,10 +256,7 @@ def _loaded(plugins: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def embedded_network_path(card: Card) -> Path | None:
-    """Return the file of the shipped network of a card, or None if there is none.
-
-    A card that shares a shipped one's name but not its rows has none.
-    """
+    """Return the file of a card's shipped network, or None if no shipped card has its name and rows."""
     path = declaration_dir("datasets") / "networks" / f"{card.name}.bif"
     shipped = card.name in list_declarations("datasets") and path.is_file()
     return path if shipped and load_card(card.name).rows_digest == card.rows_digest else None
@@ -279,15 +269,11 @@ def prepare_experiment(
     require_real_data: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> PreparedExperiment:
-    """Load or embed every dataset of an experiment, learn its network, and check its bias edits.
+    """Return an experiment with the rows and networks of its datasets, after checking its bias edits.
 
-    Where real data are not required, the embedded network stands in if they cannot be had. ``say`` gets each
-    line of what is going on, downloads included.
-
-    Raises
-    ------
-    DataError, CardError, NetworkError, BiasError, ExperimentError
-        If data are damaged, an edit fits no network, or real data are required and not to be had.
+    The embedded network stands in for real data that cannot be had, unless they are required. ``say`` gets
+    lines on progress, downloads included. A DataError, CardError, NetworkError, BiasError or ExperimentError
+    says that data are damaged, that an edit fits no network, or that required data cannot be had.
     """
     leave_if_imported_by_a_worker()
     sources = replace(sources, progress=_announce(say))
@@ -299,7 +285,7 @@ def prepare_experiment(
 
 
 def _announce(say: Callable[[str], None]) -> Callable[[str, int, int | None], None]:
-    """Return a download progress that names each file once, when its first bytes have come."""
+    """Return a progress function that names each file once, when its first bytes arrive."""
     announced: set[str] = set()
 
     def progress(file: str, _done: int, total: int | None) -> None:
@@ -324,39 +310,25 @@ def _prepare_dataset(
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
     learning = Learning(merge_settings(card.network, changes), required, forbidden)
     rng = generator(experiment.seed, purpose="test", dataset=entry.name)
-    found = find_rows(card, sources, rng, require_real_data, numbers=experiment.takes_numbers)
-    test, network = found.table, found.network
+    rows = find_rows(card, sources, rng, require_real_data, numbers=experiment.takes_numbers)
+    test, network = rows.table, rows.network
     if network is None:
         network = learning.of(test)
-        say(f"{entry.name}: {len(test):,} real rows from {found.source}")
-    elif learning != of_card:
-        raise ExperimentError(
-            f"The experiment changes how the network of {card.name!r} is learned, and without real data it "
-            "cannot be learned again",
-            expected="the source files",
-            got=found.missing,
-            remedy="get the data (--data-dir), or leave the network settings to the card",
-        )
+        say(f"{entry.name}: {len(test):,} real rows from {rows.source}")
     else:
-        say(f"{entry.name}: no real data found, using the embedded network. {found.missing}.")
-    for note in found.notes:
+        _require_real_rows(experiment, card, rows.missing, changed=learning != of_card)
+        say(f"{entry.name}: no real data found, using the embedded network. {rows.missing}.")
+    for note in rows.notes:
         say(f"Note, {entry.name}: {note}")
-    if experiment.takes_numbers and card.numbered and found.network is not None:
-        raise ExperimentError(
-            f"A classifier is to have the numbers of {card.name!r}, and an embedded network has none",
-            expected="the source files",
-            got=found.missing,
-            remedy='get the data (--data-dir), or leave out encoding = "numbers"',
-        )
-    roles = (card.label, *found.table.schema.sensitive_features)  # which are read as states all the same
-    binned = [name for name, own in card.columns.items() if isinstance(own, NumericColumn)]
-    binned = [f"[columns.{name}]" for name in binned if name not in roles]
-    if experiment.takes_numbers and found.numbers is None and binned:
+    roles = (card.label, *rows.table.schema.sensitive_features)  # they never have numbers
+    numeric = [name for name, spec in card.columns.items() if isinstance(spec, NumericColumn)]
+    binned = [f"[columns.{name}]" for name in numeric if name not in roles]
+    if experiment.takes_numbers and rows.numbers is None and binned:
         say(
             f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
             f"'numbers = true' in {entry.card} under {few(binned, 4)} keeps them."
         )
-    n_train = _train_rows(experiment, entry, len(test), found.judged is not None or entry.audit)
+    n_train = _train_rows(experiment, entry, len(test), rows.judged is not None or entry.audit)
     if any(technique.tuned for technique in experiment.techniques):
         _require_validation_rows(experiment, entry, n_train)
     biases = {bias.name: bias.to_bias() for bias in entry.bias}
@@ -364,51 +336,44 @@ def _prepare_dataset(
     if experiment.train == "data" and any(bias.needs_boundary for bias in biases.values()):
         lots = generator(experiment.seed, purpose="borderline", dataset=entry.name)
         boundary = np.zeros(len(test))
-        # Others are not trained on where the group was drawn at random, unless as they are recorded.
-        known = ~test.deprived if entry.audit else np.ones(len(test), dtype=np.bool_)
-        boundary[known] = nearness_to_boundary(test.take(known), lots)
+        # If the group was drawn at random, other rows are trained on only as they are recorded.
+        trained = ~test.deprived if entry.audit else np.ones(len(test), dtype=np.bool_)
+        boundary[trained] = nearness_to_boundary(test.take(trained), lots)
     data = PreparedDataset(
-        name=entry.name + (SUFFIX if found.network else ""),
+        name=entry.name + (SUFFIX if rows.network else ""),
         entry=entry,
         card=card,
-        embedded=found.network is not None,
+        embedded=rows.network is not None,
         network=network,
         test=test,
         n_train=n_train,
         biases=biases,
         learning=learning,
         train=experiment.train,
-        score=found.score if experiment.train == "data" else None,
+        score=rows.score if experiment.train == "data" else None,
         boundary=boundary,
-        judged=found.judged if experiment.splits else None,
-        numbers=found.numbers,
+        judged=rows.judged if experiment.splits else None,
+        numbers=rows.numbers,
         folds=entry.folds or experiment.folds,
         strata=entry.strata,
         attributes=card.attributes,
-        notes=group_notes(test),
+        notes=(*group_notes(test), *([_audit_note(test)] if entry.audit else [])),
     )
-    if entry.audit:
-        data = replace(data, notes=(*data.notes, _audit_note(test)))
     if data.judged is not None:
-        data = replace(
-            data,
-            notes=(
-                *data.notes,
-                *_judged_notes(experiment, data, data.judged),
-            ),
-        )
-        for note in data.notes[-2:]:
+        judged_notes = _judged_notes(experiment, data, data.judged)
+        data = replace(data, notes=(*data.notes, *judged_notes))
+        for note in judged_notes:
             say(f"Note, {entry.name}: {note}")
     doses: dict[str, tuple[Dose, ...]] = {}
     hidden: dict[str, Dose] = {}
     for bias in entry.bias:
         name = bias.name
-        try:  # so that what cannot be planted is known before anything is computed
+        try:  # so that a bias that cannot be planted is reported before anything is computed
             if bias.hidden:
                 (hidden[name],) = solve_doses(data.expectations(name), [bias.hidden])
             if experiment.doses:
                 doses[name] = _solved(data, name, experiment.levels, hidden.get(name))
-                for dose in (own for own in doses[name] if own.beta is None):
+                for dose in (dose for dose in doses[name] if dose.beta is None):
                     most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
                     if name in hidden and (gap := hidden[name]).beta is None:
                         most = f"hides a label gap of {gap.gap:.3f} at most, not {gap.dose:g}"
@@ -421,10 +386,26 @@ def _prepare_dataset(
     return replace(data, doses=doses, hidden=hidden)
 
 
+def _require_real_rows(experiment: Experiment, card: Card, missing: str, *, changed: bool) -> None:
+    """Raise an ExperimentError if the embedded network cannot stand in for real rows."""
+    if changed:
+        problem = (
+            f"The experiment changes the learning of the network of {card.name!r}, which needs real data"
+        )
+        remedy = "leave the network settings to the card"
+    elif experiment.takes_numbers and card.numbered:
+        problem = f"A classifier needs the numbers of {card.name!r}, and an embedded network has none"
+        remedy = 'leave out encoding = "numbers"'
+    else:
+        return
+    remedy = f"get the data (--data-dir), or {remedy}"
+    raise ExperimentError(problem, expected="the source files", got=missing, remedy=remedy)
+
+
 def _solved(
     data: PreparedDataset, bias: str, levels: Sequence[float], hidden: Dose | None
 ) -> tuple[Dose, ...]:
-    """Return the doses of a bias on top of a hidden one; none can be reached if that cannot."""
+    """Return the doses of a bias on top of a hidden gap; none can be reached if the gap cannot."""
     if hidden is None:
         return solve_doses(data.expectations(bias), levels)
     if hidden.beta is None:
@@ -433,23 +414,23 @@ def _solved(
 
 
 def _audit_note(table: Table) -> str:
-    """Return what is said of rows whose group was drawn at random."""
-    favored, deprived = (table.y[own].mean() for own in (~table.deprived, table.deprived))
+    """Return the note on rows whose group was drawn at random."""
+    favored, deprived = (table.y[members].mean() for members in (~table.deprived, table.deprived))
     return (
-        "chance decided who belongs to which group, so that the label gap of "
-        f"{favored - deprived:+.3f} is how people treated them; nobody has a true label, and metrics that "
-        "need one have no value. The clean model learns from the favored group's rows alone."
+        f"groups were drawn at random, so the label gap of {favored - deprived:+.3f} is due to how people "
+        "treated them. No row has a true label, and metrics that need true labels have no value. The clean "
+        "model learns from the favored group's rows alone."
     )
 
 
 def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged) -> tuple[str, str]:
-    """Return what is said of rows that people judged; an ExperimentError says that they cannot be split."""
+    """Return the notes on judged rows; an ExperimentError says that they cannot be split."""
     if any(technique.tuned for technique in experiment.techniques):
         raise ExperimentError(
-            f"Techniques cannot be tuned on {data.entry.name!r}, whose rows people judged",
+            f"Techniques cannot be tuned on the judged rows of {data.entry.name!r}",
             expected="techniques with settings of their own",
-            got="validation rows of the same judges and persons as the rows that are trained on",
-            remedy="leave [tune] out, or this dataset",
+            got="validation rows of the same judges and persons as the training rows",
+            remedy="leave out [tune], or this dataset",
         )
     sizes = split_sizes(data, experiment)
     if not all(map(min, sizes)):
@@ -462,11 +443,11 @@ def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged)
     trained, tested = zip(*sizes, strict=True)
     dose, gap = judged.dose(data.test), judged.gap(data.test)
     return (
-        f"people judged these rows; their label makes the gap between the groups {gap:.3f} in place of "
+        f"people judged these rows; with their label the gap between the groups is {gap:.3f} in place of "
         f"{gap - dose:.3f}, a dose of {dose:+.3f}.",
-        f"of {len(data.test):,} judgements, {_least_to_most(trained)} are left to train on in a split, and "
-        f"{_least_to_most(tested)} persons to test on, each once with the true label: no judge and no person "
-        "is on both sides, and rows that cross are left out.",
+        f"a split trains on {_least_to_most(trained)} of {len(data.test):,} judgments, and tests on "
+        f"{_least_to_most(tested)} persons, each once with the true label. No judge and no person is on both "
+        "sides; other rows are left out.",
     )
 
 
@@ -475,9 +456,9 @@ def _least_to_most(counts: Sequence[int]) -> str:
 
 
 def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int, varying: bool) -> int:
-    """Return how many rows a training sample has; an ExperimentError says that rows cannot be split so.
+    """Return the rows of a training sample, or the most if they are ``varying`` between splits.
 
-    Where it is ``varying``, some rows are left out in each split, it is the most that there may be.
+    An ExperimentError says that there are too few rows for the split.
     """
     n_others = n_rows
     folds = entry.folds or experiment.folds
@@ -494,19 +475,19 @@ def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int, varyin
             got=f"{n_rows}",
             remedy="correct 'folds' in the experiment file",
         )
-    asked = entry.train_rows or experiment.train_rows
-    if asked == "data":
+    n_wanted = entry.train_rows or experiment.train_rows
+    if n_wanted == "data":
         return n_others
-    return min(asked, n_others) if experiment.train == "data" else asked
+    return min(n_wanted, n_others) if experiment.train == "data" else n_wanted
 
 
 def _require_validation_rows(experiment: Experiment, entry: DatasetEntry, n_train: int) -> None:
-    """Raise an ExperimentError where settings would be chosen by a handful of rows."""
+    """Raise an ExperimentError if settings would be chosen on a handful of rows."""
     assert experiment.tune is not None
     on = experiment.tune.on
     if (n := n_held_out(n_train, on)) < _LEAST_VALIDATED:
         raise ExperimentError(
-            f"The dataset {entry.name!r} leaves too few rows to choose settings by",
+            f"The dataset {entry.name!r} leaves too few rows to choose settings on",
             expected=f"at least {_LEAST_VALIDATED} validation rows: both groups, with both labels",
             got=f"{n}, which are on = {on:g} of {n_train:,} training rows",
             remedy="raise 'on' under [tune], or 'train_rows'",
@@ -515,10 +496,10 @@ def _require_validation_rows(experiment: Experiment, entry: DatasetEntry, n_trai
 
 @dataclass(frozen=True, eq=False)
 class FoundRows(Dataset):
-    """A dataset with its real rows, or with a sample of its embedded network in their place."""
+    """A dataset with its real rows, or with a sample of its embedded network."""
 
-    network: Network | None = None  # the embedded one that stands in for real data
-    missing: str = ""  # why there are no real data; else empty
+    network: Network | None = None  # the embedded network, if it stands in for real data
+    missing: str = ""  # why there are no real data
 
 
 def find_rows(
@@ -529,10 +510,10 @@ def find_rows(
     *,
     numbers: bool = False,
 ) -> FoundRows:
-    """Return a dataset's real rows or, where they cannot be had, as many of its embedded network.
+    """Return a dataset's real rows, or as many rows of its embedded network.
 
-    A DataNotFoundError says that real data are required and cannot be had, an ExperimentError that there is
-    no embedded network either.
+    A DataNotFoundError says that required data cannot be had, an ExperimentError that there is no embedded
+    network either.
     """
     try:
         return FoundRows(**vars(load_dataset(card, sources, numbers=numbers)))
@@ -541,8 +522,8 @@ def find_rows(
             raise
         path = embedded_network_path(card)
         if path is None or card.rows is None:
-            what = f"There is neither real data nor an embedded network for {card.name!r}"
-            raise ExperimentError(what, got=missing.what, remedy=missing.remedy) from missing
+            problem = f"There are neither real data nor an embedded network for {card.name!r}"
+            raise ExperimentError(problem, got=missing.what, remedy=missing.remedy) from missing
         network = read_bif(path, card.schema())
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
@@ -550,14 +531,13 @@ def find_rows(
 
 
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:
-    """Return a card's network, the number of rows that it was learned from, and where it comes from.
+    """Return a card's network, the number of rows that it was learned from, and its origin.
 
-    A shipped network is taken as it is, because learning it again gives the same; for a card without one the
-    data are loaded and the network is learned. DataError and NetworkError say that there is no shipped
-    network and the data cannot be had, or that the file is damaged.
+    A shipped network is read, because learning it again gives the same. Otherwise the data are loaded and the
+    network is learned. A DataError or NetworkError says that the data cannot be had, or that a file is
+    damaged.
     """
-    path = embedded_network_path(card)
-    if path is not None:
+    if (path := embedded_network_path(card)) is not None:
         return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
     dataset = load_dataset(card, sources)
     network = Learning(card.network, card.required_edges, card.forbidden_edges).of(dataset.table)
@@ -573,7 +553,7 @@ def network_digest(network: Network) -> str:
 
 
 def describe_bias(bias: Bias) -> list[dict[str, Any]]:
-    """Return what identifies a bias: the kind and parameters of each step."""
+    """Return the identity of a bias: kind, code and parameters of each step."""
     return [
         {
             "name": step.name,

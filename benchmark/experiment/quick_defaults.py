@@ -1,7 +1,4 @@
-"""What ``betabench quick`` asks unless told otherwise: a first look at data that nobody has tried.
-
-The command line reads it, so that it imports nothing; :mod:`benchmark.experiment.first_file` makes the file.
-"""
+"""Options of ``betabench quick``; the command line reads them, so this module imports nothing."""
 
 from __future__ import annotations
 
@@ -9,44 +6,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 DATASET = "data"
-"""Name of the dataset in every first look: random numbers hang on it, and must not on a file's name."""
+"""Name of the dataset in every first look: random numbers depend on it, and not on the file's name."""
 
 BIAS, DOSES, CLASSIFIERS, SEED = "label", (0.05, 0.1), ("c45",), 1
-"""What is tried unless something else is asked for; dose 0, nothing planted, always is."""
+"""The defaults; dose 0, without bias, is always tried as well."""
 
-MOST_ROWS = 50_000
-"""Rows of a training sample, of a larger table."""
-
-MOST_REPETITIONS, LEAST_REPETITIONS = 30, 10
-"""Repetitions where they take about a minute; where they take longer, fewer, but not below the least."""
+MOST_ROWS = 50_000  # most rows of a training sample
+MOST_REPETITIONS, LEAST_REPETITIONS = 30, 10  # if they take about a minute, and if they take longer
 
 FOLDED_BELOW, FOLDS, HOLDOUT = 10_000, 3, 0.3
-"""Rows below which every one is tested on, in so many folds; of more rows, the share kept for testing.
+"""Tables with fewer rows are tested in folds, so that each row is tested; else the share of rows for testing.
 
-At the same cost, means over folds hang less on chance: of 200 rows and six seeds their standard deviation is
-0.012 with ten times three folds and 0.015 with thirty holdouts, of 2,000 rows 0.004 and 0.007. Holdouts of
-200 rows have so few people of a group that in one of thirty nearly half of the techniques answer all alike.
+At the same cost, means over folds depend less on chance. With six seeds and 200 rows their standard deviation
+is 0.012 with ten times three folds and 0.015 with thirty holdouts; with 2,000 rows it is 0.004 and 0.007.
+Holdouts of 200 rows have so few people of a group that in one of thirty nearly half of the techniques give
+all rows one answer.
 """
 
 TECHNIQUES = (
     *("none", "drop_sensitive", "reweighing", "massaging", "preferential_sampling"),
     *("exponentiated_gradient", "equalized_odds", "threshold_optimizer"),
 )
-"""Doing nothing, and seven techniques that are compared with it."""
+"""No mitigation, and seven techniques that are compared with it."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of a first look; without repetitions, the time that they take decides.
-
-    Levels of bias are ``doses``, by default :data:`DOSES`, or ``betas``. ``true_rates`` are shares of people
-    who should have the favorable label, by group in the words of the file.
-    """
+class QuickOptions:
+    """The options of a first look."""
 
     bias: str = BIAS
-    doses: tuple[float, ...] | None = None
+    doses: tuple[float, ...] | None = None  # by default :data:`DOSES`, unless ``betas`` are given
     betas: tuple[float, ...] | None = None
     classifiers: tuple[str, ...] = CLASSIFIERS
-    repetitions: int | None = None
+    repetitions: int | None = None  # by default as many as the time allows
     seed: int = SEED
-    true_rates: Mapping[str, float] | None = None
+    true_rates: Mapping[str, float] | None = None  # right shares of favorable labels, by group as in the file

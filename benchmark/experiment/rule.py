@@ -1,11 +1,11 @@
-"""What an experiment asks of tuning: its table ``tune``, the rule of choice, and which entries come of it."""
+"""Tuning in an experiment: its table ``tune``, the rule of choice, and the tuned entries."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, StrictInt, field_validator
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Values: TypeAlias = Mapping[str, float]
 """Metrics of one setting on some rows, by name."""
 
+_Validation: TypeAlias = tuple[Literal["biased", "clean"], ...]
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _RULE = re.compile(
     rf"(max|min) +(\|?)([a-z_][a-z0-9_]*)\2(?: +subject +to +(\|?)([a-z_][a-z0-9_]*)\4 *(<=|>=) *"
@@ -31,7 +32,7 @@ _RULE = re.compile(
 )
 _EXAMPLE = '"max accuracy subject to |discrimination| <= 0.05"'
 
-# What is appended to the name and to the title of an entry that is tuned, by what it is chosen on.
+# Suffixes of the name and of the title of a tuned entry, by the rows that it is chosen on.
 _APPENDED: Mapping[TunedOn, tuple[str, str]] = {
     "biased": ("tuned", "tuned"),
     "clean": ("tuned_clean", "tuned on clean rows"),
@@ -41,48 +42,39 @@ _APPENDED: Mapping[TunedOn, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """Which of several settings is taken.
+    """The rule that chooses one of several settings.
 
-    The one with the greatest, or least, ``objective`` among those that keep the ``constraint``; if none keeps
-    it, the one that comes nearest to it. Of equals the first is taken. ``objective`` and ``constraint`` are
-    names of metrics, and whether their absolute value counts; where ``relative``, ``bound`` is added to the
-    constraint's value of the default setting.
+    It chooses the greatest, or least, objective among settings that meet the constraint; if none does, the
+    setting that is nearest to it. The first of equal settings is chosen.
     """
 
     text: str
     greatest: bool
-    objective: tuple[str, bool]
-    constraint: tuple[str, bool] | None = None
+    objective: tuple[str, bool]  # name of a metric, and whether its absolute value counts
+    constraint: tuple[str, bool] | None = None  # likewise
     at_most: bool = True
     bound: float = math.nan
-    relative: bool = False
+    relative: bool = False  # whether the default setting's value is added to the bound
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """Return what a text says; a ValueError says that it is no rule."""
-        found = _RULE.fullmatch(" ".join(text.split()))
-        if found is None:
+        """Return the rule of a text; a ValueError says that it is none."""
+        if (match := _RULE.fullmatch(" ".join(text.split()))) is None:
             raise ValueError(
                 f'is no rule; rules are as {_EXAMPLE}, "min |discrimination| subject to accuracy >= 0.8" or '
                 '"min |discrimination| subject to accuracy >= default - 0.02"'
             )
-        goal, bars, name, own_bars, own, sense, default, sign, distance, number = found.groups()
-        if own is None:
-            return cls(text, goal == "max", (name, bool(bars)))
+        goal, bars, name, constraint_bars, constraint, sense, default, sign, distance, number = match.groups()
+        rule = cls(text, goal == "max", (name, bool(bars)))
+        if constraint is None:
+            return rule
         bound = float(number or distance or 0) * (-1 if sign == "-" else 1)
-        return cls(
-            text,
-            goal == "max",
-            (name, bool(bars)),
-            (own, bool(own_bars)),
-            sense == "<=",
-            bound,
-            bool(default),
-        )
+        bounded = (constraint, bool(constraint_bars))
+        return replace(rule, constraint=bounded, at_most=sense == "<=", bound=bound, relative=bool(default))
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Names of the metrics that it looks at."""
+        """Names of the metrics in the rule."""
         named = (self.objective, *([self.constraint] if self.constraint else []))
         return tuple(dict.fromkeys(name for name, _ in named))
 
@@ -91,14 +83,14 @@ class Rule:
         for name in self.metrics:
             if get_metric(name).of_run:
                 raise ExperimentError(
-                    f"The rule of choice looks at {name!r}, which needs the model without planted bias",
+                    f"The rule of choice uses {name!r}, which needs the model without planted bias",
                     expected="metrics of predictions and labels",
                     got=self.text,
-                    remedy="name another one; nobody has that model who has biased rows alone",
+                    remedy="name another metric; biased rows alone do not give that model",
                 )
             if get_metric(name).compare == "each_group":
                 raise ExperimentError(
-                    f"The rule of choice looks at {name!r}, which has a value for each group",
+                    f"The rule of choice uses {name!r}, which has a value for each group",
                     expected="metrics with one value",
                     got=self.text,
                     remedy="name a difference, ratio or gap; 'betabench list metrics' shows them",
@@ -109,7 +101,7 @@ class Rule:
         return _read(values, self.objective)
 
     def excess(self, values: Values, default: Values | None) -> float:
-        """Return by how much a setting breaks the constraint; 0 if it keeps it, NaN if nobody knows."""
+        """Return the distance from a setting to the constraint; 0 if it is met, NaN if it is unknown."""
         if self.constraint is None:
             return 0.0
         bound = self.bound
@@ -120,14 +112,14 @@ class Rule:
         return beyond if math.isnan(beyond) else max(beyond, 0.0)
 
     def choose(self, tried: Sequence[Values | None]) -> int | None:
-        """Return which setting is taken, the default one being the first; None if none has values."""
-        known = []
-        for place, values in enumerate(tried):
+        """Return the position of the chosen setting; the first is the default. None if none has values."""
+        scored = []
+        for i, values in enumerate(tried):
             if values is not None:
                 goal, excess = self.goal(values), self.excess(values, tried[0])
                 if not (math.isnan(goal) or math.isnan(excess)):
-                    known.append((excess, -goal if self.greatest else goal, place))
-        return min(known)[2] if known else None
+                    scored.append((excess, -goal if self.greatest else goal, i))
+        return min(scored)[2] if scored else None
 
 
 def _read(values: Values, named: tuple[str, bool]) -> float:
@@ -142,8 +134,8 @@ class TuneEntry(BaseModel):
 
     trials: StrictInt = Field(default=25, ge=2)  # settings of each technique, the default one among them
     rule: str = "max accuracy subject to |discrimination| <= 0.05"
-    validation: tuple[Literal["biased", "clean"], ...] = Field(default=("biased",), min_length=1)
-    on: Annotated[float, Field(gt=0, lt=1)] = 0.25  # share of the training sample that is validated on
+    validation: _Validation = Field(default=("biased",), min_length=1)
+    on: Annotated[float, Field(gt=0, lt=1)] = 0.25  # share of the training sample that validates settings
 
     @field_validator("validation", mode="before")
     @classmethod
@@ -152,9 +144,7 @@ class TuneEntry(BaseModel):
 
     @field_validator("validation")
     @classmethod
-    def _in_order(
-        cls, named: tuple[Literal["biased", "clean"], ...]
-    ) -> tuple[Literal["biased", "clean"], ...]:
+    def _in_order(cls, named: _Validation) -> _Validation:
         if len(set(named)) < len(named):
             raise ValueError("must name each kind of rows once")
         return tuple(sorted(named))
@@ -172,17 +162,17 @@ class TuneEntry(BaseModel):
 
 
 def space(experiment: Experiment, entry: TechniqueEntry) -> tuple[Search, ...]:
-    """Return what tuning looks for of an entry: parameters that the experiment gives stay as they are."""
-    own = [d.parameters.get(entry.technique, {}) for d in experiment.datasets]
+    """Return the search space of an entry, without parameters that the experiment gives."""
+    fixed = [d.parameters.get(entry.technique, {}) for d in experiment.datasets]
     technique = get_technique(entry.technique, **entry.parameters)
-    return space_of(technique, {*entry.parameters, *(name for given in own for name in given)})
+    return space_of(technique, {*entry.parameters, *(name for given in fixed for name in given)})
 
 
 def with_tuned(experiment: Experiment) -> Experiment:
-    """Return an experiment in which each technique that can be tuned is followed by its tuned entries.
+    """Return an experiment in which tuned entries follow each technique that can be tuned.
 
-    They are named after it, ``lfr_tuned``, ``lfr_tuned_clean`` and ``lfr_oracle``. An experiment without
-    ``tune``, and one that has them already, stays as it is.
+    They are named after it: ``lfr_tuned``, ``lfr_tuned_clean``, ``lfr_oracle``. An experiment without
+    ``tune``, or with tuned entries, stays as it is.
     """
     if experiment.tune is None or any(entry.tuned for entry in experiment.techniques):
         return experiment
@@ -195,18 +185,16 @@ def with_tuned(experiment: Experiment) -> Experiment:
             continue
         for on in chosen_on:
             suffix, words = _APPENDED[on]
-            made = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
-            entries.append(entry.model_copy(update=made))
-            more.setdefault(entry.name, []).append(made["name"])
-    datasets = tuple(
-        d.model_copy(
-            update={"techniques": tuple(n for own in d.techniques for n in (own, *more.get(own, ())))}
-        )
-        for d in experiment.datasets
-    )
+            fields = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
+            entries.append(entry.model_copy(update=fields))
+            more.setdefault(entry.name, []).append(fields["name"])
     names = [entry.name for entry in entries]
     if taken := sorted({name for name in names if names.count(name) > 1}):
         raise ExperimentError(
-            f"The name {taken[0]!r} is that of a tuned entry", got="an entry of that name", remedy="rename it"
+            f"The name {taken[0]!r} belongs to a tuned entry",
+            got="an entry with this name",
+            remedy="rename it",
         )
-    return experiment.model_copy(update={"techniques": tuple(entries), "datasets": datasets})
+    return experiment.with_techniques(
+        entries, lambda d: tuple(n for name in d.techniques for n in (name, *more.get(name, ())))
+    )

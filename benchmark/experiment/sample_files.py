@@ -27,7 +27,7 @@ from benchmark.text.writing import write_json
 
 
 def parse_edit(text: str) -> BiasEdit:
-    """Parse ``ATTRIBUTE=GROUP`` or ``ATTRIBUTE=GROUP:favor``; a BiasError says that it is neither."""
+    """Return the edit that ``ATTRIBUTE=GROUP`` or ``ATTRIBUTE=GROUP:favor`` names, or raise a BiasError."""
     attribute, equals, rest = text.partition("=")
     group, _, direction = rest.rpartition(":")
     if direction not in {"deprive", "favor"} or not group:
@@ -42,37 +42,35 @@ def parse_edit(text: str) -> BiasEdit:
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
-    """What a sample is drawn from: a learned network, or real rows."""
+class SampleSource:
+    """The source of samples: a learned network, or real rows."""
 
-    content: Network | Rows  # the network, nothing planted, or the rows
-    n_rows: int  # how many rows the real data have
-    source: str  # where it comes from, for readers
+    content: Network | Rows  # without planted bias
+    n_rows: int  # number of rows of the real data
+    source: str  # origin, for readers
 
     @classmethod
-    def find(cls, card: Card, sources: Sources, *, real: bool = False) -> Origin:
-        """Return a card's network, learned or shipped, or its real rows.
+    def find(cls, card: Card, sources: Sources, *, real: bool = False) -> SampleSource:
+        """Return a card's network, shipped or learned, or its real rows.
 
-        DataError and NetworkError say that there is no shipped network, or rows are asked for, and the data
-        cannot be had.
+        A DataError or NetworkError says that the real data are needed and cannot be had.
         """
         if not real:
             network, n_rows, source = learned_network(card, sources)
             return cls(network, n_rows or 0, source)
         dataset = load_dataset(card, sources)
-        return cls(
-            Rows.of(dataset.table, dataset.score, judged=dataset.judged), len(dataset.table), dataset.source
-        )
+        rows = Rows.of(dataset.table, dataset.score, judged=dataset.judged)
+        return cls(rows, len(dataset.table), dataset.source)
 
 
 def draw_sample(
-    card: Card, origin: Origin, *, bias: Bias, beta: float, rows: int | None, seed: int
+    card: Card, origin: SampleSource, *, bias: Bias, beta: float, rows: int | None, seed: int
 ) -> tuple[Rows, Expected, dict[str, Any]]:
-    """Draw a biased sample; return what is expected of such, too, and what is known of its origin.
+    """Return a biased sample, its expected values, and facts on its origin.
 
-    Parameters and errors are those of :func:`write_sample`.
+    Parameters and errors are as of :func:`write_sample`.
     """
-    if bias.of_audit:  # which rows are trained on, an experiment chooses: in a sample nothing would happen
+    if bias.of_audit:  # it chooses the training rows of an experiment, and would change no sample
         raise no_audit(next(step.name for step in bias.steps if step.of_audit))
     rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
     content, wanted = origin.content, origin.n_rows if rows is None else rows
@@ -104,32 +102,30 @@ def draw_sample(
 def write_sample(
     path: Path,
     card: Card,
-    origin: Origin,
+    origin: SampleSource,
     *,
     bias: Bias,
     beta: float,
     rows: int | None,
     seed: int,
 ) -> dict[str, Any]:
-    """Draw a biased sample, write it, and write beside it how it was made.
+    """Write a biased sample and its sidecar ``<path>.json``; return the sidecar's content and path.
 
-    The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``rows`` is the size of a
-    sample of a network, that of the data if it is None; of real rows as many are taken, all if it is None,
-    before the bias leaves any out. Returns what the sidecar ``<path>.json`` holds, and its path under
-    ``sidecar``. An ExperimentError says that the ending is unknown, or that pyarrow is missing for
-    ``.parquet``; BiasError, NetworkError and ExperimentError, that an edit, beta or the number of rows is
-    invalid.
+    The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``rows`` is the size of
+    the sample, by default the data's; a bias may then leave out some real rows.
+
+    An ExperimentError says that the ending is unknown, or that ``.parquet`` needs pyarrow. A BiasError,
+    NetworkError or ExperimentError says that an edit, beta or the number of rows is invalid.
     """
     writers = {".csv": _write_csv, ".parquet": _write_parquet, ".arff": _write_arff}
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
+    if (writer := writers.get(path.suffix.lower())) is None:
         raise ExperimentError(
-            "The ending of a file tells its format",
+            "The ending of a file chooses its format",
             expected="a name ending in " + ", ".join(writers),
             got=repr(path.name),
         )
-    sample, expected, known = draw_sample(card, origin, bias=bias, beta=beta, rows=rows, seed=seed)
-    table, found = sample.table, sample.discrimination
+    sample, expected, origin_facts = draw_sample(card, origin, bias=bias, beta=beta, rows=rows, seed=seed)
+    table, gap = sample.table, sample.discrimination
     path.parent.mkdir(parents=True, exist_ok=True)
     writer(table, path)
     sidecar = path.with_name(path.name + ".json")
@@ -141,10 +137,10 @@ def write_sample(
         "beta": float(beta),
         "bias": describe_bias(bias),
         "edits": [str(edit) for edit in bias.edits],
-        **known,
+        **origin_facts,
         **card.roles,
         "expected": asdict(expected),
-        "sample_discrimination": None if math.isnan(found) else found,
+        "sample_discrimination": None if math.isnan(gap) else gap,
         "sample_digest": table.digest,
         "warning": card.warning,
         "licence_of_the_data": card.licence,

@@ -1,12 +1,11 @@
-"""The unprocessing frontier: what thresholds by group reach on the scores of an unconstrained technique.
+"""The unprocessing frontier: the results of thresholds by group on the scores of an unconstrained technique.
 
-Cruz and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR: whatever a technique reaches, a
-classifier trained without any regard to fairness may reach by thresholds alone. Here these are chosen on the
-training sample, which is what techniques know, and applied to the test rows, whose labels serve to score the
-outcome only.
+A classifier trained without regard to fairness may reach any technique's results by thresholds alone: Cruz
+and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR. Thresholds are chosen on the
+training sample, as techniques are, and applied to the test rows, whose labels only score the outcome.
 
-Where a threshold splits rows of equal scores, a share of them is accepted by lot. No lots are drawn: accuracy
-and discrimination are linear in that share, so that their expected values are computed.
+A threshold may split rows of equal scores and accept a random share of them. Accuracy and discrimination are
+linear in this share, so their expected values are computed, without random numbers.
 """
 
 from __future__ import annotations
@@ -35,31 +34,31 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RELAXATIONS = tuple(round(1 - 0.1 * i, 1) for i in range(14))
-"""Shares of the gap between the groups' acceptance rates that are left: from 1, the model's own, to 0,
-parity, and beyond, because parity on training rows leaves some gap on test rows."""
+"""Remaining shares of the gap between the groups' selection rates: from 1, the model's gap, to 0, parity, and
+beyond, because parity on training rows leaves some gap on test rows."""
 
 ACCURACY, DISCRIMINATION = f"{FRONTIER}accuracy", f"{FRONTIER}discrimination"
-"""What the store calls the two coordinates of a point; its relaxation follows in brackets."""
+"""Names of a point's coordinates in the store; its relaxation follows in brackets."""
 
-_DECIMALS = 12  # of scores: those of equal rows may differ by rounding
-_EQUAL = 1e-9  # of rows: what two outcomes may differ by and count as equally accurate
+_DECIMALS = 12  # of scores: scores of equal rows may differ by rounding
+_EQUAL = 1e-9  # of rows: outcomes that differ by less are equally accurate
 
 
 def has_frontier(technique: Technique) -> bool:
-    """Return whether a frontier is made from the scores of a technique."""
+    """Return whether a technique's scores give a frontier."""
     return technique.name == UNTREATED or is_own_learner(technique)
 
 
 def described(technique: Technique) -> dict[str, Any]:
-    """Return what the keys of a technique's cells say of this file: nothing where they have no frontier."""
-    own = PACKAGE / "experiment" / "unprocessing.py"
-    return {"unprocessing": code_digest([own])} if has_frontier(technique) else {}
+    """Return this file's part in the keys of a technique's cells; empty if they have no frontier."""
+    file = PACKAGE / "experiment" / "unprocessing.py"
+    return {"unprocessing": code_digest([file])} if has_frontier(technique) else {}
 
 
 def _counted(score: Array, places: NDArray[np.int64], n_places: int) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct scores, rounded and negated, in ascending order, and how many rows have each.
+    """Return the distinct scores, rounded and negated, ascending, and counts of rows with each of them.
 
-    Rows are counted by place, shape (n_scores, n_places). Only distinct scores are sorted: a tree has few.
+    Counts are by place, shape (n_scores, n_places). Only distinct scores are sorted, because a tree has few.
     """
     codes, distinct = pd.factorize(-np.round(score, _DECIMALS))
     counts = np.bincount(codes * n_places + places, minlength=len(distinct) * n_places)
@@ -68,20 +67,20 @@ def _counted(score: Array, places: NDArray[np.int64], n_places: int) -> tuple[Ar
 
 
 UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Answers]]"
-"""Training rows and their scores, rows of each test that has its own, and what the model says of those."""
+"""Training rows and their scores, test rows and the model's answers for each test with rows of its own."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """The thresholds of one group that are best for their numbers of accepted rows, on training rows.
+    """The best thresholds of one group for each number of accepted rows, on training rows.
 
     They are the vertices of the concave hull of correct answers over accepted rows, from accepting nobody to
-    accepting all; between two of them lies chance.
+    accepting all. Between two vertices, rows are accepted at random.
     """
 
-    thresholds: Array  # (n_vertices,), falling from inf to -inf: accepted are scores above
-    rates: Array  # (n_vertices,), share of the group that is accepted, from 0 to 1
-    gains: Array  # (n_vertices,), correct answers more than by accepting nobody
+    thresholds: Array  # (n_vertices,), falling from inf to -inf: higher scores are accepted
+    rates: Array  # (n_vertices,), accepted share of the group, from 0 to 1
+    gains: Array  # (n_vertices,), correct answers in excess of accepting nobody
 
     @classmethod
     def of(cls, values: Array, counts: NDArray[np.int64]) -> _Curve:
@@ -92,17 +91,17 @@ class _Curve:
         values, counts = values[occur], counts[occur]
         rows = counts.sum(axis=1).astype(np.float64)
         gains = 2 * counts[:, 1] - rows
-        # Slopes of a concave hull fall: they are the isotonic regression of those between single thresholds.
+        # Slopes of a concave hull fall: they are the isotonic regression of slopes between single thresholds.
         ends = isotonic_regression(gains / rows, weights=rows, increasing=False).blocks[1:]
         between = np.append(-(values[:-1] + values[1:]) / 2, -np.inf)
-        accepted, gained = (np.append(0.0, np.cumsum(own)[ends - 1]) for own in (rows, gains))
+        accepted, gained = (np.append(0.0, np.cumsum(steps)[ends - 1]) for steps in (rows, gains))
         return cls(np.append(np.inf, between[ends - 1]), accepted / counts.sum(), gained)
 
     def gain(self, rate: Array) -> Array:
         return np.interp(rate, self.rates, self.gains)
 
     def accepted(self, rate: Array, values: Array, counts: NDArray[np.int64]) -> Array:
-        """Return expected numbers of accepted rows, by the rate to accept, and by group and label.
+        """Return expected numbers of accepted rows, by selection rate, and by group and label.
 
         Scores are as :func:`_counted` returns them, counted by group and label: shape (n_scores, n_cells).
         """
@@ -115,21 +114,17 @@ class _Curve:
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """The rules of a frontier but its first, which are the model's own predictions.
+    """The rules of a frontier, without its first point, which are the model's own predictions."""
 
-    ``rates`` are the acceptance rates that they have on the training rows, shape (2, n_relaxations - 1):
-    those of the deprived group and of all others.
-    """
-
-    curves: tuple[_Curve, _Curve]
-    rates: Array
+    curves: tuple[_Curve, _Curve]  # of the deprived and of the favored group, as are the rates
+    rates: Array  # selection rates on the training rows, shape (2, n_relaxations - 1)
 
     @classmethod
     def chosen(cls, train: Table, score: Array) -> Thresholds | None:
-        """Choose the most accurate rule of each gap on a training sample; None if it has one group only.
+        """Return the most accurate rule for each gap on a training sample; None if it has one group only.
 
-        The gap that is relaxed is that of scores above 1/2. Of equally accurate rules, that one is chosen
-        whose rates are nearest to theirs.
+        The model accepts scores above 1/2. Its gap is relaxed. Among equally accurate rules, the rates
+        nearest to the model's are chosen.
         """
         values, counts = _counted(score, 2 * ~train.deprived + train.y, 4)
         groups = [counts[:, :2], counts[:, 2:]]
@@ -137,16 +132,16 @@ class Thresholds:
         if not all(n_rows):
             return None
         curves = [_Curve.of(values, group) for group in groups]
-        own = [float(group[values < -0.5].sum() / n) for group, n in zip(groups, n_rows, strict=True)]
-        gaps = np.array(RELAXATIONS[1:])[:, None] * (own[1] - own[0])
-        # The sum of two concave broken lines is greatest where one of them bends, or at an end.
-        at = [own[0], *curves[0].rates]
-        shifted = np.append(own[1], curves[1].rates) - gaps
+        model_rates = [float(group[values < -0.5].sum() / n) for group, n in zip(groups, n_rows, strict=True)]
+        gaps = np.array(RELAXATIONS[1:])[:, None] * (model_rates[1] - model_rates[0])
+        # The sum of two concave broken lines has its maximum at a vertex, or at an end.
+        at = [model_rates[0], *curves[0].rates]
+        shifted = np.append(model_rates[1], curves[1].rates) - gaps
         deprived = np.hstack([np.broadcast_to(at, (len(gaps), len(at))), shifted])
         deprived = np.clip(deprived, np.maximum(0, -gaps), np.minimum(1, 1 - gaps))
         favored = np.clip(deprived + gaps, 0, 1)
         gains = curves[0].gain(deprived) + curves[1].gain(favored)
-        moved = n_rows[0] * abs(deprived - own[0]) + n_rows[1] * abs(favored - own[1])
+        moved = n_rows[0] * abs(deprived - model_rates[0]) + n_rows[1] * abs(favored - model_rates[1])
         best = gains >= gains.max(axis=1, keepdims=True) - _EQUAL
         chosen = np.arange(len(gaps)), np.where(best, np.round(moved, 6), np.inf).argmin(axis=1)
         return cls((curves[0], curves[1]), np.array([deprived[chosen], favored[chosen]]))
@@ -157,14 +152,14 @@ class Thresholds:
         ``balanced`` gives each group with each label the same total weight.
         """
         truth, schema, score = rows.truth, rows.truth.schema, answers.score
-        assert score is not None  # it is what frontiers are made from
+        assert score is not None  # every frontier needs scores
         n_cells = 2 * len(schema.groups)
         labeled = 2 * truth.groups.astype(np.int64) + truth.y
         values, scored = _counted(score, labeled + n_cells * ~rows.seen.deprived, 2 * n_cells)
         accepted = np.zeros((len(RELAXATIONS), n_cells))
         accepted[0] = np.bincount(labeled[answers.predicted], minlength=n_cells)
-        for curve, rate, own in zip(self.curves, self.rates, np.hsplit(scored, 2), strict=True):
-            accepted[1:] += curve.accepted(rate, values, own)
+        for curve, rate, scores in zip(self.curves, self.rates, np.hsplit(scored, 2), strict=True):
+            accepted[1:] += curve.accepted(rate, values, scores)
         cells = np.bincount(labeled, minlength=n_cells).astype(np.float64)
         weights = np.ones(n_cells)
         if balanced:
@@ -174,39 +169,42 @@ class Thresholds:
         correct = counts[:, :, 1].sum(axis=1) + (total[:, 0] - counts[:, :, 0]).sum(axis=1)
         deprived = np.isin(np.arange(len(total)), schema.deprived_codes)
         with np.errstate(invalid="ignore"):
-            rates = [counts[:, own].sum(axis=(1, 2)) / total[own].sum() for own in (deprived, ~deprived)]
+            rates = [
+                counts[:, members].sum(axis=(1, 2)) / total[members].sum()
+                for members in (deprived, ~deprived)
+            ]
             return correct / total.sum(), rates[1] - rates[0]
 
 
 def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
-    """Return the frontier of a cell as the store keeps it, of several folds the mean.
+    """Return the frontier of a cell as it is stored, as a mean over folds.
 
-    There is none of no folds, and none if a fold's training rows are of one group. In truth there is one
-    where bias is hidden; else it is that of the original test.
+    It is empty without folds, and if a fold's training rows have one group only. The test in truth has its
+    own points only where bias is hidden.
     """
     rules = [Thresholds.chosen(train, score) for train, score, _, _ in folds]
-    found: list[MetricValue] = []
+    frontier: list[MetricValue] = []
     for test in tests if rules and None not in rules else ():
-        own: Test = ORIGINAL if test == BALANCED else test
-        if own == TRUTH and TRUTH not in folds[0][2]:
+        base_test: Test = ORIGINAL if test == BALANCED else test
+        if base_test == TRUTH and TRUTH not in folds[0][2]:
             continue
         points = [
-            rule.points(rows[own], answers[own], balanced=test == BALANCED)
+            rule.points(rows[base_test], answers[base_test], balanced=test == BALANCED)
             for rule, (_, _, rows, answers) in zip(rules, folds, strict=True)
             if rule is not None
         ]
         for name, values in zip((ACCURACY, DISCRIMINATION), zip(*points, strict=True), strict=True):
             for relaxation, single in zip(RELAXATIONS, zip(*values, strict=True), strict=True):
-                known = [float(value) for value in single if math.isfinite(value)]
-                mean = math.fsum(known) / len(known) if known else None
-                found.append(MetricValue(_named(name, relaxation), mean, "", test))
-    return tuple(found)
+                finite = [float(value) for value in single if math.isfinite(value)]
+                mean = math.fsum(finite) / len(finite) if finite else None
+                frontier.append(MetricValue(_named(name, relaxation), mean, "", test))
+    return tuple(frontier)
 
 
 def frontier_points(cell: CellResult, test: Test) -> Iterator[tuple[float, float | None, float | None]]:
-    """Yield relaxation, accuracy and discrimination of each point that is stored of a cell on a test."""
-    own = tested_as(test, {value.test for value in cell.frontier})
-    stored = {value.metric: value.value for value in cell.frontier if value.test == own}
+    """Yield relaxation, accuracy and discrimination of a cell's stored points on a test."""
+    base_test = tested_as(test, {value.test for value in cell.frontier})
+    stored = {value.metric: value.value for value in cell.frontier if value.test == base_test}
     for relaxation in RELAXATIONS:
         names = [_named(name, relaxation) for name in (ACCURACY, DISCRIMINATION)]
         if names[0] in stored:

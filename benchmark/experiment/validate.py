@@ -1,4 +1,4 @@
-"""What is wrong with an experiment's names and values, all of it in one error, and what a run cannot give."""
+"""Validation of experiments: all wrong names and values in one error, and notes on what a run cannot tell."""
 
 from __future__ import annotations
 
@@ -34,32 +34,30 @@ from benchmark.text.embedded import OF_NETWORKS
 
 _PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
 
-_EXTRAS = {"torch": "'betabench[adversarial]'"}
-"""Packages that an extra of this one brings, by name: pyproject.toml."""
-
-# In place of what has to be there and breaks a rule: nothing is said of it.
+_EXTRAS = {"torch": "'betabench[adversarial]'"}  # packages of extras, by name: pyproject.toml
+# Values in place of required fields that break a rule; they cause no error.
 _STAND_IN = {"betas": [0.0], "datasets": [{"card": "adult", "bias": ["label"]}], "techniques": ["none"]}
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """What is wrong with a name or a value, and where it stands."""
+    """The error of a name or a value, and its location."""
 
-    place: str
+    location: str
     error: BetabenchError
-    of_plugins: bool = False  # whether plugins register names of this kind
+    of_plugins: bool = False  # whether plugins can register names of this kind
 
     @property
     def may_be_of_a_plugin(self) -> bool:
         return self.of_plugins and isinstance(self.error, UnknownNameError)
 
     def __str__(self) -> str:
-        return f"{self.place}: {indented(str(self.error))}"
+        return f"{self.location}: {indented(str(self.error))}"
 
 
 @contextlib.contextmanager
 def naming_plugins() -> Iterator[None]:
-    """Let an unknown name's error say that a plugin may have to be named."""
+    """Add the advice to name a plugin to the error of an unknown name."""
     try:
         yield
     except UnknownNameError as error:
@@ -68,11 +66,10 @@ def naming_plugins() -> Iterator[None]:
 
 
 def check_experiment(experiment: Experiment) -> None:
-    """Raise an error unless all that an experiment names exists and can be built as declared.
+    """Raise an error unless everything that an experiment names exists and can be built as declared.
 
-    It is the error of what is wrong; if it is several things, an ExperimentError that lists them all. Data
-    are not read: what they alone can tell, such as whether a column is a parent of the label, is found when
-    the world is built.
+    Several errors are listed in one ExperimentError. Data are not read. Errors that they alone can tell, such
+    as a column that is no parent of the label, come later.
     """
     problems = list(_problems(experiment))
     if len(problems) > 1:
@@ -82,8 +79,8 @@ def check_experiment(experiment: Experiment) -> None:
             remedy=_PLUGIN_HINT if any(p.may_be_of_a_plugin for p in problems) else None,
         )
     for problem in problems:
-        if not problem.of_plugins:  # what is no unknown name says what is wrong, but not where
-            problem.error.what = f"{problem.place}: {problem.error.what}"
+        if not problem.of_plugins:  # only the errors of unknown names tell the location
+            problem.error.what = f"{problem.location}: {problem.error.what}"
         if problem.may_be_of_a_plugin:
             with naming_plugins():
                 raise problem.error
@@ -91,15 +88,15 @@ def check_experiment(experiment: Experiment) -> None:
 
 
 def broken_names(content: dict[str, Any], plugins: tuple[str, ...]) -> list[str]:
-    """Return what is wrong with the names in a file of which some fields break rules, a line each.
+    """Return the errors of names in a file whose fields break rules, a line each.
 
-    The ``plugins``, and those that the file names, are loaded before.
+    The ``plugins``, and those that the file names, are loaded first.
     """
     experiment = _sound_part(content)
     try:
         load_plugins(experiment, plugins)
     except BetabenchError as error:
-        # What it would have registered is not known, so nothing can be said of names of such kinds.
+        # Without the plugin, names of kinds that it may register cannot be checked.
         problems = [_Problem("plugins", error), *(p for p in _problems(experiment) if not p.of_plugins)]
     else:
         problems = list(_problems(experiment))
@@ -107,7 +104,7 @@ def broken_names(content: dict[str, Any], plugins: tuple[str, ...]) -> list[str]
 
 
 class _PartOfExperiment(Experiment):
-    """An experiment whose names need not fit each other, because some of them were left out."""
+    """An experiment whose names need not fit each other, because some were left out."""
 
     @model_validator(mode="after")
     def _fields_fit(self) -> _PartOfExperiment:
@@ -115,7 +112,7 @@ class _PartOfExperiment(Experiment):
 
 
 def _sound_part(content: Mapping[str, Any]) -> Experiment:
-    """Return an experiment of what is sound in a file's content; what breaks a rule is left out."""
+    """Return an experiment of a file's content without the parts that break rules."""
     try:
         entries = entries_for_names(copy.deepcopy(content))
     except ValueError:  # of a technique's list of values
@@ -125,14 +122,14 @@ def _sound_part(content: Mapping[str, Any]) -> Experiment:
             return _PartOfExperiment.model_validate({**_STAND_IN, **entries})
         except ValidationError as error:
             paths = {_reached(entries, detail["loc"]) for detail in error.errors()}
-            for *path, last in sorted(paths, reverse=True):  # so that places in lists stay till their turn
+            for *path, last in sorted(paths, reverse=True):  # from the end, so that positions in lists hold
                 del functools.reduce(operator.getitem, path, entries)[last]
             for dataset in entries.get("datasets", ()):
-                dataset.setdefault("bias", ["label"])  # of which nothing is said
+                dataset.setdefault("bias", ["label"])  # a bias without errors
 
 
 def _reached(content: Any, location: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return how far a location of pydantic's leads into tables and lists; some steps are types."""
+    """Return the part of pydantic's location that leads into tables and lists; further steps are types."""
     for depth, step in enumerate(location):
         if not (step in content if isinstance(content, dict) else isinstance(content, list)):
             return location[:depth]
@@ -142,38 +139,35 @@ def _reached(content: Any, location: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _problems(experiment: Experiment) -> Iterator[_Problem]:
     for technique in experiment.techniques:
-        place = f"technique {technique.name!r}"
-        yield from _of_parameters(place, get_technique, technique.technique, technique.parameters)
+        location = f"technique {technique.name!r}"
+        yield from _of_parameters(location, get_technique, technique.technique, technique.parameters)
     for classifier in experiment.classifiers:
-        place = f"classifier {classifier.name!r}"
+        location = f"classifier {classifier.name!r}"
         described = functools.partial(_described, classifier)
-        yield from _of_parameters(place, described, classifier.classifier, classifier.parameters)
+        yield from _of_parameters(location, described, classifier.classifier, classifier.parameters)
     if experiment.tune is not None:
         rule = experiment.tune.parsed
         yield from list(_tried("tune", rule.check)) or _tried("tune", _require_a_bound, rule)
     unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
     yield from unknown
     if not unknown and experiment.asks_to_restore and (reason := experiment.no_clean_model):
-        yield _Problem("metrics", _no_restoration(reason), of_plugins=False)
+        error = ExperimentError(
+            "The experiment asks for metrics of restoration, but trains no model without planted bias",
+            expected="paired_betas = true, 0 among several betas, and a baseline without mitigation",
+            got=reason,
+            remedy="correct the experiment, or leave out the metrics of the family 'restoration'",
+        )
+        yield _Problem("metrics", error)
     for name in experiment.headline if not unknown else ():
         yield from _tried("headline", headline_metrics, experiment.model_copy(update={"headline": (name,)}))
     for dataset in experiment.datasets:
         yield from _of_dataset(dataset, experiment)
 
 
-def _no_restoration(reason: str) -> ExperimentError:
-    return ExperimentError(
-        "The experiment asks for metrics of restoration, and no model of it is trained without planted bias",
-        expected="paired_betas = true, 0 among several betas, and a baseline without mitigation",
-        got=reason,
-        remedy="correct the experiment, or leave the metrics of the family 'restoration' out",
-    )
-
-
 def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Problem]:
-    place = f"dataset {dataset.name!r}"
+    location = f"dataset {dataset.name!r}"
     for technique, parameters in dataset.parameters.items():
-        yield from _of_parameters(f"{place}, parameters", get_technique, technique, parameters)
+        yield from _of_parameters(f"{location}, parameters", get_technique, technique, parameters)
     schema: Schema | None = None
     has_score = has_judged = False
     try:
@@ -181,48 +175,45 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         schema, has_score = card.schema(), experiment.train == "data" and card.score is not None
         has_judged = experiment.train == "data" and card.judged is not None
     except BetabenchError as error:
-        yield _Problem(place, error)
+        yield _Problem(location, error)
     for bias in dataset.bias:
-        planted = f"{place}, bias {bias.name!r}"
+        planted = f"{location}, bias {bias.name!r}"
         unknown = [p for step in bias.steps for p in _tried(planted, step.to_kind)]
         yield from unknown
         if schema is not None and not unknown:
-            made = bias.to_bias()
-            wrong = [p for edit in made.edits for p in _tried(planted, check_edits, schema, [edit])]
-            if experiment.train == "network":
-                of_rows = (step.name for step in made.steps if step.needs_boundary)
-                wrong += [_Problem(planted, no_boundary(name)) for name in of_rows]
-            if not has_judged:
-                of_people = (step.name for step in made.steps if step.needs_judged)
-                wrong += [_Problem(planted, no_judged(name)) for name in of_people]
-            if experiment.doses and any(step.needs_judged for step in made.steps):
+            built = bias.to_bias()
+            wrong = [p for edit in built.edits for p in _tried(planted, check_edits, schema, [edit])]
+            for lacking, need, error_of in (
+                (experiment.train == "network", "needs_boundary", no_boundary),
+                (not has_judged, "needs_judged", no_judged),
+                (not dataset.audit, "of_audit", no_audit),
+            ):
+                names = [step.name for step in built.steps if lacking and getattr(step, need)]
+                wrong += [_Problem(planted, error_of(name)) for name in names]
+            if experiment.doses and any(step.needs_judged for step in built.steps):
                 wrong.append(_Problem(planted, _measured_dose()))
-            if not dataset.audit:
-                of_audit = (step.name for step in made.steps if step.of_audit)
-                wrong += [_Problem(planted, no_audit(name)) for name in of_audit]
             if any(experiment.hidden):
-                wrong += list(_tried(planted, made.check_hidden, of_plugins=False))
-            checked = functools.partial(made.check, schema, experiment.betas or (1.0,), has_score=has_score)
+                wrong += list(_tried(planted, built.check_hidden, of_plugins=False))
+            checked = functools.partial(built.check, schema, experiment.betas or (1.0,), has_score=has_score)
             yield from wrong or _tried(planted, checked, of_plugins=False)
-    yield from _of_audit(place, dataset, experiment, has_judged) if dataset.audit else ()
+    yield from _of_audit(location, dataset, experiment, has_judged) if dataset.audit else ()
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
-        yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
+        yield _Problem(f"{location}, strata", UnknownNameError("column", dataset.strata, schema.names))
 
 
 def _measured_dose() -> BiasError:
-    """Return the error that the dose of a bias is people's, not the experiment's."""
     return BiasError(
-        "No dose can be solved for what people judged: the data say how large it is",
+        "No dose can be solved for judged labels: the data determine it",
         expected="betas, such as betas = [0, 1]",
         got="doses",
-        remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run says the dose at β = 1",
+        remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run gives the dose at β = 1",
     )
 
 
 def _of_audit(
-    place: str, dataset: DatasetEntry, experiment: Experiment, has_judged: bool
+    location: str, dataset: DatasetEntry, experiment: Experiment, has_judged: bool
 ) -> Iterator[_Problem]:
-    """Yield what does not fit a dataset whose group was drawn at random, and of which no label is true."""
+    """Yield the error of options that do not fit a dataset with a random group and no true labels."""
     wanted = {
         'train = "data" and holdout or folds': experiment.train == "data",
         "paired_betas = true": experiment.paired_betas,
@@ -239,11 +230,11 @@ def _of_audit(
             got="something else",
             remedy="correct the file, or leave 'audit' out",
         )
-        yield _Problem(f"{place}, audit", error, of_plugins=False)
+        yield _Problem(f"{location}, audit", error)
 
 
 def _require_a_bound(rule: Rule) -> None:
-    """Raise an ExperimentError if all values of a rule's metric keep its constraint, or none does."""
+    """Raise an ExperimentError if all values of a rule's metric meet its constraint, or none does."""
     if rule.constraint is None or rule.relative:
         return
     name, absolute = rule.constraint
@@ -252,9 +243,9 @@ def _require_a_bound(rule: Rule) -> None:
         low, high = max(low, -high, 0.0), max(abs(low), abs(high))
     if low <= rule.bound < high if rule.at_most else low < rule.bound <= high:
         return
-    kept = "every" if (rule.bound >= high) == rule.at_most else "no"
+    which = "every" if (rule.bound >= high) == rule.at_most else "no"
     raise ExperimentError(
-        f"The rule of choice bounds nothing: {kept} value of {name} keeps it",
+        f"The rule of choice constrains nothing: {which} value of {name} meets it",
         expected=f"a bound within {'|' * absolute}{name}{'|' * absolute}, {low:g} to {high:g}",
         got=rule.text,
         remedy="correct the bound, or leave out 'subject to ...'",
@@ -266,39 +257,39 @@ def _described(entry: ClassifierEntry, _name: str, **parameters: Any) -> object:
 
 
 def _of_parameters(
-    place: str, build: Callable[..., object], name: str, parameters: Mapping[str, Any]
+    location: str, build: Callable[..., object], name: str, parameters: Mapping[str, Any]
 ) -> Iterator[_Problem]:
-    """Yield what is wrong with each parameter by itself, or else with all of them together."""
+    """Yield the errors of single parameters, or else of all parameters together."""
     alone: list[_Problem] = []
-    if not list(_tried(place, build, name)):
+    if not list(_tried(location, build, name)):
         alone = [
             problem
             for parameter, value in parameters.items()
-            for problem in _tried(place, functools.partial(build, name, **{parameter: value}))
+            for problem in _tried(location, functools.partial(build, name, **{parameter: value}))
         ]
     of_plugins = ":" not in name  # other libraries' techniques are not registered
-    yield from alone or _tried(place, functools.partial(build, name, **parameters), of_plugins=of_plugins)
+    yield from alone or _tried(location, functools.partial(build, name, **parameters), of_plugins=of_plugins)
 
 
 def _tried(
-    place: str, attempt: Callable[..., object], *arguments: Any, of_plugins: bool = True
+    location: str, attempt: Callable[..., object], *arguments: Any, of_plugins: bool = True
 ) -> Iterator[_Problem]:
     try:
         attempt(*arguments)
     except BetabenchError as error:
-        yield _Problem(place, error, of_plugins)
+        yield _Problem(location, error, of_plugins)
 
 
 def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
-    """Yield sentences on what a run of an experiment cannot give, whatever the data."""
+    """Yield sentences on what a run of an experiment cannot tell, whatever the data."""
     experiment = plan.experiment
     yield from missing_packages(experiment)
     yield from mismatches(plan)
     if experiment.tune is not None and not any(entry.tuned for entry in experiment.techniques):
         names = [name for name, technique in list_techniques().items() if search_space(technique)]
         yield (
-            "nothing will be tuned, because no technique of the experiment has a parameter to look for that "
-            f"the file does not give; these have: {', '.join(names)}."
+            "nothing will be tuned, because the file fixes all tunable parameters of its techniques, or they "
+            f"have none; these techniques have some: {', '.join(names)}."
         )
     yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
@@ -307,7 +298,7 @@ def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
 
 
 def missing_packages(experiment: Experiment) -> Iterator[str]:
-    """Yield a sentence for each package that techniques need and that is not installed."""
+    """Yield a sentence for each missing package that techniques need."""
     tried = {name for dataset in experiment.datasets for name, _ in experiment.cells_on(dataset)}
     needed: dict[str, list[str]] = {}
     for entry in experiment.techniques:
@@ -323,7 +314,7 @@ def missing_packages(experiment: Experiment) -> Iterator[str]:
 
 
 def mismatches(plan: ExpandedExperiment) -> Iterator[str]:
-    """Yield a sentence for each technique and classifier that do not fit: their cells are skipped."""
+    """Yield a sentence for each technique and classifier that do not fit; their cells are skipped."""
     classifiers = {
         entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
         for entry in plan.experiment.classifiers
@@ -334,25 +325,24 @@ def mismatches(plan: ExpandedExperiment) -> Iterator[str]:
         for name, classifier in plan.experiment.cells_on(dataset)
         if classifier != OWN
     }
-    for name, classifier, reason in sorted(own for own in reasons if own[2] is not None):
+    for name, classifier, reason in sorted(mismatch for mismatch in reasons if mismatch[2] is not None):
         yield f"{name} with {classifier} will be skipped: {reason}."
 
 
 def other_learners(experiment: Experiment) -> Iterator[str]:
-    """Yield a sentence on techniques whose own learner is compared with another one.
+    """Yield a sentence on techniques that are compared with another learner than their own.
 
-    What the learners differ by is then taken for what the techniques do: Cruz and Hardt (2024), Unprocessing
+    Differences between learners then count as effects of mitigation. Cruz and Hardt (2024), Unprocessing
     seven years of algorithmic fairness, ICLR, find comparisons of unequal base models misleading.
     """
     others = [dataset for dataset in experiment.datasets if dataset.baseline != OWN]
     tried = {name for dataset in others for name, _ in experiment.cells_on(dataset)}
     compared = tried - {dataset.baseline for dataset in others}
     entries = [t for t in experiment.techniques if t.name in compared and t.refit is None]
-    names = [t.name for t in entries if t.unconstrained is not None]
-    if names:
+    if names := [t.name for t in entries if t.unconstrained is not None]:
         yield (
-            f"{', '.join(names)}: compared with another learner than the technique's own, so that what the "
-            "two differ by counts as what mitigation does (Cruz and Hardt 2024); "
+            f"{', '.join(names)}: compared with another learner than the technique's own, so differences "
+            "between the learners count as effects of mitigation (Cruz and Hardt 2024). "
             f'baseline = "{OWN}" compares each with its own learner without mitigation.'
         )
 
@@ -360,8 +350,8 @@ def other_learners(experiment: Experiment) -> Iterator[str]:
 def too_few_repetitions(plan: ExpandedExperiment) -> Iterator[str]:
     """Yield a sentence for datasets on which hardly any difference from the baseline can be shown.
 
-    Intervals hold for all techniques at a level of bias together, on one dataset, with one bias and
-    classifier. What is tuned on rows that nobody has is not compared.
+    Intervals hold jointly for all techniques at a level of bias, on one dataset, with one bias and
+    classifier. Reference rows, and techniques tuned on rows that do not exist in practice, are not compared.
     """
     experiment = plan.experiment
     untested = {e.name for e in experiment.techniques if e.tuned in NOBODY_HAS or e.refit is not None}

@@ -1,7 +1,7 @@
-"""Which code made a number: digests for the store's keys, versions for the manifest.
+"""The code that made a number: digests for the store's keys, versions for the manifest.
 
-A digest is taken of the parsed program without its docstrings, so that new words and layout keep what was
-computed, and any change of what the code does computes it again.
+A digest is taken of the parsed program without docstrings. New words and layout keep stored results, and any
+change of the program computes them again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any, TypeGuard
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
-# What every cell's predictions pass through. Learning and loading are not among it: the keys hold digests of
-# the biased network and of the test table themselves. Kinds of bias, classifiers, techniques count by their
-# own code: a new one leaves the keys of all others as they are. Nor are metrics among it: they are computed
-# from what is stored of the predictions, and the store says by which code.
+# Code that every cell's predictions depend on. Learning and loading are left out, because keys hold digests
+# of the biased network and of the test table. Kinds of bias, classifiers and techniques count by their own
+# code, so that a new one changes no other keys. Metrics are left out, because they are computed from stored
+# predictions, and the store names their code.
 HARNESS = (
     "seeding.py",
     "compiling.py",
@@ -38,35 +38,24 @@ HARNESS = (
     "experiment/references.py",
 )
 
-# What else makes the numbers of some cells; their keys, or the store, name it.
+# Code that some cells' numbers depend on; their keys, or the store, name it.
 _PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/scoring.py")
 
-# Packages whose versions can change any cell's numbers. Techniques name those that they alone need.
+# Packages whose versions can change any cell's numbers. Techniques name further packages.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 
-NOT_INSTALLED = "not installed"
-"""In place of a version."""
-
+NOT_INSTALLED = "not installed"  # text in place of a version
 _MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
-
-
-def _file_digest(path: Path) -> str:
-    return _parsed(path)[0]
 
 
 @functools.cache
 def _parsed(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the digest of a file's program, and the names of all that it imports anywhere."""
+    """Return the digest of a file's program, and the names of all its imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported: set[str] = set()
     for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
+            if ast.get_docstring(node, clean=False) is not None:
                 node.body = node.body[1:] or [ast.Pass()]
         elif isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
@@ -81,7 +70,7 @@ def _parsed(path: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield a program and its statements at every depth, without expressions, which are most of it."""
+    """Yield a program and its statements at every depth, without expressions, which are numerous."""
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
@@ -95,59 +84,54 @@ def _takes_from_the_package(node: ast.AST) -> TypeGuard[ast.ImportFrom]:
 
 
 def _taken_from_the_package(tree: ast.Module) -> Iterable[tuple[str, str]]:
-    """Take the imports of this package's modules out of a program; yield what they bind: name, original name.
+    """Remove the imports of this package's modules from a program; yield their names and original names.
 
-    Which file of the package has a name, and in which order names are imported, changes no number, and a file
-    that is moved or renamed must change no key.
+    The file of a name, and the order of imports, change no number: a file that is moved must change no key.
     """
-    kept: list[ast.stmt] = []
+    others: list[ast.stmt] = []
     for node in tree.body:
         if _takes_from_the_package(node):
             yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
         else:
-            kept.append(node)
-    tree.body = kept
+            others.append(node)
+    tree.body = others
 
 
 def source_digest(item: type) -> str:
-    """Return the digest of the code of a technique, a classifier or a kind of bias, built in or a user's own.
+    """Return the digest of the code of a technique, a classifier or a kind of bias, built in or a user's.
 
-    It covers the files of the class and its bases and, from there, every imported file of the folders that
-    the class's own file and those of its bases in this package lie in, so that a helper module counts as
-    well. Other packages count by their version alone.
+    It covers the files of the class and its bases, and their imports from the class's folder or from the
+    bases' folders in this package. Other packages count by their version alone.
     """
     files = _files_of_modules(base.__module__ for base in item.__mro__)
-    own = Path(inspect.getfile(item)).resolve()
-    folders = {own.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
-    # Which names a registry knows, and what a package shows of its modules, makes no number.
+    defined_in = Path(inspect.getfile(item)).resolve()
+    folders = {defined_in.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
+    # The names in a registry, or in a package's __init__, change no number.
     shipped = [folder for folder in folders if folder.is_relative_to(PACKAGE)]
     indices = {folder / name for folder in shipped for name in ("__init__.py", "registry.py")}
     return code_digest(_imported(files, tuple(folders)) - indices)
 
 
 def closure_digest(always: Iterable[Path], *files: Path) -> str:
-    """Return the digest of the code of files and of what they import from their own folders.
-
-    ``always`` are files that count whatever imports them.
-    """
+    """Return the digest of the code of files, of their imports from their own folders, and of ``always``."""
     folders = tuple({file.parent for file in files})
     return code_digest({*always, *_imported(files, folders)})
 
 
 def _imported(files: Iterable[Path], folders: tuple[Path, ...]) -> set[Path]:
-    found: set[Path] = set()
+    files_found: set[Path] = set()
     pending = [file for file in files if _counts(file, folders)]
     while pending:
         file = pending.pop()
-        if file not in found:
-            found.add(file)
+        if file not in files_found:
+            files_found.add(file)
             pending += [path for path in _imported_files(file) if _counts(path, folders)]
-    return found
+    return files_found
 
 
 def code_digest(files: Iterable[Path]) -> str:
-    """Return the digest of the code of some files, in whatever order they are named."""
-    return hashlib.sha256("\n".join(sorted(map(_file_digest, files))).encode()).hexdigest()
+    """Return the digest of the code of some files, in any order."""
+    return hashlib.sha256("\n".join(sorted(_parsed(file)[0] for file in files)).encode()).hexdigest()
 
 
 def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
@@ -155,11 +139,8 @@ def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
 
 
 def _imported_files(file: Path) -> list[Path]:
-    """Return the files of the modules that a file imports.
-
-    Those of this package and those beside the file are found without being loaded: what a function imports
-    when it is called counts before the call as well as after it.
-    """
+    # Files of this package, and beside the file, are found without being loaded, so that imports inside
+    # functions count before their first call.
     return [*_files_of_modules(_parsed(file)[1]), *_imported_files_beside(file)]
 
 
@@ -171,8 +152,7 @@ def _imported_files_beside(file: Path) -> tuple[Path, ...]:
 
 
 def _files_of_modules(names: Iterable[str]) -> list[Path]:
-    found = [getattr(sys.modules.get(name), "__file__", None) for name in names]
-    return [_resolved(path) for path in found if path]
+    return [_resolved(path) for name in names if (path := getattr(sys.modules.get(name), "__file__", None))]
 
 
 @functools.cache
@@ -182,7 +162,7 @@ def _resolved(path: str) -> Path:
 
 @functools.cache
 def harness_digest() -> str:
-    """Return the digest of the shared code that every number passes through, and of its packages."""
+    """Return the digest of the code, and of the packages, that every number depends on."""
     h = hashlib.sha256(code_digest(_files_of_parts(HARNESS)).encode())
     for name in _COMPUTING:
         h.update(f"{name} {_version(name)}\n".encode())
@@ -190,7 +170,7 @@ def harness_digest() -> str:
 
 
 def _files_of_parts(parts: Iterable[str]) -> list[Path]:
-    """Return the files of parts of the package: of a folder, its modules by name."""
+    """Return the files of parts of the package; a folder gives its modules, sorted by name."""
     return [
         file
         for path in (PACKAGE / part for part in parts)
@@ -199,13 +179,12 @@ def _files_of_parts(parts: Iterable[str]) -> list[Path]:
 
 
 def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
-    """Return all that the machines of a run must have in common for the same numbers, by name.
+    """Return everything that the machines of a run must have in common for the same numbers, by name.
 
-    These are digests of files, the user's plugins among them, and versions of packages. Files count as they
-    are, words and layout included: that is quickly known, and they should be the same.
+    These are versions of packages and digests of files, plugins included, with their words and layout.
     """
-    own = _files_of_parts((*HARNESS, *_PLUGGED_IN))
-    files = {file.relative_to(PACKAGE.parent).as_posix(): file for file in own}
+    computing = _files_of_parts((*HARNESS, *_PLUGGED_IN))
+    files = {file.relative_to(PACKAGE.parent).as_posix(): file for file in computing}
     files |= {Path(plugin).name: Path(plugin) for plugin in plugins}
     return {
         "python": platform.python_version(),
@@ -221,10 +200,10 @@ def package_versions() -> dict[str, str]:
 
 @functools.cache
 def processor() -> Mapping[str, Any]:
-    """Return by what of a processor, and by which libraries' use of it, last digits of numbers can differ.
+    """Return the features of the processor, and their use by libraries, that can change last digits.
 
-    ``machine`` and ``cpu`` are the architecture and LLVM's name of the processor; ``numba`` the processor
-    that loops are compiled for; ``numpy`` the instruction sets that its loops use; ``blas`` the libraries of
+    ``machine`` is the architecture, ``cpu`` LLVM's name of the processor, and ``numba`` the processor that
+    loops are compiled for. ``numpy`` has the instruction sets of its loops. ``blas`` lists libraries of
     linear algebra with the kind of processor that each has chosen its code for.
     """
     import llvmlite.binding
@@ -249,12 +228,12 @@ def processor() -> Mapping[str, Any]:
 
 
 def versions_of(packages: Iterable[str]) -> dict[str, str]:
-    """Return the versions of packages, where they are installed."""
+    """Return the versions of packages, or :data:`NOT_INSTALLED`."""
     return {name: _version(name) for name in packages}
 
 
 def _version(package: str) -> str:
-    if package == "betabench":  # what is installed for editing may have been another version then
+    if package == "betabench":  # metadata of an editable install may name an older version
         return str(sys.modules[PACKAGE.name].__version__)
     try:
         return version(package)

@@ -35,6 +35,7 @@ from benchmark.techniques.base import (
     Technique,
     Tools,
 )
+from benchmark.techniques.base import with_labels as with_labels
 from benchmark.techniques.correlation_remover import equal_frequency_edges, new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.exponentiated_gradient import Weighted
@@ -272,12 +273,6 @@ def recoded(
     return Prepared(
         table, features=features, transform=lambda test: cut(test, numbers(test, matrix.shape[1]))
     )
-
-
-def with_labels(table: Table, y: NDArray[np.bool_]) -> Table:
-    """Return a table with other labels, favorable where ``y`` says so, shape (n_rows,)."""
-    code = table.schema.favorable_code
-    return table.with_column(table.schema.label, np.where(y, code, 1 - code))
 
 
 class Codes(Weighted):

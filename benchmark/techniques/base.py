@@ -97,6 +97,16 @@ class Tools:
 
         return self.classifier(cardinalities), features
 
+    def scorer(self, train: Table, technique: str) -> Callable[[Table], NDArray[np.float64]]:
+        """Return a function from rows to P(y+ | x), shape (n_rows,), by the classifier trained on ``train``.
+
+        Raises :class:`DeclinedError` in the technique's name if the classifier estimates no probabilities.
+        """
+        classifier, features = self.learner(train)
+        classifier.fit(features(train), train.y.astype(np.int64))
+        score = scorer_of(classifier, technique)
+        return lambda table: score(features(table))
+
 
 @dataclass(frozen=True)
 class Convergence:
@@ -348,6 +358,12 @@ def shared_features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     if columns == list(range(first, last + 1)):
         return table.codes[:, first : last + 1]
     return features_of(table, columns)
+
+
+def with_labels(table: Table, y: NDArray[np.bool_]) -> Table:
+    """Return a table with other labels, favorable where ``y`` says so, shape (n_rows,)."""
+    code = table.schema.favorable_code
+    return table.with_column(table.schema.label, np.where(y, code, 1 - code))
 
 
 def unfit(technique: Technique, train: Table) -> str | None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Prepared, PreProcessing, Tools
+from benchmark.techniques.base import Prepared, PreProcessing, Tools, with_labels
 from benchmark.techniques.independence import KAMIRAN_CALDERS, cell_counts, independent_counts
 from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
@@ -41,5 +41,4 @@ class Massaging(PreProcessing):
         y = train.y.copy()
         y[promotable[np.argsort(-score[promotable], kind="stable")[: abs(swaps)]]] = True
         y[demotable[np.argsort(score[demotable], kind="stable")[: abs(swaps)]]] = False
-        favorable = train.schema.favorable_code
-        return Prepared(train.with_column(train.schema.label, np.where(y, favorable, 1 - favorable)))
+        return Prepared(with_labels(train, y))

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques._checks import scorer_of
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Predictor, Technique, Tools
 from benchmark.techniques.registry import register
@@ -65,13 +64,7 @@ class MetaFair(Technique):
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from sklearn.isotonic import IsotonicRegression
 
-        classifier, features = tools.learner(train)
-        classifier.fit(features(train), train.y.astype(np.int64))
-        score = scorer_of(classifier, self.name)
-
-        def scores(table: Table) -> Array:
-            return score(features(table))
-
+        scores = tools.scorer(train, self.name)
         raw, members = scores(train), (~train.deprived, train.deprived)
         calibrations = [
             IsotonicRegression(out_of_bounds="clip").fit(raw[rows], train.y[rows]) for rows in members

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques._checks import scorer_of
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools
 from benchmark.techniques.independence import cell_counts, empty_cell
 
@@ -63,15 +62,9 @@ class PostProcessing(Technique):
                 got=reason,
                 remedy="draw a larger sample, or hold out another share",
             )
-        classifier, features = tools.learner(fitted)
-        classifier.fit(features(fitted), fitted.y.astype(np.int64))
-        score = scorer_of(classifier, self.name)
-
-        def scored(table: Table) -> Scored:
-            return Scored(table, score(features(table)))
-
-        adjust = self._adjust(scored(held), tools)
-        return Predictor(lambda test: adjust(scored(test)))
+        score = tools.scorer(fitted, self.name)
+        adjust = self._adjust(Scored(held, score(held)), tools)
+        return Predictor(lambda test: adjust(Scored(test, score(test))))
 
     @abstractmethod
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:

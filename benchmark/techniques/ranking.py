@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques._checks import scorer_of
 from benchmark.techniques.base import Tools
 
 Ranker: TypeAlias = Literal["naive_bayes", "naive_bayes_blind", "classifier"]
@@ -26,7 +25,4 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
         for name in train.schema.sensitive_features:
             blind = blind.with_column(name, np.zeros(len(train), dtype=np.int16))
         return tools.ranker(blind)
-    classifier, features = tools.learner(train)
-    X = features(train)
-    classifier.fit(X, train.y.astype(np.int64))
-    return scorer_of(classifier, "the ranker")(X)
+    return tools.scorer(train, "the ranker")(train)

@@ -67,7 +67,7 @@ class FairSmote(PreProcessing):
 
     Changes: adds rows, and leaves out rows; none is altered. Limits: where many rows are equal, a synthetic
     row is a copy, because a row's nearest neighbors equal it. After situation testing the cells are no longer
-    of equal size, and where the group decides much, few rows may be left. Declines a table with an empty
+    of equal size, and where the group decides much, many rows are left out. Declines a table with an empty
     cell.
     """
 

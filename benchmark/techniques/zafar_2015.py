@@ -36,10 +36,10 @@ _ROUNDS = 200  # of the working set; 5 to 30 suffice
 class Zafar2015(ConstrainedLogistic):
     r"""Logistic regression whose distance to the boundary does not covary with the group.
 
-    Idea: the difference of the groups' rates of positive predictions is not linear in :math:`\theta`. Its
-    proxy is: the covariance :math:`\frac1n\sum_i (z_i - \bar z)\,\theta^\top x_i` of the group z (1 for the
-    favored, 0 for the deprived) and the signed distance to the boundary. With L the mean logistic loss and
-    :math:`\theta^*` its minimum:
+    Idea: a covariance stands for the difference of the groups' rates of positive predictions, and unlike it
+    is linear in :math:`\theta`. It is :math:`\frac1n\sum_i (z_i - \bar z)\,\theta^\top x_i`, of the group z
+    (1 for the favored, 0 for the deprived) and the signed distance to the boundary. With L the mean logistic
+    loss and :math:`\theta^*` its minimum:
 
     - ``fairness``: the smallest L for which :math:`|\mathrm{cov}| \le` ``threshold``;
     - ``accuracy``: the smallest :math:`|\mathrm{cov}|` for which

@@ -147,10 +147,10 @@ def test_training_and_biased_test_rows_lose_labels_near_the_boundary_alone() -> 
     (fold,) = draw_folds(data, block, made.experiment)
     copied = pickle.loads(pickle.dumps(data))  # as workers get it
     (same,) = draw_folds(copied, block, made.experiment)
-    assert fold.known is not None
-    held_out = np.setdiff1d(np.arange(len(data.test)), fold.known)
+    assert fold.before_bias is not None
+    held_out = np.setdiff1d(np.arange(len(data.test)), fold.before_bias)
     for part, biased, twin in (
-        (fold.known, fold.train, same.train),
+        (fold.before_bias, fold.train, same.train),
         (held_out, fold.tests["biased"].truth, same.tests["biased"].truth),
     ):
         np.testing.assert_array_equal(biased.codes, twin.codes)

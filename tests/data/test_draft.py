@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from benchmark.data.card import load_card
-from benchmark.data.draft import Draft, Wish, draft
+from benchmark.data.draft import Draft, FileOptions, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.errors import BetabenchError
 from benchmark.network.learn import learn_network
 
-WISH = Wish("y", "yes", "sex", "F")
+WISH = FileOptions("y", "yes", "sex", "F")
 BASE = {"sex": "FM", "y": ["yes", "no"], "job": ["clerk", "cook", "smith"]}
 
 
@@ -31,16 +31,16 @@ def text(table: tuple[list[str], list[list[str]]], separator: str = ",") -> str:
     return "\n".join(separator.join(row) for row in [header, *cells]) + "\n"
 
 
-def drafted(folder: Path, content: str | bytes, wish: Wish = WISH) -> tuple[Draft, Dataset]:
+def drafted(folder: Path, content: str | bytes, wish: FileOptions = WISH) -> tuple[Draft, Dataset]:
     """Draft a card and load what it describes; the loader's codes are those that the draft was made by."""
     file = folder / "table.csv"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     made = draft(file, wish, folder)
     (folder / "card.toml").write_text(card_text(made, file, wish.min_count), encoding="utf-8")
     dataset = load_dataset(folder / "card.toml")
-    assert list(dataset.card.columns) == list(made.kept)
+    assert list(dataset.card.columns) == list(made.columns_read)
     assert not dataset.unused
-    for i, column in enumerate(made.kept.values()):
+    for i, column in enumerate(made.columns_read.values()):
         assert np.array_equal(dataset.table.codes[:, i], column.codes)
         sizes = np.bincount(column.codes, minlength=len(column.entry["states"]))
         assert sizes.min() >= wish.min_count, (column.name, sizes)
@@ -69,11 +69,11 @@ def without(column: str, reason: str) -> Callable[[Draft, Dataset], bool]:
 
 
 def found(words: str) -> Callable[[Draft, Dataset], bool]:
-    return lambda made, _: words in " ".join(made.table.found)
+    return lambda made, _: words in " ".join(made.table.remarks)
 
 
 AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
-    "60 columns, 200 rows": (wide(), lambda made, _: len(made.kept) == 60),
+    "60 columns, 200 rows": (wide(), lambda made, _: len(made.columns_read) == 60),
     "5,000 states": (text(rows(6000, code=lambda i: f"k{i % 5000}")), without("code", "5,000 different")),
     "12 people": (
         text(rows(400, kin=lambda i: "rare" if i < 12 else "common")),
@@ -96,7 +96,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
     ),
     "the same twice": (
         text(rows(a=lambda i: i % 3, b=lambda i: "xyz"[i % 3])),
-        without("b", "says the same as 'a'"),
+        without("b", "tells the same as 'a'"),
     ),
     "UTF-16": (text(rows(a=lambda i: "äöü"[i % 3])).encode("utf-16"), of("a", "ä", "ö", "ü")),
     "Latin-1": (text(rows(a=lambda i: "äöü"[i % 3])).encode("latin-1"), found("which is a guess")),
@@ -118,7 +118,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
     ),
     "zeros": (
         text(rows(gain=lambda i: 0 if i % 3 else spread(i) + 1000)),
-        lambda made, _: made.kept["gain"].entry["states"][0] == "0",
+        lambda made, _: made.columns_read["gain"].entry["states"][0] == "0",
     ),
     "odd names": (
         text(rows(a=lambda i: i % 2)).replace(",a\n", ',"a ""b"" [c] = ""\n'.replace('""\n', '"\n')),
@@ -144,7 +144,7 @@ def test_an_awkward_table_is_drafted_and_learned(what: str, tmp_path: Path) -> N
 
 
 def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_path: Path) -> None:
-    wished = Wish("y", "yes", "age", "< 400")
+    wished = FileOptions("y", "yes", "age", "< 400")
     for content, wish, lines in ((text(rows(gain=spread)), WISH, 1), (text(rows(age=spread)), wished, 0)):
         drafted(tmp_path, content, wish)
         card = (tmp_path / "card.toml").read_text(encoding="utf-8")
@@ -165,20 +165,20 @@ def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_
         ('[{"a": 1}]', WISH, "Got: JSON, or an ARFF file"),
         (gzip.compress(b"sex,y\n", mtime=0)[:-9], WISH, "truncated or damaged"),
         (text(rows()) + "F,yes\n", WISH, "Line 202"),
-        (text(rows()), Wish("Y", "yes", "sex"), "did you mean 'y'?"),
-        (text(rows()), Wish("y", "Yes", "sex"), "did you mean 'yes'?"),
-        (text(rows()), Wish("y", None, "sex"), "Nobody says which value of 'y' is good for people"),
-        (text(rows()), Wish("y", "yes", "y"), "cannot be the label and the sensitive column"),
-        (text(rows()), Wish("y", ">= 3", "sex"), "is no condition for the column 'y'"),
-        (text(rows()), Wish("y", "yes,no", "sex"), "0 rows are unfavorable"),
-        (text(rows()), Wish("y", "yes", "sex", "X"), "The column 'sex' has no value 'X'"),
-        (text(rows(n=8)), Wish("y", "yes", "sex", "F"), "Expected: 5 or more"),
-        (text(rows(num=spread)), Wish("num", "high", "sex"), "write --favorable '>= 10'"),
-        (text(rows(c=lambda _: 1)), Wish("y", "yes", "c"), "has one group"),
+        (text(rows()), FileOptions("Y", "yes", "sex"), "did you mean 'y'?"),
+        (text(rows()), FileOptions("y", "Yes", "sex"), "did you mean 'yes'?"),
+        (text(rows()), FileOptions("y", None, "sex"), "The favorable value of 'y' is not named"),
+        (text(rows()), FileOptions("y", "yes", "y"), "cannot be the label and the sensitive column"),
+        (text(rows()), FileOptions("y", ">= 3", "sex"), "is no condition for the column 'y'"),
+        (text(rows()), FileOptions("y", "yes,no", "sex"), "0 rows are unfavorable"),
+        (text(rows()), FileOptions("y", "yes", "sex", "X"), "The column 'sex' has no value 'X'"),
+        (text(rows(n=8)), FileOptions("y", "yes", "sex", "F"), "Expected: 5 or more"),
+        (text(rows(num=spread)), FileOptions("num", "high", "sex"), "write --favorable '>= 10'"),
+        (text(rows(c=lambda _: 1)), FileOptions("y", "yes", "c"), "has one group"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drafted_is_a_sentence(
-    content: str | bytes, wish: Wish, sentence: str, tmp_path: Path
+    content: str | bytes, wish: FileOptions, sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BetabenchError) as raised:
         drafted(tmp_path, content, wish)
@@ -213,7 +213,7 @@ def test_roles_are_values_of_the_file_numbers_or_conditions(
             twelve=lambda i: "z" if i % 25 == 0 else "other",
         )
     )
-    _, dataset = drafted(tmp_path, content, Wish(label, favorable, sensitive, deprived))
+    _, dataset = drafted(tmp_path, content, FileOptions(label, favorable, sensitive, deprived))
     card = dataset.card
     assert (card.favorable_label, card.deprived_group) == roles
     assert len(card.columns[label].states) == 2
@@ -224,7 +224,7 @@ def test_leaks_proxies_and_the_group_are_named(tmp_path: Path) -> None:
     header += ["paid", "wears"]
     for i, row in enumerate(cells):
         row += ["done" if row[1] == "yes" or i % 50 == 0 else "open", row[0].lower() if i % 9 else "m"]
-    made, dataset = drafted(tmp_path, text((header, cells)), Wish("y", "yes", "sex"))
+    made, dataset = drafted(tmp_path, text((header, cells)), FileOptions("y", "yes", "sex"))
     assert "paid" not in dataset.card.columns
     assert "suspected leak" in made.columns["paid"].leak
     assert "Proxy of sex" in " ".join(made.columns["wears"].comments)
@@ -266,7 +266,7 @@ def test_a_category_keeps_the_order_that_is_known(tmp_path: Path) -> None:
     level, odd = ["low", "mid", "high"], ["a", "b", "c"]
     header, cells = rows(level=lambda i: "" if i % 9 == 0 else level[i % 3], odd=lambda i: odd[i % 2])
     orders = {"level": level, "odd": odd, "job": ["cook", "clerk"]}
-    _, found = drafted(tmp_path, text((header, cells)), Wish("y", "yes", "sex", "F", orders=orders))
+    _, found = drafted(tmp_path, text((header, cells)), FileOptions("y", "yes", "sex", "F", orders=orders))
     columns = {column.name: (column.states, column.ordered) for column in found.table.schema.columns}
     assert columns["level"] == (("low", "mid", "high", "missing"), True)
     assert columns["odd"] == (("a", "b"), True)

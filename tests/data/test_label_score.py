@@ -125,7 +125,7 @@ def test_a_label_that_it_does_not_decide_is_an_error(write_card: WriteCard) -> N
 def test_a_few_exceptions_are_noted(write_card: WriteCard) -> None:
     dataset = load_dataset(write_card(SCORE, rows=ROWS + "m,30,12,1\n" * 20 + "f,30,12,0\n"))
     (note,) = dataset.notes
-    assert note.startswith("the label of 1 of 25 rows (4 %) is not what the number behind it says")
+    assert note.startswith("the label of 1 of 25 rows (4 %) contradicts the number behind it")
 
 
 def test_a_number_that_is_the_same_everywhere(write_card: WriteCard) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from benchmark.data.card_parts import NumericColumn
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import Draft, Wish, as_wish, draft
+from benchmark.data.draft import Draft, FileOptions, as_option, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.number_form import notation
@@ -22,7 +22,7 @@ from benchmark.data.sniff import sniff
 from benchmark.errors import CardError, DataError
 from tests.helpers.made_up_files import FILES, N, write
 
-WISH = Wish("y", "1", "sex", "f")
+WISH = FileOptions("y", "1", "sex", "f")
 
 
 def read(name: str, folder: Path, **asked: str | None) -> tuple[Draft, Dataset]:
@@ -32,7 +32,7 @@ def read(name: str, folder: Path, **asked: str | None) -> tuple[Draft, Dataset]:
     card = folder / "card.toml"
     card.write_text(card_text(made, path, 5), encoding="utf-8")
     dataset = load_dataset(card)
-    for i, column in enumerate(made.kept.values()):
+    for i, column in enumerate(made.columns_read.values()):
         assert np.array_equal(dataset.table.codes[:, i], column.codes)
     return made, dataset
 
@@ -153,7 +153,7 @@ def test_it_is_said_whether_leaving_rows_out_goes_with_the_label(tmp_path: Path)
     gone = true("sensmiss.csv", "sex", "")
     assert str(out).startswith(
         f"{gone} rows with no 'sex' are left out: 0 % of them have the favorable label, 55 % of the others. "
-        "So leaving them out goes with the label and could turn which group is better off"
+        "So leaving them out is associated with the label and could change which group is better off"
     )
     assert f"Warning: {out}" in list(summary_lines(made))
     assert str(out) in made.problems  # and in the card
@@ -258,10 +258,10 @@ def test_other_values_are_not_in_doubt(values: str, favorable: str, other: str, 
 
 def test_a_code_in_a_feature_is_noted_and_may_be_called_missing(tmp_path: Path) -> None:
     made, _ = read("m9.csv", tmp_path)
-    note = next(problem for problem in made.problems if problem.startswith("Numbers that stand apart"))
+    note = next(problem for problem in made.problems if problem.startswith("Numbers far from all others"))
     assert "age (-9), points (99)" in note
     made, dataset = read("m9.csv", tmp_path, missing="age=-9,points=99")
-    assert not any("stand apart" in problem for problem in made.problems)
+    assert not any("far from all others" in problem for problem in made.problems)
     assert dataset.card.columns["age"].states[-1] == "missing"
     assert dataset.card.columns["age"].values == {"-9": "missing"}
     assert sizes(made)["favorable"] == true("m9.csv", "y", "1")
@@ -317,8 +317,8 @@ def test_values_with_commas_in_them_are_found_in_lists(tmp_path: Path) -> None:
 
 
 def test_python_takes_lists_and_tables() -> None:
-    assert as_wish(["1", "Yes"]) == "1,Yes"
-    assert as_wish({"age": -9, "points": [99, 98]}) == "age=-9,points=99,points=98"
+    assert as_option(["1", "Yes"]) == "1,Yes"
+    assert as_option({"age": -9, "points": [99, 98]}) == "age=-9,points=99,points=98"
 
 
 def test_a_packed_file_of_any_size_takes_bounded_memory(tmp_path: Path) -> None:

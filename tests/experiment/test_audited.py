@@ -20,7 +20,7 @@ from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
-from benchmark.experiment.sample_files import Origin, write_sample
+from benchmark.experiment.sample_files import SampleSource, write_sample
 from benchmark.experiment.scoring import NO_TRUE_LABEL
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import check_experiment
@@ -108,10 +108,10 @@ def test_the_clean_model_learns_from_the_favored_group_alone(prepared: PreparedE
     favored = ~data.test.deprived
     everybody = []
     for fold in folds_of(prepared, "audited", 0.0):
-        assert fold.known is not None
-        assert favored[fold.known].all()
+        assert fold.before_bias is not None
+        assert favored[fold.before_bias].all()
         assert not fold.train.deprived.any()
-        np.testing.assert_array_equal(fold.train.codes, data.test.codes[fold.known])
+        np.testing.assert_array_equal(fold.train.codes, data.test.codes[fold.before_bias])
         # It answers as if everybody belonged to the group that it knows.
         assert not fold.tests[ORIGINAL].seen.deprived.any()
         everybody.append(fold.tests[ORIGINAL].truth)
@@ -124,10 +124,12 @@ def test_the_audits_bias_brings_the_rows_of_both_groups_as_they_are(prepared: Pr
     for clean, fold in zip(
         folds_of(prepared, "audited", 0.0), folds_of(prepared, "audited", 1.0), strict=True
     ):
-        assert fold.known is not None
-        assert clean.known is not None
-        np.testing.assert_array_equal(fold.train.codes, data.test.codes[fold.known])
-        np.testing.assert_array_equal(clean.known, fold.known[~data.test.deprived[fold.known]])
+        assert fold.before_bias is not None
+        assert clean.before_bias is not None
+        np.testing.assert_array_equal(fold.train.codes, data.test.codes[fold.before_bias])
+        np.testing.assert_array_equal(
+            clean.before_bias, fold.before_bias[~data.test.deprived[fold.before_bias]]
+        )
         assert fold.train.deprived.any()
         seen, truth = fold.tests[ORIGINAL].seen, fold.tests[ORIGINAL].truth
         np.testing.assert_array_equal(seen.deprived, truth.deprived)
@@ -146,8 +148,8 @@ def test_a_planted_bias_hits_a_group_that_is_drawn_anew(prepared: PreparedExperi
     data = prepared.datasets["letters"]
     drawn = []
     for clean, fold in zip(folds_of(prepared, bias, 0.0), folds_of(prepared, bias, 1.0), strict=True):
-        assert fold.kept is not None
-        assert not data.test.deprived[fold.kept].any()  # no row of those whom people treated worse
+        assert fold.after_bias is not None
+        assert not data.test.deprived[fold.after_bias].any()  # no row of those whom people treated worse
         assert 0.3 < fold.train.deprived.mean() < 0.7 or bias == "selection"
         for one, other in zip(without_group(clean), without_group(fold), strict=True):
             np.testing.assert_array_equal(one, other)
@@ -155,7 +157,7 @@ def test_a_planted_bias_hits_a_group_that_is_drawn_anew(prepared: PreparedExperi
         truth, before = fold.tests[ORIGINAL].truth, clean.tests[ORIGINAL].truth
         np.testing.assert_array_equal(truth.deprived, before.deprived)
         np.testing.assert_array_equal(fold.tests[ORIGINAL].seen.deprived, truth.deprived)
-        labels = data.test.y[fold.kept]
+        labels = data.test.y[fold.after_bias]
         assert (fold.train.y[~fold.train.deprived] == labels[~fold.train.deprived]).all()
         assert not fold.train.y[fold.train.deprived].any() or bias == "borderline"  # at β = 1
         drawn.append(truth.deprived)
@@ -221,7 +223,7 @@ def test_metrics_that_need_a_label_have_no_value_and_others_have(card: Path, tmp
     assert set(agreements) == {1.0}
     (dataset,) = describe_run(made, outcome).datasets
     assert dataset.test_groups is None  # no share of right answers of a constant
-    assert "nobody has a true label" in dataset.notes[-1]
+    assert "No row has a true label" in dataset.notes[-1]
     assert dataset.train_rows == min(
         trained for trained, _ in split_sizes(made.datasets["letters"], made.experiment)
     )
@@ -275,7 +277,7 @@ def test_it_needs_a_group_drawn_at_random(card: Path) -> None:
 
 
 def test_a_sample_of_it_is_refused(card: Path, tmp_path: Path) -> None:
-    origin = Origin.find(load_card(card), Sources(offline=True), real=True)
+    origin = SampleSource.find(load_card(card), Sources(offline=True), real=True)
     with pytest.raises(BiasError, match="'audited' needs rows whose group was drawn at random"):
         write_sample(
             tmp_path / "out.csv",

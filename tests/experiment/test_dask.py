@@ -186,6 +186,7 @@ def test_a_worker_that_is_killed_costs_nothing(
     assert files(tmp_path, prepared, outcome) == local
 
 
+@pytest.mark.nightly
 def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finished(
     client: Any, tmp_path: Path
 ) -> None:

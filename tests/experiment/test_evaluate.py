@@ -277,7 +277,7 @@ def test_a_scene_says_that_it_is_embedded(tmp_path: Path) -> None:
 
 def test_learning_settings_cannot_be_changed_without_real_data(tmp_path: Path) -> None:
     text = TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.score = "bdeu"')
-    with pytest.raises(ExperimentError, match="cannot be learned again"):
+    with pytest.raises(ExperimentError, match="needs real data"):
         prepared(tmp_path, text)
     same = TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.score = "bic"')
     assert prepared(tmp_path, same).datasets["compas"].embedded

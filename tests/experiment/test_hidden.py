@@ -97,17 +97,17 @@ def test_training_and_test_rows_are_hidden_alike_and_doses_come_on_top(bias: Any
         labels.append({})
         for clean, biased in zip(folds(name, 0.0), folds(name, 0.1), strict=True):
             test = clean.tests[ORIGINAL].truth
-            labels[-1] |= dict(zip(clean.tested, test.y, strict=True))
-            labels[-1] |= dict(zip(clean.kept, clean.train.y, strict=True))
+            labels[-1] |= dict(zip(clean.test_rows, test.y, strict=True))
+            labels[-1] |= dict(zip(clean.after_bias, clean.train.y, strict=True))
             # The same people with the same labels are tested on at all doses.
             assert biased.tests[ORIGINAL].truth.digest == test.digest
-            trained = dict(zip(clean.kept, clean.train.y, strict=True))
-            assert set(biased.kept) <= set(clean.kept)
-            assert all(y <= trained[i] for i, y in zip(biased.kept, biased.train.y, strict=True))
+            trained = dict(zip(clean.after_bias, clean.train.y, strict=True))
+            assert set(biased.after_bias) <= set(clean.after_bias)
+            assert all(y <= trained[i] for i, y in zip(biased.after_bias, biased.train.y, strict=True))
             assert (TRUTH in clean.tests) == (name != true)
             if TRUTH in clean.tests:
                 in_truth = clean.tests[TRUTH]
-                assert in_truth.truth.digest == data.test.take(clean.tested).digest
+                assert in_truth.truth.digest == data.test.take(clean.test_rows).digest
                 assert in_truth.seen is clean.tests[ORIGINAL].seen
     everybody, some, more = labels
     assert all(y == data.test.y[i] for i, y in everybody.items())
@@ -128,8 +128,8 @@ def test_whom_a_hidden_selection_leaves_out_is_counted_nowhere(tmp_path: Path) -
         block = Block("german", *data.biases, 0.0, repetition)
         (fold,) = draw_folds(data, block, made.experiment)
         ((_, held_out),) = split(data, made.experiment, fold.axes)
-        assert len(fold.tested) < len(held_out)
-        assert (people[repetition] == len(fold.tested)).all()
+        assert len(fold.test_rows) < len(held_out)
+        assert (people[repetition] == len(fold.test_rows)).all()
 
 
 # ------------------------------------------------------------------------------------------ what is compared
@@ -267,13 +267,13 @@ def test_without_hidden_bias_files_are_as_they_were(here: Path) -> None:
     [
         ({"doses": [], "betas": [0, 0.5]}, 'give "doses" in place of "betas"'),
         ({"paired_betas": False}, "paired_betas = true"),
-        ({"train": "network"}, "only real rows have a truth"),
+        ({"train": "network"}, "bias is hidden in real rows; give train"),
         ({"holdout": None}, "holdout = 0.3"),
         ({"hidden": [0.1, 0.05]}, "ascending"),
         ({"tune": {"trials": 3, "validation": ["biased"], "on": 0.3}}, "settings are not chosen"),
         ({"hidden": [], "tests": ["original", "truth"]}, "unless bias is hidden"),
-        ({"bias": {"name": "a+hidden_0.1", "steps": ["label"]}}, "a name that says of hidden bias"),
-        ({"bias": {"name": "a+hidden_b", "steps": ["label"]}}, "a name that says of hidden bias"),
+        ({"bias": {"name": "a+hidden_0.1", "steps": ["label"]}}, "a name that contradicts .hidden."),
+        ({"bias": {"name": "a+hidden_b", "steps": ["label"]}}, "a name that contradicts .hidden."),
     ],
 )
 def test_what_hidden_bias_needs_is_said(fields: dict[str, Any], words: str) -> None:

@@ -174,8 +174,8 @@ def test_at_beta_1_the_true_label_never_reaches_the_training_rows(card: Path, pl
     poisoned = replace(data, test=flipped(data.test))
     for one, other in zip(folds_of(made, data, 1.0), folds_of(made, poisoned, 1.0), strict=True):
         assert one.train.digest == other.train.digest
-        assert one.kept is not None
-        np.testing.assert_array_equal(one.train.y, judged.favorable[one.kept])
+        assert one.after_bias is not None
+        np.testing.assert_array_equal(one.train.y, judged.favorable[one.after_bias])
         assert (one.tests["original"].truth.y != other.tests["original"].truth.y).all()
         # The biased test has the labels of judges whom no training row knows.
         assert one.tests["biased"].truth.digest == other.tests["biased"].truth.digest
@@ -277,7 +277,8 @@ def test_a_run_says_what_is_left(card: Path, tmp_path: Path, capsys: pytest.Capt
     dose, left = dataset.notes[-2:]
     assert f"a dose of {judged.dose(data.test):+.3f}." in dose
     trained, tested = zip(*split_sizes(data, made.experiment), strict=True)
-    assert f"{min(trained):,} to {max(trained):,} are left" in left or f" {min(trained):,} are left" in left
+    several = f"trains on {min(trained):,} to {max(trained):,} of" in left
+    assert several or f"trains on {min(trained):,} of" in left
     assert dataset.train_rows == min(trained)
     assert str(max(tested)) in left
     block = Block("essays", "", 0.0, 0)
@@ -330,7 +331,7 @@ def test_too_few_judges_and_tuning_are_told(card: Path) -> None:
     with pytest.raises(ExperimentError, match="too few judges") as error:
         prepared(card, folds=30)
     assert error.value.got == "25 judges, 150 persons"
-    with pytest.raises(ExperimentError, match="cannot be tuned on 'essays'"):
+    with pytest.raises(ExperimentError, match="cannot be tuned on the judged rows of 'essays'"):
         prepared(
             card,
             **PLANS["holdout"],
@@ -344,5 +345,5 @@ def test_other_bias_on_the_same_splits(card: Path) -> None:
     data = made.datasets["essays"]
     real, planted = (folds_of(made, data, 1.0, bias) for bias in ("judged", "label"))
     for one, other in zip(real, planted, strict=True):
-        np.testing.assert_array_equal(one.known, other.known)
+        np.testing.assert_array_equal(one.before_bias, other.before_bias)
         assert one.tests["original"].truth.digest == other.tests["original"].truth.digest

@@ -133,7 +133,10 @@ def test_a_learner_that_is_listed_is_not_added() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"techniques": ["reweighing", "zafar_2015"]}, "a classifier with 'none', which is not among"),
+        (
+            {"techniques": ["reweighing", "zafar_2015"]},
+            "techniques without a learner with 'none', which is no",
+        ),
         ({"classifiers": [{"classifier": "c45", "name": OWN}]}, "classifiers: .* the name 'own'"),
         ({"techniques": ["none", {"technique": "repair", "name": OWN}]}, "techniques: .* the name 'own'"),
     ],

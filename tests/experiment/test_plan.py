@@ -254,7 +254,7 @@ def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path
         ({"datasets": ["adlut"]}, "did you mean 'adult'"),
         ({"datasets": ["dutch"]}, "dataset in the experiment 'small'"),
         ({"techniques": ["masaging"]}, "did you mean 'massaging'"),
-        ({"techniques": ["a b"]}, "The technique 'a b' .* expected a letter or digit"),
+        ({"techniques": ["a b"]}, "The name of the technique 'a b' .* expected a letter or digit"),
         ({"betas": [-0.1]}, "out of range"),
         ({"betas": [float("nan")]}, "out of range"),
         ({"betas": []}, "out of range"),

@@ -399,7 +399,7 @@ def test_the_paper_protocol_keeps_its_keys() -> None:
         ({"train": "rows"}, "'network' or 'data'"),
         (
             {"holdout": 0.3, "datasets": [{"card": "compas", "bias": ["label"], "folds": 3}]},
-            "folds: 'compas' has its own; give those of the other datasets",
+            "folds: 'compas' has folds of its own",
         ),
     ],
 )

@@ -283,7 +283,7 @@ def test_a_rule_that_bounds_nothing(constraint: str, kept: str) -> None:
     if not kept:
         check_experiment(asked)
         return
-    with pytest.raises(ExperimentError, match=f"bounds nothing: {kept}"):
+    with pytest.raises(ExperimentError, match=f"constrains nothing: {kept}"):
         check_experiment(asked)
 
 
@@ -331,13 +331,13 @@ def test_wrong_tuning_is_said() -> None:
     with pytest.raises(ValueError, match="a setting is chosen once"):
         Experiment(**{**GIVEN, "folds": 3})
     entries = ["none", {"technique": "repair", "tuned": "biased"}]
-    with pytest.raises(ValueError, match="give the table 'tune'"):
+    with pytest.raises(ValueError, match="give 'tune' as well"):
         Experiment(**{**GIVEN, "tune": None, "techniques": entries})
     with pytest.raises(UnknownNameError, match="acuracy"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max acuracy"}}))
     with pytest.raises(ExperimentError, match="a value for each group"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max precision"}}))
-    with pytest.raises(ExperimentError, match="is that of a tuned entry"):
+    with pytest.raises(ExperimentError, match="belongs to a tuned entry"):
         expand(
             Experiment(
                 **{**GIVEN, "techniques": ["none", "repair", {"technique": "none", "name": "repair_tuned"}]}
@@ -376,7 +376,7 @@ def test_declared_spaces_have_no_flaws() -> None:
     ("search", "flaw"),
     [
         (Search("levle", 0, 1), "is no parameter"),
-        (Search("level", 0, 2), "valid is"),
+        (Search("level", 0, 2), "valid values lie in"),
         (Search("level", 1, 0), "has to be below"),
         (Search("level", 0, 1, log=True), "begin above 0"),
         (Search("variant", choices=("feldman", "other")), "two or more"),

@@ -19,7 +19,7 @@ from benchmark.techniques import get_technique, list_techniques
 def digest(folder: Path, text: str) -> str:
     path = folder / f"{abs(hash(text))}.py"
     path.write_text(text)
-    return versions._file_digest(path)
+    return versions._parsed(path)[0]
 
 
 CODE = '"""Words."""\n\ndef f(x):\n    """Say."""\n    return x + 1  # add\n'

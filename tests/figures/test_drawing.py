@@ -35,6 +35,7 @@ def n_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     return int(request.param)
 
 
+@pytest.mark.nightly
 def test_any_number_of_processes_writes_the_same_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

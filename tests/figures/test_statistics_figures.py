@@ -73,6 +73,7 @@ def test_all_figures_are_drawn_by_their_names() -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
     own = statistics(2)
     for file_format in ("pdf", "png", "svg"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.data.draft import Wish, draft
+from benchmark.data.draft import FileOptions, draft
 from benchmark.data.draft_text import card_text
 
 
@@ -22,7 +22,7 @@ def run(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, A
 def drafted(folder: Path, favorable: str, deprived: str | None = None, sensitive: str = "sex") -> Path:
     """Draft the card of people.csv as quick does, and return its path."""
     file = folder / "people.csv"
-    found = draft(file, Wish("hired", favorable, sensitive, deprived), folder)
+    found = draft(file, FileOptions("hired", favorable, sensitive, deprived), folder)
     path = folder / "card.toml"
     path.write_text(card_text(found, file, 5), encoding="utf-8")
     return path

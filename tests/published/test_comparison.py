@@ -237,7 +237,7 @@ def test_a_mapping_with_two_answers_is_refused(tmp_path: Path) -> None:
     shipped = Path(__file__).parents[2] / "experiments" / "paper.toml"
     path = tmp_path / "double.toml"
     path.write_text(shipped.read_text(encoding="utf-8") + double, encoding="utf-8")
-    with pytest.raises(ExperimentError, match="two entries answer for 'compas', technique 'zafar_fpr'"):
+    with pytest.raises(ExperimentError, match="two entries repeat 'compas', technique 'zafar_fpr'"):
         load_experiment(path)
 
 

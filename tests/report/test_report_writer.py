@@ -149,6 +149,7 @@ def test_embedded_data_are_named_in_every_text_file(report: Path) -> None:
     assert all("embedded" in path.read_text() for path in files)
 
 
+@pytest.mark.nightly
 def test_several_biases_and_classifiers_get_their_own_files(tmp_path: Path) -> None:
     run = sample_run(
         datasets=(ADULT,), techniques=TECHNIQUES[:1], betas=(0.0,), repetitions=1, metrics=METRICS[:2]

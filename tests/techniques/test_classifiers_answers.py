@@ -105,7 +105,7 @@ def test_scores_that_are_no_probabilities_end_in_an_error(technique: Technique) 
     for name, spoil in NO_SCORES.items():
         if "fit" not in Spoilt.asked:
             return  # it has no use for the classifier
-        with pytest.raises(TechniqueError, match="scores that are no probabilities by Spoilt") as caught:
+        with pytest.raises(TechniqueError, match="scores that are no probabilities from Spoilt") as caught:
             answered(technique, score=spoil)
         assert not isinstance(caught.value, DeclinedError), name
 
@@ -115,7 +115,7 @@ def test_predictions_that_are_no_labels_end_in_an_error(technique: Technique) ->
     for name, spoil in NO_LABELS.items():
         if "predict" not in Spoilt.asked:
             return  # it decides by scores, or has no use for the classifier
-        with pytest.raises(TechniqueError, match="predictions that are no labels by Spoilt") as caught:
+        with pytest.raises(TechniqueError, match="predictions that are no labels from Spoilt") as caught:
             answered(technique, label=spoil)
         assert not isinstance(caught.value, DeclinedError), name
 

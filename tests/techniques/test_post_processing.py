@@ -118,7 +118,7 @@ def test_one_group_is_declined(name: str) -> None:
     technique = get_technique(name)
     one = example_table()
     one = one.take(~one.deprived)
-    assert "deprived group" in str(technique.skip(one))
+    assert "deprived" in str(technique.skip(one))
     with pytest.raises(TechniqueError, match="declines this table"):
         technique.fit(one, tools())
 

@@ -340,9 +340,9 @@ def test_comments_of_fields_are_on_the_site() -> None:
     behind, above, none = (
         module[f"Schema.{name}"].docstring for name in ("label", "deprived_group", "names")
     )
-    assert behind.value == "name of the outcome column; it has exactly two states"
+    assert behind.value == "name of the outcome column, which has two states"
     assert above.value.startswith("The state of the sensitive column whose members are deprived (g; AIF360")
-    assert above.value.endswith("Everyone\nelse is the favored group (AIF360: *privileged*).")
+    assert above.value.endswith("All others are\nthe favored group (AIF360: *privileged*).")
     assert none is None or "#" not in none.value
 
 
