@@ -110,15 +110,15 @@ class Protocol(BaseModel):
     def scope_text(self) -> str:
         """A sentence on the scope of intervals and tests."""
         if self.overlaps:
-            return "Intervals and tests speak of other training and test rows: they know that splits overlap."
+            return (
+                "Intervals and tests are about other training and test rows, and allow for overlap of splits."
+            )
         if self.splits:
             return (
-                "Intervals and tests speak of other splits and training samples of these data, not of other "
-                "data: the splits overlap."
+                "Intervals and tests are about other splits and training samples of these data, not about "
+                "other data: the splits overlap."
             )
-        return (
-            "Intervals and tests speak of other training samples, not of other test rows or another network."
-        )
+        return "Intervals and tests are about other training samples, not other test rows or another network."
 
     @property
     def test_text(self) -> str:
@@ -211,7 +211,7 @@ class Manifest(BaseModel):
     cells: dict[str, int] = {}  # numbers of planned and computed cells, and by status those without a result
     durations_in_seconds: dict[str, float] = {}  # of this run, and of all cells one after the other
     plan: str = ""  # digest of the cells' keys
-    engine: str = ""  # what computed the cells
+    engine: str = ""  # name of the engine that computed the cells
     shard: str = ""  # the part of the cells that this run computed
     versions: dict[str, str]
     platform: dict[str, Any] = {}
