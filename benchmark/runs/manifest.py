@@ -323,13 +323,6 @@ class Manifest(BaseModel):
         """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
         return level_text(self.level_name, *levels)
 
-    @property
-    def level_entry(self) -> str:
-        """The meaning of a level of bias, as in a list of signs."""
-        if self.level_name == "beta":
-            return "β: level of planted bias; 25 % bias is β = 0.25"
-        return "dose: label gap that the planted bias adds"
-
     def with_level_words(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame whose reasons call levels of bias by their name in this run."""
         if self.level_name == "beta":
