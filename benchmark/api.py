@@ -222,10 +222,9 @@ def run(
                         say=say,
                     )
                 except KeyboardInterrupt:
-                    so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
-                    raise KeyboardInterrupt(
-                        f"interrupted; {so_far}, and the same command continues"
-                    ) from None
+                    stored = f"{pace.done:,} of {pace.planned:,} cells are stored"
+                    text = f"interrupted; {stored}, and the same command continues"
+                    raise KeyboardInterrupt(text) from None
         if shard is not None:
             write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)

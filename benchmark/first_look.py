@@ -125,10 +125,7 @@ def quick(
 
     Examples
     --------
-    >>> import benchmark
-    >>> benchmark.quick(  # doctest: +SKIP
-    ...     frame, label="repaid", favorable="yes", sensitive="gender", deprived="f"
-    ... )
+    >>> quick(frame, label="repaid", favorable="yes", sensitive="gender")  # doctest: +SKIP
     """
     from rich.console import Console
 

@@ -68,20 +68,6 @@ def test_pictures_are_committed_if_and_only_if_a_page_shows_them() -> None:
     assert committed == {name for name in shown if name.startswith("results/")}
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        *("blum_stangl", "learners", "legast2025", "nested", "real_bias", "suite", "fairness_cost"),
-        *("network_rows", "tuning", "wick"),
-    ],
-)
-def test_findings_fit_on_a_screen(run: str) -> None:
-    lines = (ROOT / "results" / run / "FINDINGS.md").read_text(encoding="utf-8").splitlines()
-    shown = [line for line in lines if not line.startswith("<!--")]
-    assert len(shown) <= 40
-    assert max(len(line) for line in shown if not line.startswith(("|", "!"))) <= 125
-
-
 def test_what_commands_write_again_is_not_committed() -> None:
     again = re.compile(r".*\.(tex|pdf|svg|html|sqlite.*)|.*/statistics/.*\.csv|.*/comparison/table.*")
     assert [name for name in tracked("results") if again.fullmatch(name)] == []

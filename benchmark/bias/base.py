@@ -34,7 +34,7 @@ class Rows:
 
     table: Table  # the recorded values so far
     before: Table  # all rows before anything was planted, including rows left out since
-    kept: NDArray[np.intp]  # shape (n_rows,): positions of the rows in ``before``
+    positions: NDArray[np.intp]  # shape (n_rows,): positions of the rows in ``before``
     score: Score | None = None  # the number behind the label, where there is one
     # shape (n_rows,): nearness to the decision boundary, from 0 to 1, where a kind needs it:
     # :func:`benchmark.bias.borderline.nearness_to_boundary`.
@@ -55,13 +55,13 @@ class Rows:
     @cached_property
     def deprived(self) -> NDArray[np.bool_]:
         """Membership in the true deprived group, whatever group is recorded, shape (n_rows,)."""
-        return self.before.deprived[self.kept]
+        return self.before.deprived[self.positions]
 
     @property
     def truth(self) -> Table:
         """The same rows with their true features and groups, and their recorded labels."""
         schema, label = self.table.schema, self.table.codes[:, self.table.schema.label_index]
-        return self.before.take(self.kept).with_column(schema.label, label)
+        return self.before.take(self.positions).with_column(schema.label, label)
 
     @property
     def discrimination(self) -> float:
@@ -74,7 +74,7 @@ class Rows:
         score = None if self.score is None else self.score.take(chosen)
         boundary = None if self.boundary is None else self.boundary[chosen]
         judged = None if self.judged is None else self.judged.take(chosen)
-        return Rows(self.table.take(chosen), self.before, self.kept[chosen], score, boundary, judged)
+        return Rows(self.table.take(chosen), self.before, self.positions[chosen], score, boundary, judged)
 
     def in_groups(self, groups: NDArray[np.int16]) -> Rows:
         """Return the same rows as if they had always belonged to other groups.
@@ -89,7 +89,7 @@ class Rows:
     def apart(self, positions: NDArray[np.integer[Any]]) -> Rows:
         """Return the rows at some positions as they are now, as if no other rows existed."""
         rows = self.take(positions)
-        return replace(rows, before=rows.table, kept=np.arange(len(rows.table)))
+        return replace(rows, before=rows.table, positions=np.arange(len(rows.table)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ class JudgedBias(BiasKind):
         if rows.judged is None:
             raise no_judged(self.name)
         if self.at_random:
-            before = rows.before.take(rows.kept)
+            before = rows.before.take(rows.positions)
             turned = np.zeros((len(before), 2))
             positions, label = np.arange(len(before)), before.y.astype(np.intp)
             turned[positions, label] = rows.judged.shares(before)[before.deprived.astype(np.intp), label]

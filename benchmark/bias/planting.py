@@ -335,7 +335,7 @@ def _rows_of(schema: Schema, names: Sequence[str], codes: np.ndarray) -> Rows:
 def _joined(parts: Sequence[Rows]) -> Rows:
     """Return rows that were drawn one part after another as one; parts of a network have no score."""
     starts = np.cumsum([0, *(len(part.before) for part in parts[:-1])])
-    positions = np.concatenate([part.kept + start for part, start in zip(parts, starts, strict=True)])
+    positions = np.concatenate([part.positions + start for part, start in zip(parts, starts, strict=True)])
     table, before = (
         Table(tables[0].schema, np.concatenate([table.codes for table in tables]))
         for tables in ([part.table for part in parts], [part.before for part in parts])

@@ -21,8 +21,9 @@ from benchmark.errors import ClassifierError, unknown_parameter
 from benchmark.registry import Registry
 
 Encoding: TypeAlias = Literal["one_hot", "ordinal", "numbers"]
-"""Encoding of codes for classes that take numbers: a column for each state; the code as a number, for trees,
-which cut ordered states where it is best; or the numbers behind bins, where there are any."""
+"""Encoding of codes for classes that take numbers. ``"one_hot"`` has a column for each state. ``"ordinal"``
+has the code as a number, for trees, which cut ordered states where it is best. ``"numbers"`` has the numbers
+behind bins, where there are any."""
 
 _Features: TypeAlias = NDArray[np.int16] | NDArray[np.float64]
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from benchmark.audit import Question
 
 _TABLES = ("groups", "metrics", "disparities", "parity", "missing")
-_CHOSEN = ("majority", "minimum")
-
 
 HELP = "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts"
 EXAMPLE = "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html"
@@ -111,7 +109,7 @@ def _names(text: str) -> list[str]:
 
 
 def _reference(text: str) -> str | dict[str, str]:
-    if text in _CHOSEN:
+    if text in ("majority", "minimum"):
         return text
     pairs = [name.partition("=") for name in _names(text)]
     if not all(attribute and group for attribute, _, group in pairs):

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-
 HELP = "rank features by their influence on a model, directly and through other columns"
 EXAMPLE = "betabench influence --dataset adult --classifier c45 --out results/influence"
 

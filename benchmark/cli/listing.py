@@ -20,7 +20,6 @@ _UNREACHABLE = "Not available by name, and why:"
 _TRANSFORMER = "any scikit-learn transformer, installed or of your own, before the classifier"
 _OF_A_METRIC = ("ideal", "direction", "needs", "compare", "source", "note")
 
-
 HELP = "list the names for experiments and the command line"
 EXAMPLE = "betabench list techniques"
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from benchmark.data.doubts import DoubtError
     from benchmark.data.draft import FileOptions
 
-
 HELP = "draft the card of a CSV file, with a comment on each choice, for you to correct"
 EXAMPLE = "betabench new-dataset loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
 

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import gc
 from pathlib import Path
 
 from benchmark.cli.common import EXIT_OK, Options
@@ -29,8 +30,6 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    import gc
-
     from rich.console import Console
 
     from benchmark.pages.index import refresh_index

@@ -364,7 +364,7 @@ def _better_than_constant(tested: TechniqueUnderTest) -> None:
     _demand(
         sorted_by_label > constant,
         "It learns from the order of the training rows: after rows sorted by their labels it is no better "
-        "than a constant answer where one feature tells the label",
+        "than a constant answer",
         expected=f"an accuracy above {constant:.3f}",
         got=f"{sorted_by_label:.3f}, and {reached:.3f} after the same rows in another order",
         remedy="never use the position of a row",
@@ -450,7 +450,7 @@ def _coding_irrelevant(tested: TechniqueUnderTest) -> None:
         f"The result depends on the codes of unordered states, in {', '.join(map(repr, alone or unordered))}",
         got=f"a change of {effect:.1%} if states swap their codes",
         remedy="nothing, if it is intended; else take no code for a number (train.feature_schema.ordered "
-        "marks columns with an order), and give each state an indicator: with regularized coefficients, the "
+        "marks columns with an order). Give each state an indicator: with regularized coefficients, the "
         "choice of the dropped reference level matters",
     )
 

@@ -72,7 +72,7 @@ def draw_folds(
         whole, rows = data.planted(block.bias, beta)[0], data.rows
         train = whole.draw(data.n_train, generator(experiment.seed, purpose="sample", **seed_axes))
         fill = numbering(data, experiment, seed_axes, None)
-        tests = _tests(rows, bias, beta, whole, experiment, seed_axes, fill, rows.kept, rows.table)
+        tests = _tests(rows, bias, beta, whole, experiment, seed_axes, fill, rows.positions, rows.table)
         yield Fold(seed_axes, fill(train, None, "train"), tests)
         return
     hides = block.bias in data.hidden and not in_truth
@@ -90,7 +90,7 @@ def draw_folds(
                 train_rows = np.intersect1d(train_rows, source.positions)
                 test_rows = np.intersect1d(test_rows, source.positions)
             biased = bias.plant_in_rows(source.train.take(source.find(train_rows)), beta, rng)
-            train, after_bias = biased.table, biased.kept
+            train, after_bias = biased.table, biased.positions
         else:
             planted = bias.plant_unchecked(data.network_of(train_rows), beta)
             train = planted.draw(data.n_train, rng)
@@ -112,7 +112,7 @@ def _with_hidden_bias(data: PreparedDataset, block: Block, experiment: Experimen
     rows = data.biases[block.bias].plant_in_rows(data.rows, data.hidden_beta(block.bias), rng)
     label = data.test.schema.label_index
     labels = data.test.codes[:, label].copy()
-    labels[rows.kept] = rows.table.codes[:, label]
+    labels[rows.positions] = rows.table.codes[:, label]
     return replace(rows, before=data.test.with_column(data.test.schema.label, labels))
 
 
@@ -128,7 +128,7 @@ class _Source:
     @property
     def positions(self) -> Positions:
         """Ascending positions among the dataset's rows; hidden bias may leave some out."""
-        return self.train.kept
+        return self.train.positions
 
     def find(self, rows: Positions) -> Positions:
         """Return positions in this source, from positions among the dataset's rows."""
@@ -267,7 +267,7 @@ def _tests(
             changed = bias.plant_in_rows(rows, beta, lots())
             seen, same = changed.table.hide_label(), not bias.records_anew
             # New records can be the same as well, because no label or row was changed before.
-            same = same or np.array_equal(seen.codes, original.seen.codes[changed.kept])
-            seen = fill(seen, positions[changed.kept], BIASED)
-            tests[BIASED] = TestRows(seen, changed.truth, changed.kept if same else None)
+            same = same or np.array_equal(seen.codes, original.seen.codes[changed.positions])
+            seen = fill(seen, positions[changed.positions], BIASED)
+            tests[BIASED] = TestRows(seen, changed.truth, changed.positions if same else None)
     return tests

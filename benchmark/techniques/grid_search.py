@@ -17,8 +17,8 @@ class GridSearch(Reduction):
 
     Idea: for each vector of multipliers :math:`\lambda` on a grid, the classifier is trained to minimize
     error plus :math:`\lambda` times the constraints' violation. This is an ordinary fit on rows with changed
-    labels and weights. The best classifier has the least weighted sum of two rates on the training rows: the
-    error rate with weight 1 - w, and the largest distance of a group's rate from the rate of all with w.
+    labels and weights. The best classifier has the least sum, on the training rows, of 1 - w times its error
+    rate and w times its difference. That is the largest distance of a group's rate from the rate of all.
 
     Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised. A single classifier
     may lose more accuracy than a lottery. Two multipliers, as of ``equalized_odds``, leave few values for

@@ -68,8 +68,8 @@ def get_technique(name: str, **parameters: Value) -> Technique:
     """Return a technique with given parameters; others take their defaults.
 
     ``name`` is a registered name, or another library's technique, such as ``"aif360:Reweighing"``. Raises
-    :class:`UnknownNameError` for an unknown name, and :class:`TechniqueError` for a parameter that is unknown
-    or outside its valid range, or if another library's technique cannot run.
+    :class:`UnknownNameError` for an unknown name. An unknown parameter, a value outside its range, or a
+    technique that cannot run here is a :class:`TechniqueError`.
     """
     technique = _foreign(name) if ":" in name else _REGISTRY.get(name)
     accepted = sorted(field.name for field in fields(technique) if field.init)  # type: ignore[arg-type]

@@ -33,6 +33,7 @@ from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError, ClassifierError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics.alternation import gaussian_kl
+from tools.findings.alternation import CASES, divergences, number
 from website.experiment_pages import is_alternation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -548,31 +549,31 @@ def test_the_committed_results_hold_the_equivalence_of_the_variants() -> None:
     pd.testing.assert_frame_equal(trained, predicted, atol=2e-6)
 
 
-def test_what_is_written_of_the_findings_is_what_was_measured() -> None:
-    """Each row of the tables says what it is of in its first cells, and the committed means in the others."""
-    text = (RESULTS / "FINDINGS.md").read_text(encoding="utf-8")
-    summary = committed("summary.csv")
-    summary["other"] = summary["first"].where(summary["group"] == summary["second"], summary["second"])
-    measured = summary.set_index(["case", "variant", "group", "other"])
-    short = {"Indian": "Amer Indian Aleut or Eskimo", "Asian": "Asian or Pacific Islander"}
-    number = r"([+−]?[\d,]+(?:\.\d+)?)"
-    pattern = r"^\| `(\w+)` \| `(\w+)` \| (\w+) → (\w+) \| " + r" \| ".join([number] * 6) + r" \|$"
-    quoted = re.findall(pattern, text, re.MULTILINE)
-    assert len(quoted) == len(re.findall(r"^\| `", text, re.MULTILINE)) >= 30
-    for case, variant, group, other, *cells in quoted:
-        row = measured.loc[case, variant, short.get(group, group), short.get(other, other)]
-        names = ("mean", "mean_alternated", "change", "folds_up", "kl", "kl_reverse")
-        for name, cell in zip(names, cells, strict=True):
-            decimals = len(cell.partition(".")[2])
-            value = float(cell.replace(",", "").replace("−", "-"))
-            assert value == pytest.approx(row[name], abs=0.5000001 * 10**-decimals), (
-                case,
-                group,
-                other,
-                name,
-            )
+def test_words_of_the_findings_hold() -> None:
+    with_wage = CASES[:3]
+    for case in CASES:
+        women, men = divergences(case)
+        assert women < men
+        assert number(case, "White", "Black", "change") < 0 < number(case, "Black", "White", "change")
+        assert number(case, "Black", "White", "folds_up") == 10
+        assert number(case, "Black", "Asian", "change") > 0
+        assert all(number(case, "Indian", other, "change") < 0 for other in ("White", "Black", "Asian"))
+    turned = [case for case in CASES if np.greater(*divergences(case, "kl_reverse"))]
+    assert turned == ["ordinal", "six"]
+    assert len({np.sign(number(case, "Asian", "Black", "change")) for case in with_wage}) == 2
+    for case in with_wage:
+        assert number(case, "Female", "Male", "folds_up") == 10
+        assert number(case, "Male", "Female", "folds_up") == 0
+    for case in ("ten", "ordinal"):
+        for pair in (("Female", "Male"), ("Male", "Female")):
+            for column in ("change", "kl"):
+                same = number(case, *pair, column, "train")
+                assert same == pytest.approx(number(case, *pair, column), abs=1e-6)
+            assert number(case, *pair, "change", "retrain") == pytest.approx(0, abs=1e-6)
+    assert number("ten", "Other", "White", "change", "retrain") == pytest.approx(0, abs=1e-6)
+    assert number("ordinal", "Other", "White", "change", "retrain") > 100
     rows = json.loads((RESULTS / "manifest.json").read_text(encoding="utf-8"))["rows"]
-    assert {f"{n:,}" for n in rows.values()} <= set(re.findall(r"[\d,]*\d", text))
+    assert rows == dict.fromkeys(with_wage, 8_414) | {"zeros": 14_864}
 
 
 @pytest.mark.nightly

@@ -232,6 +232,7 @@ def test_what_the_method_page_says() -> None:
 @pytest.mark.slow
 def test_the_figure_is_drawn() -> None:
     assert draw().startswith(b"\x89PNG")
+    assert fairness_cost.RANKS_FIGURE.is_file()
     assert fairness_cost.FIGURE.is_file()
 
 

@@ -1,7 +1,8 @@
-"""Every page of findings is held: those that tools write are those of the committed values."""
+"""Every page of findings has the committed values, and one shape."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -11,13 +12,8 @@ import pytest
 import tools.findings
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+FINDINGS = sorted(RESULTS.glob("*/FINDINGS.md"))
 STUDIES = sorted(module.name for module in iter_modules(tools.findings.__path__))
-BY_HAND = {
-    "alternation": "tests/audit/test_alternation.py",
-    "legast2025": "tests/findings/test_legast.py",
-}
-"""Findings whose words and numbers are written by hand, and the tests that hold them."""
-
 
 LONG = {"learners": pytest.mark.nightly}  # resampling of every pair of learners
 
@@ -37,7 +33,21 @@ def test_no_findings_are_forgotten() -> None:
         for path in import_module(f"tools.findings.{study}").pages()
         if path.name == "FINDINGS.md"
     }
-    assert written.isdisjoint(BY_HAND)
-    assert written | set(BY_HAND) == {path.parent.name for path in RESULTS.glob("*/FINDINGS.md")}
-    for test in BY_HAND.values():
-        assert (RESULTS.parent / test).exists()
+    assert written == {path.parent.name for path in FINDINGS}
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.parent.name)
+def test_findings_have_one_shape(path: Path) -> None:
+    """The answer, a figure, a table, and what would change our mind, on one screen."""
+    text = re.sub(r"(?m)^<!--.*\n", "", path.read_text(encoding="utf-8"))
+    title, answer, picture, *rest = text.strip().split("\n\n")
+    assert title.startswith("# ")
+    assert answer.startswith("**")
+    assert re.fullmatch(r"!\[[^\]]+\]\([^)]+\.png\)", picture)
+    *tables, reading = rest
+    assert tables
+    assert all(table.startswith("|") for table in tables)
+    assert reading.rpartition("\n- ")[2].startswith("**What would change our mind.**")
+    lines = text.splitlines()
+    assert len(lines) <= 40
+    assert max(len(line) for line in lines if not line.startswith(("|", "!"))) <= 125

@@ -12,7 +12,6 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,7 @@ from benchmark.statistics.intervals import student_intervals
 from benchmark.text.markdown import table
 
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
-from tools.pages import write_all
+from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "learners"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
@@ -364,48 +363,42 @@ def findings() -> str:
     answer = (
         "**No change of discrimination that is shown with C4.5, logistic regression, a random forest or "
         f"boosting is shown reversed with another of these four.** With naive Bayes, {reversed_by_bayes} "
-        f"are. To restore decisions there is little to survive: of {n_changes:,} changes of the distance to "
-        f"the clean model {nearer} are shown to be nearer, {farther} farther."
+        f"are. To restore decisions there is little to survive: of {n_changes:,} changes, {nearer} are shown "
+        f"to be nearer to the clean model, {farther} farther."
     )
     words = [
-        "**What was asked.** 25 techniques on Adult, COMPAS, the Dutch census and Bank, real rows, a "
-        "holdout of 30 %, samples of 5,000 rows, five splits; label bias of dose .05 and .10. Five "
-        "bring their own learner, and are compared with it. *Shown*: the 95 % interval of "
-        "the change against doing nothing lies off 0; it is corrected for the overlap of splits, not for "
-        "the number of changes. *Distance*: mean absolute difference to the true and false positive rates "
-        "of the learner without planted bias.",
+        "**What was asked.** 25 techniques on Adult, COMPAS, the Dutch census and Bank: real rows, a "
+        "holdout of 30 %, samples of 5,000 rows, five splits. Label bias has dose .05 and .10. Five "
+        "are compared with their own learner. *Shown*: the 95 % interval of the "
+        "change against doing nothing lies off 0. It is corrected for the overlap of splits, not for the "
+        "number of changes. *Distance*: mean absolute difference to the true and false positive rates of "
+        "the learner without planted bias.",
         "**How to read τ.** Kendall's τ between ranks with two learners, mean over the datasets that reach "
-        "both doses; halves: of one learner between halves of its splits, below 1 by noise alone.",
-        f"**To equalise**, τ between learners is {ends[LESS][0]} to {ends[LESS][-1]}. At dose {top:g} "
+        "both doses. Halves: τ of one learner between halves of its splits, below 1 by noise alone.",
+        f"**To equalize**, τ between learners is {ends[LESS][0]} to {ends[LESS][-1]}. At dose {top:g}, "
         f"{len(less)} of {len(any_learner)} techniques are shown to lower discrimination with all five "
-        f"learners on each dataset; not {named(rest)}. With no learner, at no dose, on no dataset is that "
-        f"shown of {named(nowhere(LESS))}: not shown is not none.",
+        f"learners on each dataset. The others are {named(rest)}. With no learner, at no dose, on no "
+        f"dataset is it shown for {named(nowhere(LESS))}: not shown is not none.",
         f"**To restore**, τ is {ends[NEARER][0]} to {ends[NEARER][-1]}, but most of its intervals hold 0: "
         f"two or three datasets have something to undo. Shown nearer at dose {top:g} with all five: "
         f"{named(everywhere(NEARER, top))}. Shown nearer with one of the four learners and farther with "
         f"another: {reversed_among(NEARER, FOUR)} changes.",
-        "**What does not survive.** Hiding the sensitive feature where nothing is planted is shown to "
-        f"lower discrimination on {', '.join(map(str, n_zero))} datasets with "
+        "**What does not survive.** Without planted bias, hiding the sensitive feature is shown to lower "
+        f"discrimination on {', '.join(map(str, n_zero))} datasets with "
         f"{', '.join(SHORT[n] for n in learners())}.",
-        "**What techniques with a learner of their own gain depends on what they are compared with.** At "
-        f"dose {top:g} Zafar 2015 changes discrimination by {parts['zafar_2015'][0]} against C4.5 and by "
+        f"**Gains of techniques with a learner of their own depend on the comparison.** At dose {top:g} "
+        f"Zafar 2015 changes discrimination by {parts['zafar_2015'][0]} against C4.5 and by "
         f"{parts['zafar_2015'][1]} against its own learner, accuracy by {parts['zafar_2015'][2]} and "
-        f"{parts['zafar_2015'][3]}; the prejudice remover by {parts['prejudice_remover'][0]} and "
-        f"{parts['prejudice_remover'][1]}, and by {parts['prejudice_remover'][2]} and "
+        f"{parts['zafar_2015'][3]}. The prejudice remover changes them by {parts['prejudice_remover'][0]} "
+        f"and {parts['prejudice_remover'][1]}, and by {parts['prejudice_remover'][2]} and "
         f"{parts['prejudice_remover'][3]}.",
         f"**What would change our mind.** Opposite changes that are shown, on further datasets. {reached} "
         "counts nowhere: it takes nearly all there is. Four datasets, one setting of each learner and "
         "technique ([all numbers](NUMBERS.md)).",
     ]
-    lines = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in words)
-    blocks = [
-        "# Which conclusions about techniques survive a change of the learner?",
-        fill(answer, 125),
-        goals_table(),
-        lines,
-        "![Agreement of ranks between learners, for both goals](figures/tau.png)",
-    ]
-    return "\n\n".join(blocks) + "\n"
+    title = "Which conclusions about techniques survive a change of the learner?"
+    picture = "![Agreement of ranks between learners, for both goals](figures/tau.png)"
+    return finding(title, answer, picture, [goals_table()], words)
 
 
 def draw() -> bytes:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.agreement import tau_of, tau_of_halves
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.text.markdown import table
-from tools.pages import write_all
+from tools.pages import finding, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "nested"
@@ -36,6 +35,7 @@ TABLE = ROOT / "benchmark" / "statistics" / "hidden_bias.csv"
 """What ships: for each goal, hidden label gap and dose, how far one's own planting can be trusted."""
 
 DROP, NOTHING = "drop_sensitive", "none"
+GOAL_WORDS = {RESTORE: RESTORE, EQUALISE: "equalize"}
 COLUMNS = (
     *("goal", "hidden", "dose", "tau", "tau_low", "tau_high", "ceiling"),
     *("regret", "regret_low", "regret_high", "drop_regret", "nothing_regret", "datasets"),
@@ -205,7 +205,7 @@ def row_of(goal: str, hidden: float, dose: float) -> list[str]:
     own = judged(goal, hidden, dose)
     others = [three(own.regrets[name].mean()) for name in ("drop", "nothing", "random")]
     return [
-        *(goal, two(hidden) if hidden else "0", two(dose), str(len(own.datasets))),
+        *(GOAL_WORDS[goal], two(hidden) if hidden else "0", two(dose), str(len(own.datasets))),
         told(with_interval(own.tau, -1, 1), two),
         two(own.ceiling.mean()),
         told(with_interval(own.regrets["own"], 0, 1), three),
@@ -229,9 +229,9 @@ def findings() -> str:
     )
     answer = (
         f"**With a hidden label gap of up to {two(most)}, planting in one's own rows still ranks techniques "
-        f"as the truth does, more than by chance: τ is {least[0]} to {greatest[0]} to restore decisions, "
-        f"{least[1]} to {greatest[1]} to equalise acceptance. To equalise, it chooses better than always "
-        "dropping the sensitive feature. To restore, that is not shown.**"
+        f"as the truth does, more than by chance.** τ is {least[0]} to {greatest[0]} to restore decisions, "
+        f"{least[1]} to {greatest[1]} to equalize acceptance. To equalize, it chooses better than always "
+        "dropping the sensitive feature. To restore, that is not shown."
     )
     clean, worst = three(restoring.loc[(0.0, 0.1), "regret"]), restoring.loc[most]
     own_regrets = " and ".join(three(own) for own in worst["regret"])
@@ -246,30 +246,23 @@ def findings() -> str:
         "in truth than the best one. C4.5, ten splits; brackets are 95 % intervals over datasets.",
         "**Nothing hidden.** Then doing nothing restores decisions by definition. A planted dose of .10 "
         f"chooses another technique, at a regret of {clean}.",
-        f"**Hidden {two(most)}.** To restore, the regret of doing nothing is {nothing}, that of one's own "
-        f"planting {own_regrets}, that of dropping {drop}.",
-        "**The same fitted models**, dose included, judged in truth: to restore, τ is "
+        f"**Hidden {two(most)}.** To restore, the regret is {nothing} for doing nothing, {own_regrets} for "
+        f"one's own planting, and {drop} for dropping.",
+        "**The same fitted models**, dose included, judged in truth. To restore, τ is "
         f"{two(min(taus))} to {two(max(taus))} where bias is hidden, and its ceiling {two(min(ceilings))} to "
-        f"{two(max(ceilings))}. To equalise, both rankings are one: acceptance needs no labels.",
+        f"{two(max(ceilings))}. To equalize, both rankings are one: acceptance needs no labels.",
         "**Degenerate models count as measured.** On up to "
-        f"{max(degenerate(EQUALISE, *own) for own in levels())} datasets the technique chosen to equalise "
+        f"{max(degenerate(EQUALISE, *own) for own in levels())} datasets the technique chosen to equalize "
         "answers nearly everybody, or each group, alike in most splits; to restore, on "
         f"{max(degenerate(RESTORE, *own) for own in levels())}.",
         "**What would change our mind.** Hidden and planted bias of two kinds: here both are label bias, "
         "which is the best case. More datasets: with eight, a mean difference of regrets to restore below "
         f"{three(half_width(RESTORE))} is not told from 0. More hidden bias: [rates](RATES.md).",
     ]
-    lines = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in reading)
-    title = "# Does planting bias in one's own rows choose well, if bias is hidden in them?"
+    title = "Does planting bias in one's own rows choose well, if bias is hidden in them?"
     picture = "![τ and regret at each hidden label gap and dose, dataset by dataset](figures/nested.png)"
-    blocks = [
-        title,
-        fill(answer, 125),
-        picture,
-        table(head, [row_of(g, *own) for g in GOALS for own in levels()]),
-    ]
-    blocks.append(lines)
-    return "\n\n".join(blocks) + "\n"
+    rows = [row_of(goal, *level) for goal in GOALS for level in levels()]
+    return finding(title, answer, picture, [table(head, rows)], reading)
 
 
 def half_width(goal: str) -> float:
@@ -282,7 +275,9 @@ def draw() -> bytes:
     """Draw tau and regrets of both goals at each hidden label gap and dose, a dot for each dataset."""
     labels = RowLabels([[f"hidden {hidden:g}, dose {dose:g}"] for hidden, dose in levels()])
     titles = [
-        f"{goal}: {what}" for what in ("τ with the true ranking", "regret of the choice") for goal in GOALS
+        f"{GOAL_WORDS[goal]}: {what}"
+        for what in ("τ with the true ranking", "regret of the choice")
+        for goal in GOALS
     ]
     with style.styled():
         page = Page(

@@ -34,7 +34,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.decisions import share_counts
 from benchmark.text.markdown import table
-from tools.pages import write_all
+from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "real_bias"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "tau.png"
@@ -415,10 +415,10 @@ def findings() -> str:
     planted, flips = (list(comparisons(planted=wanted)) for wanted in (True, False))
     undecided = counted(planted)[UNDECIDED], counted(flips)[UNDECIDED]
     introduction = (
-        f"**Techniques rank otherwise under planted bias than under people's in {verdict_words(planted)}. "
+        f"**Techniques rank otherwise under planted bias than under people's in {verdict_words(planted)}.** "
         f"With people's rates on persons drawn at random (flips) they do in {verdict_words(flips)}. Not "
         f"decided: {undecided[0]} of {len(planted)} and {undecided[1]} of {len(flips)}, and "
-        "`resume_audit`.**"
+        "`resume_audit`."
     )
     decided = [own for own in planted if own.verdict != UNDECIDED]
     taus, ceilings = [own.tau for own in decided], [own.ceiling for own in decided]
@@ -439,8 +439,8 @@ def findings() -> str:
         f"{regression[0]} from the clean model (logistic regression; C4.5 {tree[0]}). Planted kinds with "
         f"the same gap move it {regression[1]} to {regression[2]} ({tree[1]} to {tree[2]}), flips "
         f"{regression[3]} ({tree[3]}): people err about both groups and both labels.",
-        "**Choosing.** On judged data the best under a planted kind is the best under people's "
-        f"{chosen_words(choices(planted=True))}; the best under flips "
+        "**Choosing.** On judged data a planted kind's best technique is people's best "
+        f"{chosen_words(choices(planted=True))}. The best of flips is people's best "
         f"{chosen_words(choices(planted=False))}.",
         f"**Audits say little.** On `ru_audit` the clean model accepts {accepted[0]} (C4.5) or "
         f"{accepted[1]}, so that nearly all agree: doing nothing in {nothing[0]} and {nothing[1]}. On "
@@ -448,24 +448,21 @@ def findings() -> str:
     ]
     reading = [
         "**How to read it.** τ of ranks under people's bias and the other one [95 % over repetitions] / "
-        "ceiling: the smaller τ between halves of either. ≠ the interval ends below the ceiling; = it "
-        "reaches it and lies above 0; ? open; – the ceiling is below .5. Ranks are by distance to the clean "
-        "model; on audits, which lack true labels, by agreement with it. Planted kinds add people's label "
-        "gap; on recidivism people narrow it, and only flips can. *Flips*: as many wrong labels of each "
-        "group and true label, of other persons. Left out: C4.5 on `school_10` accepts everybody. [All "
-        "numbers](NUMBERS.md); `experiments/real_bias.toml` has the rules, from before the run.",
+        "ceiling: the smaller τ between halves of either. The interval ends below the ceiling (≠), or "
+        "reaches it and lies above 0 (=), or is open (?). The ceiling is below .5 (–). Ranks are by "
+        "distance to the clean model; on audits, which lack true labels, by agreement with it. Planted "
+        "kinds add people's label gap; on recidivism people narrow it, and only flips can. *Flips*: as many "
+        "wrong labels of each group and true label, of other persons. Left out: C4.5 on `school_10` accepts "
+        "everybody. [All numbers](NUMBERS.md). The rules in `experiments/real_bias.toml` are from before "
+        "the run.",
         f"**Not shown is not none.** The median interval is τ ± {two(float(half))}. Rows of the table share "
         "people, and some judges of pupils were primed with a stereotype.",
         "**What would change our mind.** Intervals above .5 for one kind on two further datasets with "
         "both labels.",
     ]
-    above, below = (
-        "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in some)
-        for some in (lines, reading)
-    )
-    title = "# Do techniques rank under planted bias as they do under people's?"
+    title = "Do techniques rank under planted bias as they do under people's?"
     picture = "![Kendall's tau of ranks under people's bias and under planted bias](figures/tau.png)"
-    return "\n\n".join([title, fill(introduction, 125), above, matrix(), f"{below}\n  {picture}"]) + "\n"
+    return finding(title, introduction, picture, [matrix()], [*lines, *reading])
 
 
 _COLORS = {SAME: style.BLUE, OTHER: style.ORANGE, OPEN: style.GREY, UNDECIDED: style.GREY}

@@ -38,7 +38,7 @@ from benchmark.statistics.restoration import (
     undo_table,
 )
 from benchmark.text.markdown import table
-from tools.pages import with_part, write_all
+from tools.pages import finding, with_part, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER, CLAIMS = ROOT / "results" / "suite", ROOT / "docs" / "claims.md"
@@ -486,13 +486,13 @@ def findings() -> tuple[str, str]:
 
     introduction = (
         f"**Over {WORDS[len(some)]} datasets at β = {LEVEL:g}, {WORDS[len(given)]} of eleven techniques are "
-        f"shown to give back more than chance does. {WORDS[len(no_nearer)].capitalize()} of these, "
+        f"shown to give back more than chance does.** {WORDS[len(no_nearer)].capitalize()} of these, "
         f"{named(no_nearer)}, end on average no nearer to the clean model than doing nothing. "
         "Over datasets, none is "
         f"shown to come nearer; on single ones some are, such as `{best['technique']}` on "
         f"`{best['dataset']}`. {WORDS[len(less)].capitalize()} are shown to even out acceptance, "
         "`equalized_odds` by answering nearly everybody alike on "
-        f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(datasets)} datasets.**"
+        f"{told.loc['equalized_odds', 'degenerate']:.0f} of {len(datasets)} datasets."
     )
     people = [
         f"**Who gets it back?** Of those whom the bias cost acceptance, {100 * losers.mean():.0f} % are "
@@ -519,14 +519,10 @@ def findings() -> tuple[str, str]:
     ]
     how, which = reading(told)
     shown, aside = limits(told, len(anyway), near, every)
-    above, below, apart = (
-        "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in lines)
-        for lines in (people, [how, *shown], [*more, which, *aside])
-    )
-    title = "# Who gets back what a bias took, and who pays? Eleven techniques on fifteen datasets"
+    apart = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in [*more, which, *aside])
+    title = "Who gets back what a bias took, and who pays? Eleven techniques on fifteen datasets"
     picture = "![What techniques give back, cost and gain, dataset by dataset](figures/goals.png)"
-    blocks = [title, fill(introduction, 125), above, goals_table(LEVEL), f"{below}\n  {picture}"]
-    return "\n\n".join(blocks) + "\n", apart
+    return finding(title, introduction, picture, [goals_table(LEVEL)], [*people, how, *shown]), apart
 
 
 def reading(told: pd.DataFrame) -> list[str]:

@@ -25,7 +25,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.tuning import CHOSEN_ON, regrets
 from benchmark.text.markdown import table
-from tools.pages import write_all
+from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "tuning"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "choices.png"
@@ -284,44 +284,37 @@ def findings() -> str:
         return f"{values.min():.0f} to {values.max():.0f} %"
 
     answer = (
-        "**Choosing settings on biased rows is not shown to cost accuracy, to leave more discrimination, "
-        "or to decide less as the clean model does than choosing on the same rows without planted bias.** "
-        f"Both choose the same setting in {min(same):.0f} to {max(same):.0f} % of fits."
+        "**Choosing settings on biased rows is not shown to cost accuracy, to leave more discrimination, or "
+        "to decide less as the clean model does.** Compared are the same rows without "
+        f"planted bias. Both choose the same setting in {min(same):.0f} to {max(same):.0f} % of fits."
     )
     words = [
-        "**What was asked.** Ten techniques on Adult, COMPAS, the Dutch census and Bank, real rows, a "
+        "**What was asked.** Ten techniques on Adult, COMPAS, the Dutch census and Bank: real rows, a "
         "holdout of 30 %, samples of 4,000 rows, five splits. Label bias adds .05 and .10 to the label gap "
-        f"between the groups. One of 25 settings is chosen by *{known.tuned_by}* on a quarter of the "
-        "training rows, labels biased or original (*clean*). A fit is a technique on a dataset, with "
+        f"between the groups. One of 25 settings is chosen by *{known.tuned_by}*, on a quarter of the "
+        "training rows. Its labels are biased or original (*clean*). A fit is a technique on a dataset, with "
         "C4.5 or its own learner. *Distance*: mean absolute difference to the "
         "true and false positive rates of the same learner without planted bias.",
         f"**How much could be missed.** With C4.5 up to {three(ends['c45'])} of accuracy, with their own "
-        f"learners up to {three(ends[OWN])}. The correction for splits that overlap widens intervals up "
-        f"to {widening():.1f} times ([all numbers](NUMBERS.md)).",
-        "**To equalise, tuning on biased rows is shown to help with learners of their own** at every dose: "
-        f"at {top:g} it lowers discrimination by {with_ends(less)}. With C4.5 that is shown at "
+        f"learners up to {three(ends[OWN])}. The correction for overlapping splits widens intervals up to "
+        f"{widening():.1f} times ([all numbers](NUMBERS.md)).",
+        "**To equalize, tuning on biased rows is shown to help with learners of their own** at every dose. "
+        f"At {top:g} it lowers discrimination by {with_ends(less)}. With C4.5 that is shown at "
         f"{doses_shown(EQUALISE, 'c45')}.",
         "**To restore, it is shown to be worse than the default with their own learners**, by "
-        f"{with_ends(worse[0])} and {with_ends(worse[1])}; with C4.5 that is not shown. The rule asks for "
-        "the other goal. Tuned settings are farther from the clean model than doing nothing: with their "
-        f"own learners by {with_ends(farther[0])} and {with_ends(farther[1])}, with C4.5 by "
+        f"{with_ends(worse[0])} and {with_ends(worse[1])}. With C4.5 that is not shown. The rule asks for "
+        "the other goal. Tuned settings are farther from the clean model than doing nothing, with their own "
+        f"learners by {with_ends(farther[0])} and {with_ends(farther[1])}. With C4.5 it is "
         f"{with_ends(farther[2])} and {with_ends(farther[3])}.",
-        f"**A limit on validation rows holds seldom on the test.** Beyond it are {span(beyond['default'])} "
-        f"of the default fits, {span(beyond['biased'])} of those tuned on biased rows, and {span(oracle)} "
-        "of those that the test rows choose.",
+        f"**A limit on validation rows seldom holds on the test.** Beyond it are {span(beyond['default'])} "
+        f"of the default fits, and {span(beyond['biased'])} of fits tuned on biased rows. Of fits that the "
+        f"test rows choose, it is {span(oracle)}.",
         "**What would change our mind.** An interval of biased − clean off 0, with more splits or rows. One "
         f"rule, one budget, four datasets. {extreme} is in no mean: it takes nearly all there is.",
     ]
-    lines = "\n".join(fill(f"- {line}", 125, subsequent_indent="  ") for line in words)
-    blocks = [
-        "# What does it cost to tune on validation rows that are as biased as the training rows?",
-        fill(answer, 125),
-        choice_table(),
-        default_table(),
-        lines,
-        "![What tuning on biased rows changes, over doses](figures/choices.png)",
-    ]
-    return "\n\n".join(blocks) + "\n"
+    title = "What does it cost to tune on validation rows that are as biased as the training rows?"
+    picture = "![What tuning on biased rows changes, over doses](figures/choices.png)"
+    return finding(title, answer, picture, [choice_table(), default_table()], words)
 
 
 def draw() -> bytes:
