@@ -21,7 +21,7 @@ from benchmark.runs.report_frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
 from benchmark.sections.choices import recommended_rule
 from benchmark.sections.data import EMBEDDED
-from benchmark.sections.goals import CLEAN_MODEL, WORDS
+from benchmark.sections.goals import CLEAN, CLEAN_MODEL, WORDS
 from benchmark.sections.holds_up import metric_title, passes, survivors
 from benchmark.sections.moved import shows_moved
 from benchmark.sections.signs import DEGENERATE
@@ -80,7 +80,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
                 "metric": GOAL_METRICS[goal],
                 "choices": choice_headings(goal, statistics.rope, moved=shows_moved(run))[1:],
                 "column": WORDS[goal].column,
-                "reading": CLEAN_MODEL if goal == RESTORE else "",
+                "reading": CLEAN_MODEL if goal == RESTORE else CLEAN,
             }
             for goal in statistics.answered
         },

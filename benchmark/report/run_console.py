@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +19,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import STATUSES, Scenario
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.sections.answers import constant_title, in_short, short
-from benchmark.sections.signs import below_constant_words, mark
+from benchmark.sections.signs import INERT_NUMBERS, below_constant_words, mark
 from benchmark.statistics.answer_record import Answer, answer_records
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.choices import Criteria
@@ -28,9 +28,6 @@ from benchmark.text.words import LevelName, level_text, share
 
 SHOWN = ("discrimination", "accuracy")
 """Metrics of the console table; the files hold all."""
-
-USELESS = "*"
-"""Stands beside the numbers of a useless classifier."""
 
 _LONGEST_TITLE = 20
 _GAP = 2
@@ -51,13 +48,20 @@ def print_report(
     for scenario in run.scenarios:
         _print_heading(console, scenario, pair, manifest)
         records = answer_records(scenario.rows(answers))
-        useless = {(row.technique, row.beta): row for row in records if mark(row)}
-        entries = _entries(scenario.rows(run.summary), scenario, pair, set(useless), manifest)
+        useless = [row for row in records if mark(row)]
+        marks = {(row.technique, row.beta): mark(row) for row in useless}
+        entries = _entries(scenario.rows(run.summary), scenario, pair, marks, manifest)
         _print_means(console, entries, manifest.levels, manifest.level_name)
-        if useless:
-            console.print(_useless_words(useless.values()), highlight=False)
+        for sign, reason in _useless_words(useless):
+            console.print(f"{sign} {reason}", highlight=False)
+        if scenario.inert:
+            console.print(f"{INERT_NUMBERS}.", highlight=False)
         console.print()
-    print_section(console, in_short(run.scenarios, answers, manifest, criteria=Criteria()))
+    folder = output_dir or "FOLDER"
+    whole_rule = f"'betabench report {folder}' writes the whole rule to {folder}/statistics/README.md."
+    print_section(
+        console, in_short(run.scenarios, answers, manifest, criteria=Criteria(), whole_rule=whole_rule)
+    )
     _print_failures(console, run.shown.failures)
     if output_dir is not None:
         _print_files(console, output_dir, written)
@@ -96,17 +100,18 @@ def _print_heading(
         console.print(f"Note: {escape(note)}", style="yellow", highlight=False)
 
 
-def _useless_words(rows: Iterable[Answer]) -> str:
-    """Return the note on the mark: each reason that applies to some row."""
-    reasons: dict[str, None] = {}
+def _useless_words(rows: Iterable[Answer]) -> list[tuple[str, str]]:
+    """Return each mark of some row, with its reason."""
+    reasons: dict[tuple[str, str], None] = {}
     for row in rows:
         if row.n_degenerate > 0:
-            reasons["the same answer for nearly everybody, or for each group, in some sample"] = None
+            reason = "the same answer for nearly everybody, or for each group, in some sample"
         elif row.below_constant:
-            reasons[below_constant_words(row.constant_answer)] = None
+            reason = below_constant_words(row.constant_answer)
         else:
-            reasons["the same answer for nearly everybody in one group"] = None
-    return f"{USELESS} {', or '.join(reasons)}"
+            reason = "the same answer for nearly everybody in one group"
+        reasons[mark(row), reason] = None
+    return sorted(reasons)
 
 
 def _with_shares(metrics: Sequence[MetricDescription], manifest: Manifest) -> bool:
@@ -118,7 +123,7 @@ def _entries(
     summary: pd.DataFrame,
     scenario: Scenario,
     metrics: Sequence[MetricDescription],
-    useless: Collection[tuple[str, float]],
+    marks: Mapping[tuple[str, float], str],
     manifest: Manifest,
 ) -> list[tuple[str, list[str]]]:
     """Return the title of each technique, and of the best constant answer, with a text for each beta."""
@@ -130,7 +135,7 @@ def _entries(
         parts = [short(means.get((technique, beta, m.name))) for m in metrics]
         if shares:
             parts.append(share(means.get((technique, beta, "accepted"), math.nan)).removesuffix(" %"))
-        return "/".join(parts) + USELESS * ((technique, beta) in useless)
+        return "/".join(parts) + marks.get((technique, beta), "")
 
     tried = set(summary["technique"])
     entries = [

@@ -135,7 +135,7 @@ class Protocol(BaseModel):
             return (
                 f"A repetition has the same random numbers at all {levels}: curves over {levels} are paired."
             )
-        return f"Samples of different {levels} are independent, also those of one repetition."
+        return f"Each {LEVEL_SIGNS[self.level_name]} has its own samples, even within one repetition."
 
 
 class _Named(BaseModel):

@@ -33,6 +33,7 @@ from benchmark.sections.choices import (
 )
 from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
+    CLEAN,
     CLEAN_MODEL,
     TWO_WINNERS,
     WHY_NOT_IN_SHORT,
@@ -106,7 +107,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     records = answer_records(table)
     words = [
         run.level_meaning,
-        *([CLEAN_MODEL] if RESTORE in goals else []),
+        CLEAN_MODEL if RESTORE in goals else CLEAN,
         *reading(run, recommended_rule(records, statistics.criteria)),
         dominated_note(records),
         frontier_note(records),
@@ -188,8 +189,9 @@ def frontier_note(rows: Iterable[Answer]) -> str:
     if not any(row.frontier == INSIDE for row in rows):
         return ""
     return (
-        f"{INSIDE_WORDS.capitalize()}: at no more discrimination, thresholds by group on the scores of the "
-        "most accurate untreated classifier are more accurate (95 % interval of the difference below 0)."
+        f"{INSIDE_WORDS.capitalize()}: group thresholds on an untreated model's scores are more accurate at "
+        "equal or less discrimination. The model is the most accurate one. The 95 % interval of the "
+        "difference lies below 0."
     )
 
 
@@ -284,7 +286,7 @@ def choice_row(
         return [*cells, kind + choice_text(least, titles), cheaper]
     verdicts = {row.verdict for row in rows if not row.is_compared_with}
     reason = next(
-        (words for name, words in WHY_NOT_IN_SHORT.items() if verdicts == {name}), "none recommended"
+        (words for name, words in WHY_NOT_IN_SHORT.items() if verdicts == {name}), "no recommendation"
     )
     return [*cells, reason, ""]
 
@@ -393,6 +395,7 @@ def short_section(statistics: RunStatistics) -> Section:
         statistics.answers,
         statistics.run,
         criteria=statistics.criteria,
+        whole_rule="README.md has the whole rule.",
         moves={scenario.key: moved(statistics, scenario) for scenario in statistics.scenarios},
     )
     return replace(choices, blocks=[*choices.blocks, *people_blocks(statistics)])
@@ -407,12 +410,14 @@ def in_short(
     run: Manifest,
     *,
     criteria: Criteria,
+    whole_rule: str,
     moves: Mapping[ScenarioKey, Mapping[float, str]] = MappingProxyType({}),
 ) -> Section:
     """Return the choices for each goal in each scenario, in 80 columns.
 
-    ``answers`` is an :func:`~benchmark.statistics.answers.answer_table` made with ``criteria``. ``moves`` has
-    the effects of doses on baselines.
+    ``answers`` is an :func:`~benchmark.statistics.answers.answer_table` made with ``criteria``.
+    ``whole_rule`` is a sentence on where to read the rule of recommendation. ``moves`` has the effects of
+    doses on baselines.
     """
     blocks: list[Block] = []
     every_level: list[Sequence[Answer]] = []
@@ -426,7 +431,7 @@ def in_short(
     if sentences := differences(scenarios, answers, run):
         blocks.insert(0, Block(TWO_WINNERS, sentences))
     if every_level:
-        notes = [unanswered(answers, run), *_short_reading(every_level, run, criteria)]
+        notes = [unanswered(answers, run), *_short_reading(every_level, run, criteria, whole_rule)]
         blocks.append(Block(notes=[note for note in notes if note]))
     return Section("answers", "", blocks=blocks)
 
@@ -494,7 +499,7 @@ def _alike(group: Sequence[Scenario], levels: _Levels, run: Manifest) -> Iterato
             f"accuracy {_span(row.accuracy for row in rows)})"
             for (kind, technique), rows in chosen.items()
         ]
-        yield Block(f"{run.level_text(beta)}: {'; '.join(parts) or 'no technique is recommended'}")
+        yield Block(f"{run.level_text(beta)}: {'; '.join(parts) or 'no recommendation'}")
 
 
 def _span(values: Iterable[float]) -> str:
@@ -518,14 +523,14 @@ def _short_headings(rows: Sequence[Answer]) -> tuple[str, ...]:
 
 
 def _short_rows(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iterator[list[str]]:
-    """Yield the texts of doing nothing, of the baseline and of each choice."""
-    for verdict, kind in (("untreated", "nothing"), ("baseline", "baseline")):
-        for row in (row for row in rows if row.verdict == verdict):
-            yield [kind, *_short_numbers(row), titles[row.technique]]
+    """Yield the texts of each choice, of doing nothing and of the baseline."""
     several = len({row.baseline for row in rows}) > 1
     for row in dict.fromkeys(named_choices(rows).values()):
         against = f" (against {titles[row.baseline]})" if several else ""
         yield [_kind(row), *_short_numbers(row), titles[row.technique] + against]
+    for verdict, kind in (("untreated", "nothing"), ("baseline", "baseline")):
+        for row in (row for row in rows if row.verdict == verdict):
+            yield [kind, *_short_numbers(row), titles[row.technique]]
 
 
 def _kind(row: Answer) -> str:
@@ -559,7 +564,7 @@ _SHORT_MEASURES = {
 
 
 def _short_reading(
-    every_level: Sequence[Sequence[Answer]], run: Manifest, criteria: Criteria
+    every_level: Sequence[Sequence[Answer]], run: Manifest, criteria: Criteria, whole_rule: str
 ) -> Iterator[str]:
     """Yield notes on numbers and on the rule of recommendation."""
     rows = [row for level in every_level for row in level]
@@ -573,8 +578,8 @@ def _short_reading(
     if any(row.is_chosen for row in rows):
         yield (
             "A technique is recommended if it is shown to beat the baseline by more than "
-            f"{criteria.margin:g}, is accurate enough, and accepts and refuses enough of each group. The "
-            f"report has the whole rule. Fewer than {criteria.least_splits} repetitions give candidates only."
+            f"{criteria.margin:g}, is accurate enough, and accepts and refuses enough of each group. "
+            f"Fewer than {criteria.least_splits} repetitions give candidates only. {whole_rule}"
         )
     yield dominated_note(rows)
     # Where most techniques are compared at a level of bias, few repetitions show the least.

@@ -211,7 +211,7 @@ def better_in_both(
         if nearer:
             yield (
                 f"On average these are {words_of(nearer).nearer} and more accurate than "
-                f"{titles[choice.technique]}, but not shown to leave less than the baseline: "
+                f"{titles[choice.technique]}, but not shown to {words_of(nearer).gain} than the baseline: "
                 f"{listed(nearer, titles)}."
             )
 
@@ -363,6 +363,8 @@ def answer_counts(rows: Sequence[Answer]) -> str:
     baselines = [row for row in rows if row.verdict == "baseline"]
     counts = Counter(row.verdict for row in rows if not row.is_compared_with)
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
+    if counts.total() == 1:
+        text = f"1 technique, {'recommended' if counts['recommended'] else 'not recommended'}"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
         first = next(row for row in rows if row.verdict == "candidate")
@@ -375,7 +377,7 @@ def answer_counts(rows: Sequence[Answer]) -> str:
     elif len(baselines) == 1 and baselines[0].baseline_degenerate:
         text += f", because the baseline {baselines[0].degenerate}"
     verdicts = {
-        "that cannot be judged": "unknown",
+        f"that cannot be judged: the run did not record {_lacking(rows)}": "unknown",
         "dominated": "outdone",
         "degenerate (the same answer for nearly everybody, or for each group)": "degenerate",
         BELOW_WORDS: "below_constant",
@@ -384,8 +386,8 @@ def answer_counts(rows: Sequence[Answer]) -> str:
         "not compared in every sample": "incomplete",
         "without any value": "missing",
         "not compared": "not_compared",
-        "not shown to leave less": "no_less",
-        f"with a greater {words_of(rows).measure}" if rows else "": "worse",
+        f"not shown to {words_of(rows).gain}": "no_less",
+        f"with a greater {words_of(rows).measure}": "worse",
         "not shown to come nearer than chance": BY_CHANCE,
         "with too little to undo": NOTHING_TO_UNDO,
         f"with {WHY_NOT_IN_SHORT[NO_EFFECT_SHOWN]}": NO_EFFECT_SHOWN,
@@ -408,54 +410,65 @@ def answer_sentences(
     ``criteria`` are those of their verdicts.
     """
     baselines = [row for row in rows if row.verdict == "baseline"]
-    untreated = [row for row in rows if row.verdict == "untreated"]
     others = [row for row in rows if not row.is_compared_with]
-    if not baselines:
-        return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
-    sentences = [
-        _left_by(f"Doing nothing ({titles[row.technique]})", row, "has no value here.") for row in untreated
-    ]
-    for baseline in baselines:
-        compared = [row for row in others if row.baseline == baseline.technique]
-        of = f" of {' and '.join(titles[row.technique] for row in compared)}" if len(baselines) > 1 else ""
-        title = f"The baseline{of}, {titles[baseline.technique]},"
-        sentences.append(_left_by(title, baseline, "has no value here: nothing is compared with it."))
-        if baseline.baseline_degenerate:
-            sentences.append(
-                f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
-                if not of
-                else f"It {baseline.degenerate}: nothing is compared with it here."
-            )
-        elif baseline.n_degenerate > 0:
-            sentences.append(f"It {baseline.degenerate}; {COMPARED_NEVERTHELESS}.")
-        if compared and (reason := WHY_NOT.get(compared[0].verdict)):
-            sentences.append(reason.format(title=titles[baseline.technique]))
     if not others:
-        return [*sentences, "No other technique was run."]
+        return [*_of_the_baselines(rows, titles), "No other technique was run."]
+    none = none_recommended(others, titles)
+    if not baselines:
+        return [none, "The baseline was not run: nothing is compared with it."]
     if all(row.verdict in WHY_NOT for row in others):
-        return [*sentences, "No technique is ranked or recommended."]
+        return [none, *_of_the_baselines(rows, titles)]
     if all(math.isnan(row.accepted) for row in rows):
-        return [*sentences, UNKNOWN_SHARES, "No technique is recommended."]
+        return [none, *_of_the_baselines(rows, titles), UNKNOWN_SHARES]
+    chosen = [row for row in others if row.is_chosen]
+    sentences = list(_of_the_chosen(chosen, len(others), titles, criteria)) if chosen else [none]
+    sentences += _of_the_baselines(rows, titles)
     if all(math.isnan(row.constant_accuracy) for row in others):
         sentences.append(UNKNOWN_CONSTANT)
-    chosen = [row for row in others if row.is_chosen]
-    if chosen:
-        sentences += _of_the_chosen(chosen, len(others), titles, criteria.margin)
-    elif not all(row.baseline_degenerate or math.isnan(row.value) for row in baselines):
-        sentences.append(f"No technique is recommended {words_of(rows).purpose}.")
     sentences += better_in_both(named_choices(chosen), others, titles)
     sentences += _of_the_rest([row for row in others if not row.is_chosen], titles, criteria.margin)
     return [*sentences, *few_sentences(others)]
 
 
+def none_recommended(rows: Sequence[Answer], titles: Mapping[str, str]) -> str:
+    """Return a sentence that betabench recommends none of some techniques."""
+    purpose = words_of(rows).purpose
+    if len(rows) == 1:
+        return f"betabench does not recommend {titles[rows[0].technique]} {purpose}."
+    return f"betabench recommends none of the {len(rows)} techniques {purpose}."
+
+
+def _of_the_baselines(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield sentences on doing nothing and on each baseline."""
+    baselines = [row for row in rows if row.verdict == "baseline"]
+    for row in (row for row in rows if row.verdict == "untreated"):
+        yield _left_by(f"Doing nothing ({titles[row.technique]})", row, "has no value here.")
+    for baseline in baselines:
+        compared = [row for row in rows if not row.is_compared_with and row.baseline == baseline.technique]
+        of = f" of {' and '.join(titles[row.technique] for row in compared)}" if len(baselines) > 1 else ""
+        title = f"The baseline{of}, {titles[baseline.technique]},"
+        yield _left_by(title, baseline, "has no value here: nothing is compared with it.")
+        if baseline.baseline_degenerate:
+            yield f"It {baseline.degenerate}: nothing is compared with it here."
+        elif baseline.n_degenerate > 0:
+            yield f"It {baseline.degenerate}; {COMPARED_NEVERTHELESS}."
+        if compared and (reason := WHY_NOT.get(compared[0].verdict)):
+            yield reason.format(title=titles[baseline.technique])
+
+
 def _of_the_chosen(
-    chosen: list[Answer], n_others: int, titles: Mapping[str, str], margin: float
+    chosen: list[Answer], n_others: int, titles: Mapping[str, str], criteria: Criteria
 ) -> Iterator[str]:
     """Yield sentences on the choices, with gain and cost, and the number of techniques to choose from."""
-    picked, one = named_choices(chosen), len(chosen) == 1
+    picked, one, margin = named_choices(chosen), len(chosen) == 1, criteria.margin
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
-            yield f"On average it costs at most {margin:g} of accuracy."
+            gain = row.accuracy_change
+            yield (
+                f"On average it gains {number(gain)} of accuracy."
+                if float(number(gain)) > 0
+                else f"On average it costs at most {margin:g} of accuracy."
+            )
         else:
             yield choice_sentence(name, row, titles, margin)
     if CHEAP not in picked:
@@ -469,19 +482,20 @@ def _of_the_chosen(
             f"the least, {loss}."
         )
     yield from tie_sentences(picked, chosen, titles, margin)
-    kind = "recommended"
-    if chosen[0].verdict == "candidate":
-        kind = f"{'a candidate' if one else 'candidates'}, and none is recommended"
-    yield (
-        f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}: "
-        f"{'it leaves' if one else 'they leave'} {words_of(chosen).less} than the baseline by more than "
-        f"{margin:g}. "
-        + (
-            "Intervals that hold for all techniques together show it."
-            if any(row.tested for row in chosen)
-            else "One sample shows it, without an interval."
-        )
+    candidates, tested = chosen[0].verdict == "candidate", any(row.tested for row in chosen)
+    kind = ("a candidate" if one else "candidates") if candidates else "recommended"
+    where = (
+        f"Over {'its whole interval' if one else 'their whole intervals'}" if tested else "In the one sample"
     )
+    yield f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}."
+    yield (
+        f"{where}, {'it is' if one else 'they are'} {words_of(chosen).nearer} than the baseline by more than "
+        f"{margin:g}."
+    )
+    if tested:
+        yield "Intervals that hold for all techniques together show it."
+    if candidates:
+        yield f"A recommendation takes at least {criteria.least_splits} repetitions."
     yield from recommended_as_well(picked, chosen, titles)
 
 
@@ -534,6 +548,11 @@ def _of_the_rest(rows: list[Answer], titles: Mapping[str, str], margin: float) -
         named = "" if verdict in ("not_compared", "no_less") else f" ({several(names)})"
         parts.append(f"{len(rejected)} {reason}{named}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
+
+
+def _lacking(rows: Sequence[Answer]) -> str:
+    """Return the record that techniques without a verdict lack."""
+    return _LACKING[any(math.isnan(row.accepted) for row in rows if row.verdict == "unknown")]
 
 
 def _techniques(n: int) -> str:

@@ -67,8 +67,8 @@ def planted_note(scenario: Scenario, protocol: Protocol) -> str:
         f"{number(d)} at {level_text(protocol.level_name, beta)}"
         for beta, d in sorted(planted.network_discrimination_by_beta.items())
     )
-    have = "have" if real else "are drawn with"
-    drawn = f" Discrimination between the labels that training rows {have}: {levels}."
+    labels = "The training labels" if real else "On average, the training labels"
+    drawn = f" {labels} have a discrimination of {levels}."
     solved = f" {sentence(planted.solved.capitalize())}" if planted.solved else ""
     return f"Planted: {description}{acting}.{solved}{drawn if levels else ''}"
 

@@ -27,6 +27,7 @@ class GoalWords:
     less: str  # a better technique leaves it
     away: str  # stands behind the measure's value
     nearer: str  # a better technique is
+    gain: str  # a better technique is shown to
     short: str  # heading of a narrow column
     least: str  # the choice nearest to the goal
 
@@ -49,6 +50,7 @@ WORDS: Mapping[str, GoalWords] = {
         less="a smaller distance to the clean model",
         away="from the clean model",
         nearer="nearer to the clean model",
+        gain="come nearer",
         short="dist.",
         least="nearest to the clean model",
     ),
@@ -59,14 +61,17 @@ WORDS: Mapping[str, GoalWords] = {
         less="less discrimination",
         away="from 0",
         nearer="nearer to 0",
+        gain="leave less",
         short="disc.",
         least="least discrimination",
     ),
 }
 
+CLEAN = "The clean model is the baseline trained without planted bias."
+
 CLEAN_MODEL = (
-    "The clean model is the baseline trained without planted bias. The distance to it is the mean absolute "
-    "difference of true and false positive rates in both groups."
+    f"{CLEAN} The distance to it is the mean absolute difference of true and false positive rates in both "
+    "groups."
 )
 """The reference of the goal to restore."""
 
@@ -173,7 +178,7 @@ def difference(named: Mapping[str, Answer | None], titles: Mapping[str, str]) ->
 
 def _named(row: Answer | None, titles: Mapping[str, str]) -> str:
     if row is None:
-        return "no technique"
+        return "no recommendation"
     return titles[row.technique] + (" (candidate)" if row.verdict == "candidate" else "")
 
 

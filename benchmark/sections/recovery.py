@@ -14,8 +14,9 @@ from benchmark.statistics.answers import DISCRIMINATION
 from benchmark.text.words import LevelName, level_text, with_interval
 
 READING = (
-    "Recovery is a technique's change of a metric on the original test, as a share of the bias's change for "
-    "the baseline. 1: the metric is where the baseline has it without planted bias; above 1 it went farther. "
+    "Recovery is the share of the bias's change that a technique takes back. The bias changes the "
+    "baseline's metric on the original test. 1: the metric is where the baseline has it without planted "
+    "bias; above 1 it went farther. "
     "0: it is where the biased baseline has it; below 0 it got worse. Changes that a technique would make "
     "without planted bias count as well. A recovery of 1 does not mean no discrimination, but as much as "
     "before. It is about one metric, not about people: both groups may have lost."

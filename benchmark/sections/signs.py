@@ -30,6 +30,9 @@ INSIDE_WORDS = "dominated by thresholds on untreated scores"
 BELOW_WORDS = "less accurate than the best constant answer"
 """Stands beside a technique below it."""
 
+INERT_NUMBERS = "The bias has no effect as planted here: columns differ only in their samples"
+"""Stands below numbers at several levels of bias that has no effect."""
+
 COMPARED_NEVERTHELESS = "techniques are compared with it nevertheless"
 """Said of a degenerate baseline that is not mostly constant."""
 
@@ -89,7 +92,7 @@ def mark_notes(rows: Iterable[Any]) -> list[str]:
         answer = below[0] if len(below) == 1 else f"the best constant answer ({either})"
         notes.append(
             f"{BELOW_CONSTANT} {below_constant_words(answer)}: recommended only within the slack of "
-            "accuracy, or where the clean model is no more accurate."
+            "accuracy, or where the clean model (the baseline without planted bias) is no more accurate."
         )
     if ONE_GROUP in marked:
         notes.append(

@@ -20,7 +20,10 @@ from benchmark.statistics.choices import LEAST
 from benchmark.techniques import find_technique, get_technique
 from benchmark.text.words import share
 
-NO_LINES = "No technique is recommended at the highest level of bias, so no lines of Python apply one."
+NO_LINES = (
+    "betabench recommends none of the techniques at the highest level of bias, so no lines of Python apply "
+    "one."
+)
 """Stands where there are no lines."""
 
 CHECK = "Check the decisions on rows that the model has not seen."
@@ -41,13 +44,18 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
     """Return a sentence for each goal and scenario at the highest level of bias, and the lines of Python.
 
     The named technique is recommended and nearest to the goal. The lines apply the first; the goal to restore
-    decisions comes first. The last sentence is about the lines, or gives the reason why they are empty.
+    decisions comes first. The last sentence is about the lines, or gives the reason why they are empty. Where
+    no technique is recommended at all, it is the only one.
     """
     sentences, about_lines, lines = [], NO_LINES, ""
-    for scenario, beta, goal, row in _named(statistics):
-        where, purpose = f"{scenario.heading} at {statistics.run.level_text(beta)}", WORDS[goal].purpose
+    named = list(_named(statistics))
+    if all(row is None for *_, row in named):
+        return [NO_LINES], ""
+    for scenario, beta, goal, row in named:
+        level = "" if scenario.inert else f" at {statistics.run.level_text(beta)}"
+        where, purpose = f"{scenario.heading}{level}", WORDS[goal].purpose
         if row is None:
-            sentences.append(f"{where}: no technique is recommended {purpose}.")
+            sentences.append(f"{where}: betabench recommends none of the techniques {purpose}.")
             continue
         title = statistics.run.titles[row.technique]
         sentences.append(f"{where}: {title} is recommended {purpose}.")
@@ -72,7 +80,9 @@ def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, An
         for goal, scenarios in by_goals.items():
             if scenario.key in scenarios:
                 levels = scenarios[scenario.key]
-                beta = scenario.dataset.planted(scenario.bias).highest(levels)
+                beta = scenario.dataset.planted(scenario.bias).highest(
+                    scenario.telling_levels(sorted(levels))
+                )
                 named = named_choices(levels[beta]).get(LEAST)
                 recommended = named if named and named.verdict == "recommended" else None
                 yield scenario, beta, goal, recommended

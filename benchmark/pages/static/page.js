@@ -281,7 +281,7 @@ function drawHolding(view) {
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.titleWithGoal)}`;
   $("holding").caption.textContent = [
     `${view.title}, all ${run.level.several}. Means. ${rule}`,
-    `First the techniques that hold up longest, then without loss of accuracy, then by the largest mean gain over ${run.level.several}.`,
+    `The table sorts techniques by greatest ${run.level.one}, then by accuracy loss, then by mean gain.`,
     ...notes,
   ].join(" ");
   const head = ["Technique", ...view.scenario.betas.map(levelText), `Better up to ${run.level.one}`];
