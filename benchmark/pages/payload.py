@@ -65,7 +65,6 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
         "tested": run.protocol.test_text,
         "degenerate": DEGENERATE,
         "reading": reading(run, recommended_rule(answer_records(statistics.answers), statistics.criteria)),
-        "namesTests": statistics.names_tests,
         "level": {
             "name": run.level_name,
             "before": run.level_text(0).removesuffix("0"),

@@ -22,6 +22,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RUN_AGAIN
 from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections import Surface, sections_of
+from benchmark.sections.answers import one_line_each
 from benchmark.text.writing import write_atomically
 
 PAGE_NAME = "report.html"
@@ -104,6 +105,7 @@ def _values(statistics: RunStatistics, each: Sequence[RunStatistics]) -> dict[st
             "legend": " β" if run.level_name == "beta" else ", in doses",
         },
         "levels": run.protocol.levels_text if len(run.levels) > 1 else "",
+        "lines": one_line_each(statistics),
         "sections": sections_of(statistics, Surface.PAGE),
         "numbers": Markup(as_script(page_numbers(each))),
         "scripts": [*map(Markup, scripts)],

@@ -21,7 +21,14 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
     sections.append(value_files.section(statistics, sections, tables))
     scenarios = answers.headings_of(statistics)
     links = ", ".join(map(_link, [*scenarios, *(section.title for section in sections)]))
-    head = f"# Statistics of {markdown.plain(run.name)}\n\n{markdown.plain(run.title)}. Go to: {links}."
+    lines = "\n".join(f"- {markdown.plain(line)}" for line in answers.one_line_each(statistics))
+    head = "\n\n".join(
+        [
+            f"# Statistics of {markdown.plain(run.name)}",
+            *([lines] if lines else []),
+            f"{markdown.plain(run.title)}. Go to: {links}.",
+        ]
+    )
     return "\n\n".join([head, *(section_markdown(section, figures) for section in sections)]) + "\n"
 
 

@@ -54,7 +54,7 @@ from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.cells import Baseline, ScenarioKey
 from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.unprocessing import INSIDE
-from benchmark.text.words import number, share
+from benchmark.text.words import level_text, number, share
 
 TITLE = "At this level of bias: which technique, at what cost"
 
@@ -153,6 +153,51 @@ def headings_of(statistics: RunStatistics) -> list[str]:
         for scenario in statistics.scenarios
         if len(scenario.rows(answers))
     ]
+
+
+def one_line_each(statistics: RunStatistics) -> list[str]:
+    """Return a line for each scenario: the technique that is named for each goal, by level of bias."""
+    run, goals = statistics.run, dict(by_goal(statistics.answers))
+    lines = []
+    for scenario in statistics.scenarios:
+        parts = []
+        for goal, answers in goals.items():
+            levels = {beta: rows for _, beta, rows in by_level(scenario.rows(answers))}
+            telling = scenario.telling_levels(sorted(levels))
+            if levels:
+                purpose = f"{WORDS[goal].purpose}, " if len(goals) > 1 else ""
+                parts.append(purpose + _by_level({beta: levels[beta] for beta in telling}, run))
+        if parts:
+            lines.append(f"{scenario.heading}: {'. '.join(parts)}.")
+    return lines
+
+
+def _by_level(levels: Mapping[float, Sequence[Answer]], run: Manifest) -> str:
+    """Return the named technique at each level of bias, then the levels without one by reason."""
+    named: list[str] = []
+    reasons: dict[str, list[float]] = {}
+    for beta, rows in levels.items():
+        if row := named_choices(rows).get(LEAST):
+            baseline = next(other for other in rows if other.technique == row.baseline)
+            named.append(
+                f"{run.level_text(beta)}: {'candidate ' * (row.verdict == 'candidate')}"
+                f"{run.titles[row.technique]} ({words_of(rows).measure} from {number(baseline.value)} to "
+                f"{number(row.value)}, accuracy from {number(baseline.accuracy)} to {number(row.accuracy)})"
+            )
+        else:
+            reasons.setdefault(_none_in_short(rows), []).append(beta)
+    if len(reasons) == 1:
+        (reason,) = reasons
+        return "; ".join([*named, f"{'all other levels: ' if named else ''}{reason}"])
+    without = (f"{level_text(run.level_name, *betas)}: {reason}" for reason, betas in reasons.items())
+    return "; ".join([*named, *without])
+
+
+def _none_in_short(rows: Sequence[Answer]) -> str:
+    """Return why no technique is named at a level of bias, for a cell of a table."""
+    verdicts = {row.verdict for row in rows if not row.is_compared_with}
+    reasons = (words for name, words in WHY_NOT_IN_SHORT.items() if verdicts == {name})
+    return next(reasons, "no recommendation")
 
 
 def _heading(scenario: Scenario, goal: str) -> str:
@@ -284,11 +329,7 @@ def choice_row(
         kind = "candidate: " if least.verdict == "candidate" else ""
         cheaper = "the same" if cheap is least else kind + choice_text(cheap, titles) if cheap else "none"
         return [*cells, kind + choice_text(least, titles), cheaper]
-    verdicts = {row.verdict for row in rows if not row.is_compared_with}
-    reason = next(
-        (words for name, words in WHY_NOT_IN_SHORT.items() if verdicts == {name}), "no recommendation"
-    )
-    return [*cells, reason, ""]
+    return [*cells, _none_in_short(rows), ""]
 
 
 def choice_text(row: Answer, titles: Mapping[str, str]) -> str:

@@ -34,7 +34,6 @@ TECHNIQUES = {  # at beta 0.5: the metrics in this order, and the distance to th
 }
 RESTORED = "Undoes is recommended to restore decisions."
 EQUALISED = "Evens is recommended to equalize acceptance."
-NONE_RESTORES = "no technique is recommended to restore"
 AT_0 = "At β = 0 nothing is planted, and there is nothing to undo."
 FIRST = "To restore decisions: Undoes. To equalize acceptance: Evens."
 

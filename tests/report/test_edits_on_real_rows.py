@@ -41,5 +41,5 @@ def test_an_edit_of_no_parent_of_the_label_turns_labels_and_is_described_so(made
 def test_statistics_say_that_labels_were_turned(made: benchmark.Run) -> None:
     write_statistics(made.folder / "statistics", made.statistics(), figures=False)
     said = (made.folder / "statistics" / "README.md").read_text().replace(r"\|", "|")
-    assert f"Planted: {WORDS}. Discrimination between the labels that training rows have: " in said
+    assert f"Planted: {WORDS}. The training labels have a discrimination of " in said
     assert "conditional probabilities scaled" not in said

@@ -413,7 +413,7 @@ def test_the_robustness_table_says_where_techniques_stop(tables: dict[str, Repor
     assert cells["None"][2].text == ""
     assert cells["Massaging"][0].best
     assert "no" in to_csv(table).splitlines()[3].split(",")
-    assert "Samples of different β are independent" in " ".join(table.notes)
+    assert "Each β has its own samples" in " ".join(table.notes)
 
 
 def test_the_papers_shape_is_kept_where_it_exists(tables: dict[str, ReportTable]) -> None:

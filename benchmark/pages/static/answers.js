@@ -50,9 +50,9 @@ const number = (line, name) => {
 const ANSWER_COLUMNS = [
   { key: "technique", title: "Technique", by: (line) => techniqueOf(line).title.toLowerCase() },
   { key: "value", title: "Left", by: (line) => number(line, "value") },
-  { key: "change", title: "Change [95 %]", more: " in what is left", by: (line) => number(line, "change") },
+  { key: "change", title: "Change [95 %]", by: (line) => number(line, "change") },
   { key: "accuracy", title: "Accuracy", by: (line) => number(line, "accuracy") },
-  { key: "accuracy_change", title: "Change [95 %]", more: " in accuracy", by: (line) => number(line, "accuracy_change") },
+  { key: "accuracy_change", title: "Change of accuracy [95 %]", by: (line) => number(line, "accuracy_change") },
   { key: "accepted", title: "Selection rate: all", by: (line) => number(line, "accepted") },
   { key: "accepted_deprived", title: "deprived", card: "of the deprived", by: (line) => number(line, "accepted_deprived") },
   { key: "accepted_favored", title: "favored", card: "of the favored", by: (line) => number(line, "accepted_favored") },
@@ -99,8 +99,11 @@ function titled(row, view) {
 }
 
 // Columns with the measure of the chosen goal.
-const answerColumns = (view) =>
-  ANSWER_COLUMNS.map((column) => (column.key === "value" ? { ...column, title: `${shownGoal(view).column} left` } : column));
+function answerColumns(view) {
+  const { column } = shownGoal(view);
+  const titles = { value: `${column} left`, change: `Change of ${inSentence(column)} [95 %]` };
+  return ANSWER_COLUMNS.map((shown) => ({ ...shown, title: titles[shown.key] ?? shown.title }));
+}
 
 function drawAnswers(view) {
   const level = levelOf(view.scenario, state.baseline, Number(state.at));
@@ -116,8 +119,9 @@ function drawAnswers(view) {
   $("answers-told").replaceChildren(...sentences.map((text) => make("li", {}, text)));
   if (none) return;
   const hidden = view.techniques.length < view.scenario.techniques.length;
-  $("answers").caption.textContent = [
+  $("answers-caption").textContent = [
     `${view.title}, ${levelText(state.at)}. Changes are to ${view.baselineTitle}; intervals: ${run.intervals}.`,
+    "Green change: shown to be better than the baseline. Red change: shown to be worse. Remarks may still rule the technique out.",
     ...(hidden ? ["Sentences, choices and remarks are about all techniques, hidden ones too."] : []),
     ...level.notes,
   ].join(" ");
@@ -128,10 +132,9 @@ function drawAnswers(view) {
 // The choices at every level of bias. The answers below are of the level whose row is selected.
 function drawOverview(view) {
   const { scenario } = view;
-  // The list of datasets may be too narrow for the test.
   const goal = shownGoal(view);
-  const title = goal.title ? `Which technique to ${goal.title}, at what cost` : "Which technique, at what cost";
-  $("overview-title").textContent = run.namesTests ? `${title}: ${scenario.title}` : title;
+  const purpose = goal.title ? ` to ${goal.title}` : "";
+  $("overview-title").textContent = `${scenario.title}: which technique${purpose}, at what cost`;
   $("reading").replaceChildren(...[goal.reading, ...run.reading].filter(Boolean).map((text) => make("li", {}, text)));
   $("roles").textContent = scenario.notes.join("; ");
   $("unanswered").textContent = scenario.against[state.baseline].told;

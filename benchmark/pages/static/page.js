@@ -196,7 +196,7 @@ function headings(columns, key) {
   return columns.map((column) => {
     const chosen = state[key].replace("-", "") === column.key;
     const order = chosen ? (state[key].startsWith("-") ? "descending" : "ascending") : "none";
-    const button = make("button", { type: "button" }, column.title, make("span", { class: "unseen" }, column.more ?? ""));
+    const button = make("button", { type: "button" }, column.title);
     button.dataset.sort = column.key;
     return make("th", { scope: "col", "aria-sort": order }, button);
   });
@@ -258,7 +258,7 @@ function tableRow(row) {
 
 function drawTable(view) {
   const rows = shownRows(view);
-  $("table").caption.textContent =
+  $("table-caption").textContent =
     `${view.title}. Differences to ${view.baselineTitle}. Intervals: ${run.intervals}. ` +
     `p: ${run.tested}, Holm-corrected. Selection rate: all / deprived / favored.`;
   $("table").tHead.rows[0].replaceChildren(...headings(COLUMNS, "sort"));
@@ -279,7 +279,7 @@ function drawHolding(view) {
   const rows = view.every.filter((row) => row.metric === view.over);
   const traded = view.over.name !== ACCURACY && run.metrics.some(({ name }) => name === ACCURACY);
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.titleWithGoal)}`;
-  $("holding").caption.textContent = [
+  $("holding-caption").textContent = [
     `${view.title}, all ${run.level.several}. Means. ${rule}`,
     `The table sorts techniques by greatest ${run.level.one}, then by accuracy loss, then by mean gain.`,
     ...notes,
