@@ -472,8 +472,8 @@ def test_what_is_better_in_both_but_not_shown_to_be_less_is_named() -> None:
     found = answers_at({0.5: cells})
     assert found["verdict"]["b", 0.5] == "no_less"
     assert (
-        "On average, these are nearer to 0 and more accurate than Alpha, but not shown to leave less than "
-        "the baseline: Beta (0.275 from 0, accuracy 0.830)."
+        "more accurate than Alpha, but not shown to leave less than the baseline: Beta (0.275 from 0, "
+        "accuracy 0.830)."
     ) in said(found)
 
 
