@@ -52,7 +52,7 @@ from benchmark.sections.signs import INSIDE_WORDS
 from benchmark.statistics.answer_record import Answer, answer_records, by_level
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.cells import Baseline, ScenarioKey
-from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
+from benchmark.statistics.recommendation import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import level_text, number, share
 
@@ -188,7 +188,8 @@ def _by_level(levels: Mapping[float, Sequence[Answer]], run: Manifest) -> str:
             reasons.setdefault(_none_in_short(rows), []).append(beta)
     if len(reasons) == 1:
         (reason,) = reasons
-        return "; ".join([*named, f"{'all other levels: ' if named else ''}{reason}"])
+        where = "" if len(levels) == 1 else "all other levels: " if named else "at every level of bias: "
+        return "; ".join([*named, where + reason])
     without = (f"{level_text(run.level_name, *betas)}: {reason}" for reason, betas in reasons.items())
     return "; ".join([*named, *without])
 

@@ -14,7 +14,7 @@ from benchmark.sections.answers import answer_lines, choice_headings, choice_row
 from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.statistics.choices import Criteria
+from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.repetitions import repetitions_for
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from tests.helpers.answers import (
