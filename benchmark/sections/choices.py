@@ -487,15 +487,14 @@ def _of_the_chosen(
     where = (
         f"Over {'its whole interval' if one else 'their whole intervals'}" if tested else "In the one sample"
     )
-    yield f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}."
-    yield (
+    rule = [
+        f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}.",
         f"{where}, {'it is' if one else 'they are'} {words_of(chosen).nearer} than the baseline by more than "
-        f"{margin:g}."
-    )
-    if tested:
-        yield "Intervals that hold for all techniques together show it."
-    if candidates:
-        yield f"A recommendation takes at least {criteria.least_splits} repetitions."
+        f"{margin:g}.",
+        *(["Intervals that hold for all techniques together show it."] if tested else []),
+        *([f"A recommendation takes at least {criteria.least_splits} repetitions."] if candidates else []),
+    ]
+    yield " ".join(rule)
     yield from recommended_as_well(picked, chosen, titles)
 
 
