@@ -165,10 +165,11 @@ def one_line_each(statistics: RunStatistics) -> list[str]:
             levels = {beta: rows for _, beta, rows in by_level(scenario.rows(answers))}
             telling = scenario.telling_levels(sorted(levels))
             if levels:
-                purpose = f"{WORDS[goal].purpose}, " if len(goals) > 1 else ""
-                parts.append(purpose + _by_level({beta: levels[beta] for beta in telling}, run))
+                purpose = f", {WORDS[goal].purpose}" if len(goals) > 1 else ""
+                choices = _by_level({beta: levels[beta] for beta in telling}, run)
+                parts.append(f"{scenario.heading}{purpose}, {choices}.")
         if parts:
-            lines.append(f"{scenario.heading}: {'. '.join(parts)}.")
+            lines.append(" ".join(parts))
     return lines
 
 
@@ -188,8 +189,8 @@ def _by_level(levels: Mapping[float, Sequence[Answer]], run: Manifest) -> str:
             reasons.setdefault(_none_in_short(rows), []).append(beta)
     if len(reasons) == 1:
         (reason,) = reasons
-        where = "" if len(levels) == 1 else "all other levels: " if named else "at every level of bias: "
-        return "; ".join([*named, where + reason])
+        where = "all other levels" if named else "at every level of bias"
+        return "; ".join([*named, f"{where}: {reason}"])
     without = (f"{level_text(run.level_name, *betas)}: {reason}" for reason, betas in reasons.items())
     return "; ".join([*named, *without])
 

@@ -88,7 +88,9 @@ def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
     statistics = made("uniform_sampling").statistics()
     nothing = replace(statistics, answers=statistics.answers.assign(verdict="no_less", choice=""))
     assert winner(nothing) == ([NO_LINES], "")
-    assert NO_LINES in statistics_page(nothing, [])
+    page = statistics_page(nothing, [])
+    assert NO_LINES in page
+    assert "- people (card), at every level of bias: no recommendation.\n" in page
     assert NO_LINES in write_page(here, nothing).read_text()
 
 

@@ -32,8 +32,8 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
     found = answers_of({"none": BASELINE, "a": USEFUL, "b": (0.2, 0.82, 0.4, 0.3, 0.5)})
     assert set(answer_sentences(level_of(found), TITLES)) == {
         "The baseline, None, leaves a discrimination of 0.400 at accuracy 0.800.",
-        "2 of 2 techniques are recommended. Over their whole intervals, they are nearer to 0 than the baseline "
-        "by more than 0.01. Intervals that hold for all techniques together show it.",
+        "2 of 2 techniques are recommended. Over their whole intervals, they are nearer to 0 than the "
+        "baseline by more than 0.01. Intervals that hold for all techniques together show it.",
         "To equalize acceptance, Alpha is recommended. It leaves a discrimination of 0.100 (change -0.300 "
         "[-0.300, -0.300]) at accuracy 0.750 (change -0.050 [-0.050, -0.050]). It accepts 25 % of the "
         "deprived group and 35 % of the favored.",
