@@ -106,8 +106,8 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     assert "The bias changed it by " in text
     assert "What techniques change at dose 0.1:\n- " in text
     assert "At dose 0.05: none of 1 technique" in text
-    assert "How much bias these hide is unknown." in text
-    assert "from outside the file, 'true_rate' F=0.4,M=0.42 takes them" in text
+    assert "which hide an unknown amount of bias" in text
+    assert "from outside the file with 'true_rate' F=0.4,M=0.42" in text
     assert "β = 0.05" not in text
     assert "out/data.csv holds your rows" in text.replace("\\", "/")
     for name in ("card.toml", "experiment.toml", "results.csv", "report.html", "statistics/README.md"):

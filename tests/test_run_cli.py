@@ -286,10 +286,10 @@ def test_tables_of_another_experiment_are_not_replaced_without_a_word(
     assert run() == 0
     assert "Note: the tables" not in capsys.readouterr().out
     assert run("second") == 0
-    assert "Note: the tables in out are of the experiment 'first'. Those of" in capsys.readouterr().out
+    assert "Note: the tables in out belong to the experiment 'first'." in capsys.readouterr().out
     assert run("second", "--betas", "0", "--classifiers", "c45") == 0
     said = capsys.readouterr().out
-    assert "of the experiment 'second' with other betas, classifiers. Those of this run replace them" in said
+    assert "to the experiment 'second' with other betas, classifiers." in said
     assert set(pd.read_csv(here / "out" / "results.csv")["classifier"]) == {"c45"}
     (here / "out" / "manifest.json").write_text('{"experiment": []}')
     assert run("second") == 0

@@ -1,4 +1,4 @@
-"""The result of an audit as one page that needs nothing else: no network, no scripts, no other file."""
+"""The result of an audit as one page without scripts, network or other files."""
 
 from __future__ import annotations
 
@@ -24,20 +24,10 @@ _WIDEST = 4.0  # disparities beyond this ratio, or its inverse, end at the edge 
 
 
 def audit_page(result: AuditResult, name: str = "a table of predictions") -> str:
-    """Return a page in HTML about an audit.
+    """Return an HTML page about an audit; ``name`` is the audited table, for the title.
 
-    Parameters
-    ----------
-    result : AuditResult
-        From :func:`benchmark.audit.audit_predictions`.
-    name : str
-        What was audited, for the title.
-
-    Returns
-    -------
-    str
-        A whole document. It loads nothing, runs nothing, and follows the reader's preference for light or
-        dark; names from the data are text, whatever characters they hold.
+    The page loads and runs nothing, and follows the reader's preference for light or dark. Names from the
+    data are text, whatever characters they hold.
     """
     attributes = list(dict.fromkeys(result.groups["attribute"]))
     lacking = undefined(result.metrics)
@@ -65,7 +55,7 @@ def audit_page(result: AuditResult, name: str = "a table of predictions") -> str
 
 
 def _verdicts(parity: pd.DataFrame, attributes: list[str]) -> dict[str, list[list[str] | None]]:
-    """Return, by parity, the groups of each attribute that fail; None where there is no verdict."""
+    """Return by parity the groups of each attribute that fail; None without a verdict."""
     failed: dict[tuple[str, str], list[str] | None] = {}
     for row in parity.to_dict("records"):
         groups = row["failed"].split(", ") if row["failed"] else []
@@ -92,7 +82,7 @@ def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
         {**row, "bar": _bar(row["disparity"], result.facts["tau"]), "p": _p_value(row["p_adjusted"])}
         for row in disparities.to_dict("records")
     ]
-    # Shown for each group are the metrics that no table above shows.
+    # Each group also has the metrics that no other table shows.
     judged = set(disparities["metric"])
     above = judged | {f"{metric}_disparity" for metric in judged} | set(groups.columns)
     more: dict[str, dict[str, float]] = {}
@@ -105,7 +95,7 @@ def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
         "counts": {name: heading for name, heading in _COUNTS.items() if groups[name].notna().any()},
         "rates": {r: heading for r, heading in RATES.items() if r in groups and groups[r].notna().any()},
         "judged": {(row["group"], row["metric"]): row for row in rows},
-        # A rate that no group has is left out: the reason is among what has no value.
+        # A rate without any value is left out; the table of missing values has the reason.
         "disparities": {
             metric: [row for row in rows if row["metric"] == metric]
             for metric, values in disparities.groupby("metric", sort=False)["value"]
@@ -121,15 +111,15 @@ def _p_value(p: float) -> str:
 
 
 def _bar(ratio: float, tau: float) -> dict[str, object] | None:
-    """Return a bar from 1 to a ratio and the band of what is fair, in a box of 140 by 16."""
+    """Return a bar from 1 to a ratio, and the band of parity, in a box of 140 by 16."""
     if math.isnan(ratio):
         return None
 
-    def place(value: float) -> float:
+    def position(value: float) -> float:
         inside = min(max(value, 1 / _WIDEST), _WIDEST)
         return round(70 * (1 + math.log(inside, _WIDEST)), 1)
 
-    low, high, end = place(tau), place(1 / tau), place(ratio)
+    low, high, end = position(tau), position(1 / tau), position(ratio)
     return {
         "low": low,
         "band": f"{high - low:.1f}",

@@ -1,4 +1,4 @@
-"""The environment of the templates: whatever comes from outside is text, never markup."""
+"""The environment of the templates: text from outside is never markup."""
 
 from __future__ import annotations
 
@@ -16,15 +16,10 @@ from benchmark.text.words import number, printable
 
 
 def render(template: str, **values: object) -> str:
-    """Return a page.
+    """Return a page from a template in ``benchmark/pages/templates`` and its values.
 
-    Parameters
-    ----------
-    template : str
-        Name of a file in ``benchmark/pages/templates``.
-    **values : object
-        What it shows. All of it is escaped, and characters that are not printable are replaced, except in
-        :class:`markupsafe.Markup`. A name that the template uses and that is missing is an error.
+    All values are escaped, and characters that are not printable are replaced, except in
+    :class:`markupsafe.Markup`. A missing value is an error.
     """
     return _environment().get_template(template).render(values)
 
@@ -58,7 +53,7 @@ def _finalize(value: Any) -> Any:
 
 def _address(path: str) -> str:
     """Return a path as a link relative to the page."""
-    # A name with a colon would be an address of its own without the dot before it.
+    # Without the dot, a name with a colon would be another address.
     return f"./{quote(os.fsencode(path))}"
 
 
@@ -82,7 +77,7 @@ def _general(value: float, digits: int = 6) -> str:
 
 
 def _lines(text: str) -> Markup:
-    """Return text whose line breaks are meant; all else that cannot be printed is replaced, as elsewhere."""
+    """Return text with its line breaks; other characters that cannot be printed are replaced."""
     return Markup("\n").join(map(printable, text.split("\n")))
 
 

@@ -1,4 +1,4 @@
-"""The runs in a folder, and a page that lists them."""
+"""The runs in a folder, and a page with a list of them."""
 
 from __future__ import annotations
 
@@ -27,28 +27,22 @@ _OURS = '<meta name="generator" content="betabench">'
 
 @dataclass(frozen=True)
 class RunEntry:
-    """What an index says of a run.
+    """A run in the index."""
 
-    ``name`` is its folder in the one that was searched, and its title where the manifest has none. ``facts``
-    are those of the manifest, for readers; ``finished`` is ISO 8601, and empty where it does not say it.
-    ``has_report`` says whether the page was written, and ``missing`` names the files that are not there to
-    write it from. ``documents`` are pages in Markdown, relative to the run's folder.
-    """
-
-    name: str
-    title: str
-    facts: tuple[str, ...]
+    name: str  # its folder
+    title: str  # the name where the manifest has no title
+    facts: tuple[str, ...]  # from the manifest, for readers
     has_report: bool
-    missing: tuple[str, ...]
-    documents: tuple[str, ...]
-    finished: str
+    missing: tuple[str, ...]  # files without which no report can be made
+    documents: tuple[str, ...]  # pages in Markdown, relative to the run's folder
+    finished: str  # ISO 8601; empty if unknown
 
 
 def refresh_index(folder: Path) -> Path | None:
-    """Write ``index.html`` on the runs whose folders lie in a folder such as ``results``; return its path.
+    """Write ``index.html`` on the runs in a folder such as ``results``, and return its path.
 
-    None, and nothing is written, where the folder holds no run, cannot be written to, or has an
-    ``index.html`` that is not an index of ours.
+    It is None, and nothing is written, if the folder has no run, cannot be written to, or has another
+    program's ``index.html``.
     """
     folder = folder.resolve()
     index, runs = folder / INDEX_NAME, find_runs(folder)
@@ -60,44 +54,44 @@ def refresh_index(folder: Path) -> Path | None:
 
 
 def find_runs(folder: Path) -> list[RunEntry]:
-    """Find the runs whose folders lie in a folder: the last finished first.
+    """Return the runs in the folders directly below, the last finished first.
 
-    Hidden folders and symbolic links are passed over, and folders below are not searched.
+    Hidden folders and symbolic links are left out.
     """
-    found = [_entry(place) for place in folder.iterdir() if _is_run(place)]
-    return sorted(sorted(found, key=lambda run: run.name), key=lambda run: run.finished, reverse=True)
+    runs = [_entry(path) for path in folder.iterdir() if _is_run(path)]
+    return sorted(sorted(runs, key=lambda run: run.name), key=lambda run: run.finished, reverse=True)
 
 
-def _is_run(place: Path) -> bool:
-    if place.name.startswith(".") or place.is_symlink() or not (place / MANIFEST_NAME).is_file():
+def _is_run(folder: Path) -> bool:
+    if folder.name.startswith(".") or folder.is_symlink() or not (folder / MANIFEST_NAME).is_file():
         return False
     # A name that is not text cannot be part of an address.
-    return not any("\ud800" <= character <= "\udfff" for character in place.name)
+    return not any("\ud800" <= character <= "\udfff" for character in folder.name)
 
 
-def _entry(place: Path) -> RunEntry:
-    own = place.glob("*.md")
-    documents = [path.name for path in own if not (path.name.startswith(".") or path.is_symlink())]
-    documents += ["statistics/README.md"] if (place / "statistics" / "README.md").is_file() else []
+def _entry(folder: Path) -> RunEntry:
+    pages = folder.glob("*.md")
+    documents = [path.name for path in pages if not (path.name.startswith(".") or path.is_symlink())]
+    documents += ["statistics/README.md"] if (folder / "statistics" / "README.md").is_file() else []
     try:
-        manifest = json.loads((place / MANIFEST_NAME).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
         title, finished = str(manifest["experiment"]["title"]), str(manifest.get("finished", ""))
         facts = tuple(_facts(manifest, finished))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        title, finished, facts = place.name, "", ("its manifest cannot be read",)
+        title, finished, facts = folder.name, "", ("its manifest cannot be read",)
     return RunEntry(
-        name=place.name,
+        name=folder.name,
         title=title,
         facts=facts,
-        has_report=(place / PAGE_NAME).is_file(),
-        missing=tuple(name for name in _REPORTED if not plain_or_packed(place / name).is_file()),
+        has_report=(folder / PAGE_NAME).is_file(),
+        missing=tuple(name for name in _REPORTED if not plain_or_packed(folder / name).is_file()),
         documents=tuple(sorted(documents)),
         finished=finished,
     )
 
 
 def _facts(manifest: Mapping[str, Any], finished: str) -> Iterator[str]:
-    """Yield what a manifest says; an audit has neither cells nor techniques."""
+    """Yield facts from a manifest; an audit has neither cells nor techniques."""
     if finished:
         yield f"finished {finished[:16].replace('T', ' ')}"
     if datasets := list(manifest.get("datasets", ())):
@@ -106,21 +100,17 @@ def _facts(manifest: Mapping[str, Any], finished: str) -> Iterator[str]:
         yield _counted(len(techniques), "technique")
     if cells := manifest.get("cells"):
         yield _counted(cells["planned"], "cell")
-        lost = {status: n for status, n in cells.items() if status not in _COUNTED_ELSEWHERE}
-        counts = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in lost.items())
+        failed = {status: n for status, n in cells.items() if status not in _COUNTED_ELSEWHERE}
+        counts = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in failed.items())
         yield f"without a result: {counts}" if counts else "all with a result"
 
 
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def index_page(folder: str, runs: Sequence[RunEntry]) -> str:
-    """Return a page that lists runs with links to their reports, as HTML without scripts.
-
-    Its links are relative: the page lies beside the runs' folders, and works from a disk. ``folder`` is the
-    name of the one that was searched.
-    """
+    """Return an HTML page without scripts that lists the runs of a folder, with relative links."""
     return render(
         "index.html",
         folder=folder,

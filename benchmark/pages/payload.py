@@ -1,8 +1,7 @@
-"""The numbers of a run as the page's scripts read them.
+"""The numbers of a run for the page's scripts.
 
 Arrays travel as base64 of little-endian 64-bit floats, with the axes level of bias, technique and metric, so
-that scripts round them as Python does. What follows from them, and every sentence, comes from
-:mod:`benchmark.pages.answers`.
+that scripts round them as Python does. Verdicts and sentences come from :mod:`benchmark.pages.answers`.
 """
 
 from __future__ import annotations
@@ -20,12 +19,13 @@ from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_di
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
+from benchmark.sections.choices import recommended_rule
 from benchmark.sections.data import EMBEDDED
 from benchmark.sections.goals import CLEAN_MODEL, WORDS
 from benchmark.sections.holds_up import metric_title, passes, survivors
 from benchmark.sections.moved import shows_moved
 from benchmark.sections.signs import DEGENERATE
-from benchmark.statistics.answer_record import ANSWER_COLUMNS
+from benchmark.statistics.answer_record import ANSWER_COLUMNS, answer_records
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
@@ -36,7 +36,7 @@ from benchmark.statistics.unprocessing import curves_of
 
 _AXES = ("beta", "technique", "metric")
 
-# What the scripts call the marks and dashes of benchmark.figures.style.
+# The markers of benchmark.figures.style, by name in the scripts.
 _SYMBOLS = {
     "o": "circle",
     "s": "square",
@@ -51,29 +51,20 @@ _SYMBOLS = {
 
 
 def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
-    """Return what the page shows, ready for JSON.
+    """Return the page's names, looks, intervals, comparisons and answers, ready for JSON.
 
-    Parameters
-    ----------
-    each : sequence of RunStatistics
-        From :func:`~benchmark.runs.other_baselines.with_each_baseline`.
-
-    Returns
-    -------
-    dict
-        Names, looks, and for each scenario the intervals of the statistics, and for each baseline that can be
-        chosen the comparisons, the answers and their sentences.
+    ``each`` comes from :func:`~benchmark.runs.other_baselines.with_each_baseline`.
     """
     statistics, run = each[0], each[0].run
-    holding = [survivors(own) for own in each]
-    found = _scenarios(statistics)
-    names = distinguishing_names(scenario.key for scenario in found)
+    holding = [survivors(against_baseline) for against_baseline in each]
+    scenarios = _scenarios(statistics)
+    names = distinguishing_names(scenario.key for scenario in scenarios)
     return {
         "name": run.name,
         "intervals": "Student's" + ", corrected for overlapping splits" * run.protocol.overlaps,
         "tested": run.protocol.test_text,
         "degenerate": DEGENERATE,
-        "reading": reading(run),
+        "reading": reading(run, recommended_rule(answer_records(statistics.answers), statistics.criteria)),
         "namesTests": statistics.names_tests,
         "level": {
             "name": run.level_name,
@@ -110,12 +101,12 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
             }
             for name, goal in statistics.metrics.items()
         ],
-        "scenarios": [_scenario(each, holding, own, names[own.key]) for own in found],
+        "scenarios": [_scenario(each, holding, scenario, names[scenario.key]) for scenario in scenarios],
     }
 
 
 def as_script(content: object) -> str:
-    """Return JSON that may stand in a script element: nothing in it can end the element or open a comment."""
+    """Return JSON for a script element: nothing in it can end the element or open a comment."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -133,13 +124,13 @@ def _scenarios(statistics: RunStatistics) -> list[Scenario]:
     """Return the scenarios that were tried, in the order of the experiment."""
     run = statistics.run
 
-    def place(scenario: Scenario) -> tuple[int, ...]:
+    def position(scenario: Scenario) -> tuple[int, ...]:
         biases = [bias.name for bias in scenario.dataset.bias]
         classifier = run.classifiers.index(scenario.classifier)
         test = run.tests.index(scenario.test)
         return run.datasets.index(scenario.dataset), biases.index(scenario.bias), classifier, test
 
-    return sorted(statistics.scenarios, key=place)
+    return sorted(statistics.scenarios, key=position)
 
 
 def _scenario(
@@ -155,11 +146,11 @@ def _scenario(
     cells = pd.MultiIndex.from_product([run.levels, techniques, metrics], names=_AXES)
     shown = _on(cells, scenario.rows(statistics.intervals))
     shares = _shares(statistics, scenario, techniques)
-    chosen: dict[str, int] = {}
-    for i, own in enumerate(each):
-        chosen.setdefault(baseline_key(own.baseline_of(scenario)), i)
-    declared = statistics.baseline_of(scenario)
-    of_own = next((b for b in (own.baseline_of(scenario) for own in each) if not isinstance(b, str)), None)
+    baselines = [against_baseline.baseline_of(scenario) for against_baseline in each]
+    positions: dict[str, int] = {}
+    for i, baseline in enumerate(baselines):
+        positions.setdefault(baseline_key(baseline), i)
+    own_learners = next((baseline for baseline in baselines if not isinstance(baseline, str)), None)
     return {
         "dataset": dataset.name,
         "bias": scenario.bias,
@@ -167,8 +158,8 @@ def _scenario(
         "test": scenario.test,
         "title": scenario.heading,
         "file": ", ".join([dataset.name, *names]),
-        "baseline": baseline_key(declared),
-        **({} if of_own is None else {"own": dict(of_own)}),
+        "baseline": baseline_key(baselines[0]),
+        **({} if own_learners is None else {"own": dict(own_learners)}),
         "embedded": dataset.embedded,
         "notes": scenario_notes(scenario, run.titles),
         "inert": scenario.inert,
@@ -178,13 +169,15 @@ def _scenario(
         "techniques": [list(run.titles).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
-        "compared": {key: _compared(each[i], scenario, cells) for key, i in chosen.items()},
-        "against": only_differing({key: against(each[i], scenario, holding[i]) for key, i in chosen.items()}),
+        "compared": {key: _compared(each[i], scenario, cells) for key, i in positions.items()},
+        "against": only_differing(
+            {key: against(each[i], scenario, holding[i]) for key, i in positions.items()}
+        ),
         "constant": _constant(scenario),
         "random": random_accuracy(scenario.constant_accuracy) if scenario.best_constant else None,
         "frontier": _frontier(statistics, scenario),
         "accepted": _packed(shares),
-        "accepts": [accepts_text(own) for own in shares.itertuples(index=False, name=None)],
+        "accepts": [accepts_text(row) for row in shares.itertuples(index=False, name=None)],
         "below": _below(statistics, scenario, techniques),
         "signs": signs(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(statistics.failures), run.levels, techniques, metrics),
@@ -192,7 +185,7 @@ def _scenario(
 
 
 def _solved(scenario: Scenario, doses: Sequence[float]) -> list[str]:
-    """Return the β of each dose, as files have it; empty where it is out of reach."""
+    """Return the β of each dose, as in files; empty where it is out of reach."""
     bias = next(bias for bias in scenario.dataset.bias if bias.name == scenario.bias)
     betas = {dose.dose: dose.beta for dose in bias.doses}
     return ["" if betas.get(dose) is None else f"{betas[dose]:g}" for dose in doses]
@@ -205,43 +198,42 @@ def _constant(scenario: Scenario) -> dict[str, Any] | None:
 
 
 def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, Any]]:
-    """Return level of bias and coordinates of each unprocessing frontier that a scenario is compared with."""
+    """Return level of bias and coordinates of each unprocessing frontier of a scenario."""
     curves = curves_of(statistics.frontier, scenario.key)
     return [
         {
             "beta": float(str(beta)),
-            "x": own[DISCRIMINATION].round(6).tolist(),
-            "y": own[ACCURACY].round(6).tolist(),
+            "x": points[DISCRIMINATION].round(6).tolist(),
+            "y": points[ACCURACY].round(6).tolist(),
         }
-        for beta, own in (curves.groupby("beta") if len(curves) else ())
+        for beta, points in (curves.groupby("beta") if len(curves) else ())
     ]
 
 
 def _shares(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> pd.DataFrame:
-    """Return who is accepted, by level of bias and technique."""
+    """Return the selection rates, by level of bias and technique."""
     cells = pd.MultiIndex.from_product([statistics.run.levels, techniques], names=_AXES[:2])
     answers = statistics.for_goal(EQUALISE).answers
     return scenario.rows(answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
 
 
 def _below(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> list[str]:
-    """Return positions of level of bias and technique of what is less accurate than a constant answer."""
+    """Return positions of level and technique of the rows below the best constant answer."""
     standing, betas = scenario.rows(statistics.standing), statistics.run.levels
-    own = standing.loc[standing["below_constant"].eq(True), ["beta", "technique"]]
+    below = standing.loc[standing["below_constant"].eq(True), ["beta", "technique"]]
     return [
-        f"{betas.index(b)},{techniques.index(name)}" for b, name in own.itertuples(index=False, name=None)
+        f"{betas.index(b)},{techniques.index(name)}" for b, name in below.itertuples(index=False, name=None)
     ]
 
 
 def _warnings(scenario: Scenario) -> list[str]:
-    """Return what readers must know before they trust a number."""
+    """Return the warnings and notes on a scenario's data."""
     dataset = scenario.dataset
-    told = [EMBEDDED] if dataset.embedded else []
-    told += [dataset.warning] if dataset.warning else []
+    warnings = [EMBEDDED] if dataset.embedded else []
+    warnings += [dataset.warning] if dataset.warning else []
     if scenario.inert:
-        told.append(f"Warning: {dataset.inert_warnings[scenario.bias]}")
-    told += [f"Note: {note}" for note in dataset.notes]
-    return told
+        warnings.append(f"Warning: {dataset.inert_warnings[scenario.bias]}")
+    return [*warnings, *(f"Note: {note}" for note in dataset.notes)]
 
 
 def _on(cells: pd.MultiIndex, frame: pd.DataFrame) -> pd.DataFrame:
@@ -249,7 +241,7 @@ def _on(cells: pd.MultiIndex, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compared(statistics: RunStatistics, scenario: Scenario, cells: pd.MultiIndex) -> dict[str, str]:
-    """Return the differences to one baseline, and what the statistics make of them."""
+    """Return the differences to one baseline, and letters for their verdicts."""
     columns = {
         "n": "n",
         "difference": "difference",
@@ -259,9 +251,9 @@ def _compared(statistics: RunStatistics, scenario: Scenario, cells: pd.MultiInde
     }
     compared = scenario.rows(statistics.compared)
     compared = compared.assign(passes=passes(statistics, compared))
-    found, judged = (_on(cells, own) for own in (scenario.rows(statistics.judged), compared))
-    numbers = {name: _packed(found[column]) for name, column in columns.items()}
-    return {**numbers, "marks": marks(judged)}
+    judged = _on(cells, scenario.rows(statistics.judged))
+    numbers = {name: _packed(judged[column]) for name, column in columns.items()}
+    return {**numbers, "marks": marks(_on(cells, compared))}
 
 
 def _packed(values: pd.DataFrame | pd.Series[Any]) -> str:
@@ -271,20 +263,20 @@ def _packed(values: pd.DataFrame | pd.Series[Any]) -> str:
 def _reasons(
     failures: pd.DataFrame, betas: Sequence[float], techniques: Sequence[str], metrics: Sequence[str]
 ) -> dict[str, str]:
-    """Return by position of beta, technique and metric why values are missing: the most frequent reason.
+    """Return the most frequent reason for missing values, by position of beta, technique and metric.
 
     A reason that concerns every metric, because the whole cell failed, has no position of a metric.
     """
-    found = {}
-    for (beta, technique), own in failures.groupby(["beta", "technique"], sort=False):
+    reasons = {}
+    for (beta, technique), of_cell in failures.groupby(["beta", "technique"], sort=False):
         where = f"{betas.index(beta)},{techniques.index(technique)}"
-        whole = own[own["metric"] == ""]
+        whole = of_cell[of_cell["metric"] == ""]
         if len(whole):
-            found[where] = _counted(whole)
+            reasons[where] = _counted(whole)
         for i, metric in enumerate(metrics):
-            if (own["metric"] == metric).any():
-                found[f"{where},{i}"] = _counted(own[own["metric"].isin(["", metric])])
-    return found
+            if (of_cell["metric"] == metric).any():
+                reasons[f"{where},{i}"] = _counted(of_cell[of_cell["metric"].isin(["", metric])])
+    return reasons
 
 
 def _counted(failures: pd.DataFrame) -> str:

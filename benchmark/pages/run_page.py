@@ -29,25 +29,22 @@ PAGE_NAME = "report.html"
 
 _SCRIPTS = ("numbers.js", "answers.js", "figures.js", "page.js")
 
-# What commands write for readers, and the folders that they write it to besides that of the page.
+# Endings of files that commands write for readers, and folders with such files besides the page's.
 _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
 _FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 
 def write_page(folder: Path, statistics: RunStatistics, baselines: Sequence[str] = ()) -> Path:
-    """Write a finished run as one interactive page, ``report.html``, and return its path.
-
-    :func:`prepare_page` says more.
-    """
+    """Write ``report.html`` to a folder, and return its path; see :func:`prepare_page`."""
     return prepare_page(statistics, baselines)(folder)
 
 
 def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Callable[[Path], Path]:
-    """Put together the interactive page of a finished run, but for the links to what lies beside it.
+    """Return a function that writes a run's interactive page, ``report.html``, and returns its path.
 
-    The page holds the numbers, its scripts and its drawings, and loads nothing: it works from a disk, from an
-    attachment and without a network. It links the files that lie in its folder when it is written. The same
-    statistics in the same folder give the same bytes.
+    The page has about 5 megabytes, nearly all of it the plotting library. It loads nothing: it works from a
+    disk, from an attachment and without a network. Links to the other files in its folder are made when it is
+    written. The same statistics in the same folder give the same bytes.
 
     Parameters
     ----------
@@ -55,19 +52,13 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
         From :func:`~benchmark.runs.analysis.folder_statistics`.
     baselines : sequence of str, default ()
         Techniques that a reader can choose as baseline, at most
-        :data:`~benchmark.runs.other_baselines.MOST_NAMED`, besides that of the statistics, those that the run
-        declares, and doing nothing.
-
-    Returns
-    -------
-    callable
-        Writes ``report.html`` to a folder, such as that of the run, and returns its path. The page has about
-        5 megabytes, nearly all of which is the plotting library.
+        :data:`~benchmark.runs.other_baselines.MOST_NAMED`. The statistics' baseline, the run's baselines and
+        doing nothing can be chosen as well.
 
     Raises
     ------
     ReportError
-        If the manifest of the run lacks what the page shows, or too many baselines are named.
+        If the run's manifest lacks a part of the page, or too many baselines are named.
     UnknownNameError
         If the run has no technique of a baseline's name.
     """
@@ -75,9 +66,9 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
     try:
         values = _values(replace(statistics, page_baselines=tuple(baselines)), each)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # It shows a good deal of the manifest, which another version may have written.
+        # Another version may have written the manifest.
         raise ReportError(
-            f"The {MANIFEST_NAME} of the run {statistics.run.name!r} lacks what the page shows",
+            f"The {MANIFEST_NAME} of the run {statistics.run.name!r} lacks a part of the page",
             expected="the manifest of a run of this version",
             got=f"no {error}" if isinstance(error, KeyError) else str(error),
             remedy=RUN_AGAIN,
@@ -89,7 +80,7 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
         page = render(
             "run.html",
             **values,
-            # Not all that is below: other things may lie in a folder that was named for the page.
+            # No folders below but these: the page's folder may hold other things.
             beside=_files(path, folder.glob("*")),
             below={name: names for name, names in below.items() if names},
         )
@@ -121,7 +112,7 @@ def _values(statistics: RunStatistics, each: Sequence[RunStatistics]) -> dict[st
 
 
 def _files(page: Path, paths: Iterable[Path]) -> list[str]:
-    """Return the files among some paths that commands wrote for readers, relative to the page's folder."""
+    """Return the paths of files for readers, relative to the page's folder."""
     return sorted(
         path.relative_to(page.parent).as_posix()
         for path in paths
@@ -130,7 +121,7 @@ def _files(page: Path, paths: Iterable[Path]) -> list[str]:
 
 
 def _plotly() -> str:
-    """Return the plotting library; importing its package, which is not needed for that, takes a second."""
+    """Return the plotting library, without the import of its package, which takes a second."""
     spec = find_spec("plotly")
     if spec is None or spec.origin is None:
         raise ReportError(
@@ -141,10 +132,10 @@ def _plotly() -> str:
         )
     path = Path(spec.origin).parent / "package_data" / "plotly.min.js"
     library = path.read_text(encoding="utf-8")
-    # Browsers skim a function before they call it, but not one in brackets: these save a quarter of the time
-    # that the library takes to start. A version that is wrapped in another way stays as it is.
+    # Brackets save a quarter of the library's start: browsers do not skim a function in brackets before they
+    # call it. A version with another wrapper stays as it is.
     library = re.sub(r"\A(.{,999}?this, )(\(\) => \{.*\})\)\);\s*\Z", r"\1(\2)));", library, flags=re.DOTALL)
-    # Neither occurs in the versions seen so far; either would end the element or change what it means.
+    # No version so far has these. They would end the element or change its meaning.
     return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

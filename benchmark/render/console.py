@@ -21,7 +21,7 @@ def print_section(console: Console, section: Section) -> None:
 
     Columns that do not fit the console's width follow in further tables below.
     """
-    said: Sequence[str] = ()
+    last_headings: Sequence[str] = ()
     if section.title:
         console.print(f"[bold]{escape(section.title)}[/bold]", highlight=False)
     for note in section.notes:
@@ -32,7 +32,7 @@ def print_section(console: Console, section: Section) -> None:
         if block.heading:
             console.print(f"[bold]{escape(block.heading)}[/bold]", highlight=False)
         for note in block.notes:
-            said = ()
+            last_headings = ()
             _print_note(console, note)
         for name, fact in block.facts.items():
             _print_note(console, f"{name}: {fact}")
@@ -42,12 +42,12 @@ def print_section(console: Console, section: Section) -> None:
             widths = [max(map(len, column)) for column in columns]
             for part in _fitting(widths, console.width):
                 headings, *rows = ([r[i] for i in part] for r in (block.table.headings, *block.table.rows))
-                part_widths = [widths[i] for i in part]
-                if said != headings:
-                    said = headings
-                    _print_row(console, [f"[dim]{escape(heading)}[/dim]" for heading in said], part_widths)
+                sizes = [widths[i] for i in part]
+                if last_headings != headings:
+                    last_headings = headings
+                    _print_row(console, [f"[dim]{escape(heading)}[/dim]" for heading in headings], sizes)
                 for row in rows:
-                    _print_row(console, list(map(escape, row)), part_widths)
+                    _print_row(console, list(map(escape, row)), sizes)
         for remark in block.remarks:
             console.print(Padding(escape(remark), (0, 0, 0, 2)), highlight=False)
         if block.code:

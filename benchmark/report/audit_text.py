@@ -23,9 +23,9 @@ _LONGEST_NAME = 24
 
 
 def print_audit(console: Console, result: AuditResult) -> None:
-    """Print the groups of each attribute, their disparities, the verdicts, and what has no value.
+    """Print each attribute's groups and disparities, the verdicts, and missing values, in 80 columns.
 
-    Of an attribute of many groups the largest are shown. The tables of rates take 80 columns.
+    Of many groups, the largest are shown.
     """
     _say(console, _headline(result))
     for note in result.notes:
@@ -77,7 +77,7 @@ def _headline(result: AuditResult) -> str:
 
 
 def _grid(*headings: str, names: int = 1) -> Table:
-    """Return an empty table whose first columns hold names, the others numbers."""
+    """Return an empty table with columns for names, then columns for numbers."""
     grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for i, heading in enumerate(headings):
         if i < names:
@@ -104,9 +104,9 @@ def _disparities(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[A
     for row in groups.to_dict("records"):
         cells = []
         for metric in judged:
-            found = marks[row["attribute"], row["group"], metric]
-            star = "*" if found["significant"] else " "
-            cells.append(_signed(number(found["disparity"], 2), mark(found)) + star)
+            entry = marks[row["attribute"], row["group"], metric]
+            star = "*" if entry["significant"] else " "
+            cells.append(_signed(number(entry["disparity"], 2), mark(entry)) + star)
         grid.add_row(_name(row["group"]), *cells)
     return grid
 

@@ -1,4 +1,4 @@
-"""How two runs differ, in the terminal."""
+"""The differences of two runs, in the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_SHOWN = 5
 
 
 def print_runs(console: Console, comparison: RunsComparison) -> None:
-    """Print how two runs differ: a row for each technique that does, a column for each metric."""
+    """Print the differences of two runs: a row for each technique, a column for each metric."""
     say(console, comparison.verdict)
     differences = comparison.differences
     differing = differences[differences["identical"] < differences["values"]]

@@ -1,4 +1,4 @@
-"""What an examination of a technique, a kind of bias or a metric found, in the terminal."""
+"""The results of an examination of a technique, a kind of bias or a metric, in the terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABELS = {
 
 
 def print_examination(console: Console, report: Mapping[str, Any]) -> None:
-    """Print what :mod:`benchmark.experiment.examine` found of a technique, a kind of bias or a metric."""
+    """Print the results of :mod:`benchmark.experiment.examine`."""
     given = ", ".join(f"{name}={value}" for name, value in report.get("parameters", {}).items())
     say(console, f"{named(report)} ({given})" if given else named(report), "bold")
     for result in report["checks"]:
@@ -26,24 +26,24 @@ def print_examination(console: Console, report: Mapping[str, Any]) -> None:
     fit = report.get("fit")
     if fit is None:
         return
-    what = f"fit on {fit['rows']:,} rows × {fit['columns']} columns"
+    title = f"fit on {fit['rows']:,} rows × {fit['columns']} columns"
     if fit["seconds"] is not None:
-        what += f": {fit['seconds']:.2f} s"
+        title += f": {fit['seconds']:.2f} s"
         if fit["memory"] is not None:
-            what += f", at its peak {fit['memory']:.0f} MiB of resident memory more than before"
-    _print_result(console, what, fit["status"], fit["detail"])
+            title += f", at its peak {fit['memory']:.0f} MiB of resident memory more than before"
+    _print_result(console, title, fit["status"], fit["detail"])
 
 
 def named(report: Mapping[str, Any]) -> str:
-    """Return what was examined."""
+    """Return the name of the examined technique, kind or metric."""
     if "technique" in report:
         return str(report["technique"])
     return f"metric {report['metric']}" if "metric" in report else f"bias kind {report['bias_kind']}"
 
 
-def _print_result(console: Console, what: str, status: str, detail: str) -> None:
+def _print_result(console: Console, title: str, status: str, detail: str) -> None:
     label, style = _LABELS.get(status, ("passed", ""))
-    say(console, f"  {label:<16}{f'{what}: {detail}' if status == 'not applicable' else what}", style)
+    say(console, f"  {label:<16}{f'{title}: {detail}' if status == 'not applicable' else title}", style)
     if status in ("failed", "warning"):
         for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
             say(console, " " * 18 + line)

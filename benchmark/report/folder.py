@@ -1,4 +1,4 @@
-"""The folder of a run: everything that is drawn from its cells."""
+"""The folder of a run: all files that are made from its cells."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from benchmark.tables.paper import build_tables
 from benchmark.text.spreadsheet import csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 
-# What other commands add to a folder: true of the results that it was made from, and of no others.
+# Files that other commands add to a folder. They belong to the results that they were made from.
 _DRAWN_FROM_RESULTS = (
     *("comparison.md", "comparison*.csv", "comparison/*"),
     *("statistics/*", "statistics/tables/*", "statistics/figures/*", "report.html"),
@@ -58,7 +58,7 @@ _DRAWN_FROM_RESULTS = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run that was computed, and the files that were written of it."""
+    """A computed run and its files."""
 
     run: RunFrames
     written: list[Path]
@@ -72,12 +72,11 @@ def write_run_folder(
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
 ) -> RunFolder:
-    """Write results, failures, report and manifest of a run.
+    """Write results, failures, tables, figures and manifest of a run, and return it with the paths.
 
-    Files that an earlier run wrote here and this one did not are removed, and so are comparison,
-    statistics and page of other results, so that the folder never shows two runs at once; the store keeps
-    their numbers. Files of others are left alone. Figures have the given
-    :data:`~benchmark.text.writing.FORMATS`.
+    The folder never shows two runs at once: an earlier run's other files are removed, and comparison,
+    statistics and page of other results. The store keeps their numbers. Files of other programs stay. Figures
+    have the given :data:`~benchmark.text.writing.FORMATS`.
     """
     experiment, cells = prepared.experiment, outcome.cells
     manifest = describe_run(prepared, outcome)
@@ -137,31 +136,19 @@ def write_run_folder(
 def write_summary_and_figures(
     output: Path, run: RunFrames, drawings: Sequence[Drawing] = (), formats: Sequence[str] = FORMATS_WRITTEN
 ) -> Iterator[Path]:
-    """Write summary, tables and figures of a run; yield each file.
+    """Write summary, tables and figures of a run, and yield the path of each file.
 
-    The same run gives the same bytes in every file. Each file appears whole or not at all; files that are
-    already there and not part of this report stay as they are.
-
-    Parameters
-    ----------
-    output : Path
-        Made if it does not exist. Gets ``summary.csv`` of the headline metrics, ``metrics_summary.csv`` of
-        all others, ``tables/`` and ``figures/``.
-    run : RunFrames
-        The numbers.
-    drawings : sequence of (str, callable), default ()
-        Names and drawing functions of the figures.
-    formats : sequence of str, optional
-        Of the figures: some of :data:`~benchmark.text.writing.FORMATS`; by default PNG alone.
+    The same run gives the same bytes, and each file appears whole. Other files stay. ``drawings`` are names
+    and drawing functions of figures, and ``formats`` some of :data:`~benchmark.text.writing.FORMATS`.
     """
     drawn: Iterable[Path] = ()
     if drawings:
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.drawing import write_figures
 
-        # Other processes begin to draw, and this one writes tables meanwhile.
+        # Other processes draw while this process writes tables.
         drawn = write_figures(output / "figures", drawings, formats)
-    # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
+    # The metrics of results.csv. Metrics of metrics.csv have another summary.
     headline = [metric.name for metric in run.manifest.shown.metrics]
     is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED, *OF_REPETITIONS])
     yield write_atomically(output / "summary.csv", csv_text(run.manifest.in_files(run.summary[is_main])))
@@ -174,14 +161,13 @@ def write_summary_and_figures(
 
 
 def _metrics_in(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[bool]:
-    """Return of each row whether its metric, or the one that it is of a group, has one of the names."""
-    found = [metric for metric in frame["metric"].unique() if metric.partition("[")[0] in names]
-    return frame["metric"].isin(found)
+    """Return for each row whether its metric, without a group, has one of the names."""
+    return frame["metric"].isin(m for m in frame["metric"].unique() if m.partition("[")[0] in names)
 
 
 def write_shard_folder(output: Path, prepared: PreparedExperiment, outcome: Outcome) -> Path:
-    """Write the manifest of a shard, which has no results of its own to show; return its path."""
-    # Had the folder been that of a whole run, its next run still knows which files to remove.
+    """Write the manifest of a shard, which has no results, and return its path."""
+    # The files of an earlier whole run stay named, so that the next run removes them.
     files = tuple(sorted(_files_of_manifest(output)))
     manifest = describe_run(prepared, outcome).model_copy(update={"files": files})
     return write_atomically(output / MANIFEST_NAME, manifest.text)
@@ -199,11 +185,11 @@ def _content(path: Path) -> bytes:
     try:
         return lzma.decompress(content)
     except lzma.LZMAError:
-        return b""  # damaged: whatever is written is something else
+        return b""  # damaged: the new text differs
 
 
 def _write_results(path: Path, text: str) -> Iterator[Path]:
-    """Write a file, and its compressed form anew where there is one that would say something else."""
+    """Write a file, and its compressed form if there is one with other content; yield their paths."""
     yield write_atomically(path, text)
     packed = path.with_name(path.name + PACKED)
     if packed.exists():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +19,8 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import STATUSES, Scenario
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.sections.answers import constant_title, in_short, short
-from benchmark.sections.signs import mark
+from benchmark.sections.signs import below_constant_words, mark
+from benchmark.statistics.answer_record import Answer, answer_records
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.choices import Criteria
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
@@ -28,6 +29,9 @@ from benchmark.text.words import LevelName, level_text, share
 SHOWN = ("discrimination", "accuracy")
 """Metrics of the console table; the files hold all."""
 
+USELESS = "*"
+"""Stands beside the numbers of a useless classifier."""
+
 _LONGEST_TITLE = 20
 _GAP = 2
 
@@ -35,7 +39,7 @@ _GAP = 2
 def print_report(
     console: Console, run: RunFrames, output_dir: Path | None = None, written: Sequence[Path] = ()
 ) -> None:
-    """Print the means of every technique at every level of bias, what failed, and where the files are.
+    """Print the means of every technique at every level of bias, choices, failures and files.
 
     Levels of bias that do not fit the width of the console come in further tables below.
     """
@@ -46,10 +50,14 @@ def print_report(
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
     for scenario in run.scenarios:
         _print_heading(console, scenario, pair, manifest)
-        entries = _entries(scenario.rows(run.summary), scenario, pair, scenario.rows(answers), manifest)
+        records = answer_records(scenario.rows(answers))
+        useless = {(row.technique, row.beta): row for row in records if mark(row)}
+        entries = _entries(scenario.rows(run.summary), scenario, pair, set(useless), manifest)
         _print_means(console, entries, manifest.levels, manifest.level_name)
+        if useless:
+            console.print(_useless_words(useless.values()), highlight=False)
         console.print()
-    print_section(console, in_short(run.scenarios, answers, manifest, criteria=Criteria(), marked=True))
+    print_section(console, in_short(run.scenarios, answers, manifest, criteria=Criteria()))
     _print_failures(console, run.shown.failures)
     if output_dir is not None:
         _print_files(console, output_dir, written)
@@ -88,8 +96,21 @@ def _print_heading(
         console.print(f"Note: {escape(note)}", style="yellow", highlight=False)
 
 
+def _useless_words(rows: Iterable[Answer]) -> str:
+    """Return the note on the mark: each reason that applies to some row."""
+    reasons: dict[str, None] = {}
+    for row in rows:
+        if row.n_degenerate > 0:
+            reasons["the same answer for nearly everybody, or for each group, in some sample"] = None
+        elif row.below_constant:
+            reasons[below_constant_words(row.constant_answer)] = None
+        else:
+            reasons["the same answer for nearly everybody in one group"] = None
+    return f"{USELESS} {', or '.join(reasons)}"
+
+
 def _with_shares(metrics: Sequence[MetricDescription], manifest: Manifest) -> bool:
-    """Whether the share accepted stands beside the metrics: wherever accuracy is one of them."""
+    """Return whether the share accepted stands beside the metrics: wherever accuracy is one of them."""
     return manifest.metric("accepted") is not None and any(m.name == "accuracy" for m in metrics)
 
 
@@ -97,23 +118,22 @@ def _entries(
     summary: pd.DataFrame,
     scenario: Scenario,
     metrics: Sequence[MetricDescription],
-    answers: pd.DataFrame,
+    useless: Collection[tuple[str, float]],
     manifest: Manifest,
 ) -> list[tuple[str, list[str]]]:
     """Return the title of each technique, and of the best constant answer, with a text for each beta."""
     columns = summary[["technique", "beta", "metric", "mean"]].itertuples(index=False)
     means = {(technique, beta, metric): mean for technique, beta, metric, mean in columns}
-    marks = {(row.technique, row.beta): mark(row) for row in answers.itertuples(index=False)}
     shares = _with_shares(metrics, manifest)
 
     def entry(technique: str, beta: float) -> str:
         parts = [short(means.get((technique, beta, m.name))) for m in metrics]
         if shares:
             parts.append(share(means.get((technique, beta, "accepted"), math.nan)).removesuffix(" %"))
-        return "/".join(parts) + marks.get((technique, beta), "")
+        return "/".join(parts) + USELESS * ((technique, beta) in useless)
 
     tried = set(summary["technique"])
-    found = [
+    entries = [
         (technique.title, [entry(technique.name, beta) for beta in manifest.levels])
         for technique in manifest.techniques
         if technique.name in tried
@@ -122,8 +142,8 @@ def _entries(
     if any(constants) and [metric.name for metric in metrics] == list(SHOWN):
         words = {constant.words for constant in constants if constant}
         title = constant_title(words.pop()) if len(words) == 1 else "Best constant"
-        found.append((title, [_constant_entry(constant, shares) for constant in constants]))
-    return found
+        entries.append((title, [_constant_entry(constant, shares) for constant in constants]))
+    return entries
 
 
 def _constant_entry(constant: ConstantAnswer | None, shares: bool) -> str:
@@ -136,8 +156,8 @@ def _constant_entry(constant: ConstantAnswer | None, shares: bool) -> str:
 def _print_means(
     console: Console, rows: Sequence[tuple[str, list[str]]], betas: Sequence[float], level: LevelName
 ) -> None:
-    """Print a table, or as many as it takes to fit the width of the console."""
-    entry_width = max((len(entry) for _, own in rows for entry in own), default=0) + _GAP
+    """Print a table, or several that fit the width of the console."""
+    entry_width = max((len(entry) for _, entries in rows for entry in entries), default=0) + _GAP
     title_width = min(_LONGEST_TITLE, max((len(title) for title, _ in rows), default=0))
     fitting = max(1, (console.width - title_width) // entry_width)
     # As many levels in each table, as far as that goes.
@@ -148,8 +168,8 @@ def _print_means(
         table.add_column("", width=title_width, overflow="fold")
         for beta in betas[part]:
             table.add_column(level_text(level, beta).replace(" = ", "="), justify="right", no_wrap=True)
-        for title, own in rows:
-            table.add_row(escape(title), *own[part])
+        for title, entries in rows:
+            table.add_row(escape(title), *entries[part])
         console.print(table)
 
 
@@ -162,7 +182,7 @@ def _print_failures(console: Console, failures: pd.DataFrame) -> None:
 
 
 def _print_files(console: Console, output_dir: Path, written: Sequence[Path]) -> None:
-    """Print files by folder: names where there are few, counts by ending where there are many."""
+    """Print files by folder: the names of a few, the counts of many by ending."""
     console.print(f"Written to {escape(str(output_dir))}:", highlight=False, soft_wrap=True)
     for folder in dict.fromkeys(path.parent for path in written):
         files = [path for path in written if path.parent == folder]

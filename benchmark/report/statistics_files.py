@@ -44,13 +44,12 @@ def write_statistics(
     page_baselines: Sequence[str] = (),
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
-    """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``; return what was written.
+    """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``, and return their paths.
 
-    The same statistics give the same bytes, and each file appears whole; the interactive page, for which
-    ``page`` is the folder, comes last and is not among them. Tables and figures of earlier statistics that
-    are not among these are removed. Of the :data:`~benchmark.text.writing.FORMATS` of figures, pages show PNG
-    alone. ``page_baselines`` are those that a reader of the page can choose besides the run's. ``say`` is
-    called with the name of each step before it is taken.
+    The same statistics give the same bytes, and each file appears whole. Tables and figures of earlier
+    statistics are removed. Figures have the given :data:`~benchmark.text.writing.FORMATS`; pages show PNG.
+    ``page`` is the folder of the interactive page, which comes last and is not returned. ``page_baselines``
+    can be chosen there. ``say`` gets the name of each step before it begins.
     """
     require_choosable(statistics, page_baselines)
     say("writing tables")
@@ -84,14 +83,14 @@ def write_statistics(
         for path in set(output.glob(pattern)) - set(written):
             path.unlink()
     if page is not None and finish_page is not None:
-        finish_page(page)  # last, because it links what lies beside it
+        finish_page(page)  # last, because it links the other files
     return written
 
 
 def print_statistics(
     console: Console, statistics: RunStatistics, *, output: Path, written: Sequence[Path]
 ) -> None:
-    """Print which techniques to choose, what that lacks, and where the files are, in 80 columns."""
+    """Print the choices, their limits and the names of files, in 80 columns."""
     run = statistics.run
     for dataset in run.datasets:
         if dataset.embedded:

@@ -12,9 +12,9 @@ from benchmark.text import markdown
 
 
 def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: Sequence[str] = ()) -> str:
-    """Return the page that answers which technique to choose, how sure that is, and where the numbers are.
+    """Return a page in Markdown on choices, certainty and files.
 
-    Tables in Markdown and figures in PNG are named relative to the page, which is Markdown.
+    ``tables`` and ``figures`` are paths of Markdown and PNG files, relative to the page.
     """
     run = statistics.run
     sections = sections_of(statistics, Surface.MARKDOWN)
@@ -26,7 +26,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 
 def _link(heading: str) -> str:
-    # As GitHub makes anchors of headings.
+    # GitHub's anchors of headings.
     anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
     return f"[{markdown.plain(heading)}](#{anchor})"
 
@@ -35,5 +35,5 @@ def answers_page(statistics: RunStatistics) -> str:
     """Return the page with every technique at every level of bias, as Markdown."""
     run = statistics.run
     section = section_markdown(answers.section(statistics, None))
-    head = f"# {markdown.plain(run.title)}\n\n[README.md](README.md) says how sure that is."
+    head = f"# {markdown.plain(run.title)}\n\n[README.md](README.md) says how certain this is."
     return f"{head}\n\n{section}\n"

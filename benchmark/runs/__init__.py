@@ -1,1 +1,1 @@
-"""What a run left: its description, its numbers as frames, and the analysis that all outputs share."""
+"""Finished runs: description, numbers as frames, and the analysis that all outputs share."""

@@ -92,7 +92,7 @@ class RunStatistics:
     failures: pd.DataFrame  # reasons for missing values
     results: pd.DataFrame  # the values behind the statistics
     metrics: Mapping[str, Metric | Undeclared]  # each metric's name in the results, and its declaration
-    baselines: Baselines  # what techniques are compared with
+    baselines: Baselines  # of all techniques
     alpha: float  # level of significance
     criteria: Criteria  # requirements for a recommendation
     # Which techniques are degenerate, or less accurate than a constant answer: columns
@@ -342,8 +342,8 @@ def run_statistics(
     traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
     useful = useful.take(~pointless)
     parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
-    told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
-    gaps = [gap_changes(part, name, resampling) for part, name in told]
+    of_groups = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
+    gaps = [gap_changes(part, name, resampling) for part, name in of_groups]
     regret = pd.DataFrame(columns=list(REGRET_COLUMNS))
     if tuning is not None:
         greatest = Rule.parse(manifest.tuned_by).greatest

@@ -53,7 +53,7 @@ from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
 from benchmark.text.spreadsheet import from_cell
 from benchmark.text.writing import plain_or_packed
 
-RUN_AGAIN = "run the experiment again: what is stored is not computed again"
+RUN_AGAIN = "run the experiment again: stored cells are not computed again"
 """Remedy for a folder without files that this version writes."""
 
 _TEXTS = {
@@ -66,6 +66,7 @@ _OPTIONAL = {
     "frontier": (FRONTIER_NAME, FRONTIER_COLUMNS),
     "groups": (GROUPS_NAME, GROUP_COLUMNS),
     "tuning": (TUNING_NAME, TUNING_COLUMNS),
+    # A run that is started again writes this file anew, from its store.
     "row_noise": (TEST_ROWS_NAME, ROW_COLUMNS),
     "decisions": (DECISIONS_NAME, DECISION_COLUMNS),
 }
@@ -105,7 +106,7 @@ class RunFrames(FinishedRun):
         decisions: pd.DataFrame | None = None,
         **frames: pd.DataFrame | None,
     ) -> Self:
-        """Return a run from what was computed, which is not checked, with its summary."""
+        """Return a run from computed frames, which are not checked, with its summary."""
         metrics = [metric.name for metric in manifest.metrics]
         results = with_failed_cells(results, failures, metrics, manifest.tests)
         results = in_described_order(results, manifest)
@@ -167,7 +168,7 @@ def read_run(folder: Path) -> FinishedRun:
 
     The folder has ``manifest.json``, ``summary.csv`` and ``failures.csv``, and ``metrics_summary.csv`` if the
     run measured more than its headline metrics. Each CSV file may be compressed: ``summary.csv.xz``. A
-    ReportError says that the folder or a file is missing, or that a file is not what a run writes.
+    ReportError says that the folder or a file is missing, or that a file has another content than a run's.
     """
     again = f"'betabench run' writes it; run the experiment with --output {folder}"
     if not folder.is_dir():

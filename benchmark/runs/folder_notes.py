@@ -26,7 +26,7 @@ def other_experiment(output: Path, experiment: Experiment) -> str:
         return ""
     which = repr(before["name"]) + ("" if "name" in differing else f" with other {', '.join(differing)}")
     return (
-        f"Note: the tables in {output} are of the experiment {which}. Those of this run replace them; "
+        f"Note: the tables in {output} belong to the experiment {which}. This run's tables replace them; "
         "the store keeps the numbers of both"
     )
 

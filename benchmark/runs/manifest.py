@@ -110,15 +110,15 @@ class Protocol(BaseModel):
     def scope_text(self) -> str:
         """A sentence on the scope of intervals and tests."""
         if self.overlaps:
-            return "Intervals and tests speak of other training and test rows: they know that splits overlap."
+            return (
+                "Intervals and tests are about other training and test rows, and allow for overlap of splits."
+            )
         if self.splits:
             return (
-                "Intervals and tests speak of other splits and training samples of these data, not of other "
-                "data: the splits overlap."
+                "Intervals and tests are about other splits and training samples of these data, not about "
+                "other data: the splits overlap."
             )
-        return (
-            "Intervals and tests speak of other training samples, not of other test rows or another network."
-        )
+        return "Intervals and tests are about other training samples, not other test rows or another network."
 
     @property
     def test_text(self) -> str:
@@ -211,7 +211,7 @@ class Manifest(BaseModel):
     cells: dict[str, int] = {}  # numbers of planned and computed cells, and by status those without a result
     durations_in_seconds: dict[str, float] = {}  # of this run, and of all cells one after the other
     plan: str = ""  # digest of the cells' keys
-    engine: str = ""  # what computed the cells
+    engine: str = ""  # name of the engine that computed the cells
     shard: str = ""  # the part of the cells that this run computed
     versions: dict[str, str]
     platform: dict[str, Any] = {}
@@ -322,13 +322,6 @@ class Manifest(BaseModel):
     def level_text(self, *levels: float) -> str:
         """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
         return level_text(self.level_name, *levels)
-
-    @property
-    def level_entry(self) -> str:
-        """The meaning of a level of bias, as in a list of signs."""
-        if self.level_name == "beta":
-            return "β: level of planted bias; 25 % bias is β = 0.25"
-        return "dose: label gap that the planted bias adds"
 
     def with_level_words(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame whose reasons call levels of bias by their name in this run."""

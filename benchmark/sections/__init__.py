@@ -1,8 +1,8 @@
-"""What is said of a finished run: one module for each question, and where its section is shown.
+"""Sections on a finished run: one module for each question, and the surfaces that show it.
 
-A module has a function that turns the statistics of a run into a :class:`Section`, or into None where there
-is nothing to say. Adding a section takes such a module and a line in :data:`SECTIONS`:
-:mod:`benchmark.render` and the template ``run/section.html`` of :mod:`benchmark.pages` show any section.
+A module has a function from the statistics of a run to a :class:`Section`, or to None if it does not apply.
+To add a section, write such a module and a line in :data:`SECTIONS`. :mod:`benchmark.render` and the template
+``run/section.html`` of :mod:`benchmark.pages` show any section.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["SECTIONS", "Section", "Surface", "sections_of"]
 
 
 class Surface(Flag):
-    """Where sections are shown."""
+    """A place where sections are shown."""
 
     PAGE = auto()  # the tabs of report.html besides that of results
     MARKDOWN = auto()  # statistics/README.md
@@ -64,10 +64,10 @@ SECTIONS: tuple[tuple[Callable[[RunStatistics], Section | None], Surface], ...] 
     (regenerate.section, Surface.PAGE),
     (use.section, Surface.PAGE | Surface.MARKDOWN | Surface.QUICK),
 )
-"""Every section in order, and where it is shown."""
+"""Every section in order, with its surfaces."""
 
 
 def sections_of(statistics: RunStatistics, surface: Surface) -> list[Section]:
     """Return the sections of a run that a surface shows."""
-    made = (make(statistics) for make, surfaces in SECTIONS if surface in surfaces)
-    return [section for section in made if section is not None]
+    sections = (make(statistics) for make, surfaces in SECTIONS if surface in surfaces)
+    return [section for section in sections if section is not None]

@@ -1,4 +1,4 @@
-"""Whether classifiers agree on the techniques."""
+"""Agreement of classifiers on the techniques."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.sections.section import Block, Section, TextTable
 
 READING = (
-    "Kendall's τ of techniques' mean distances to the ideal between two classifiers on the same rows: mean "
-    "over datasets and levels of bias, and in brackets, for comparison, τ of one classifier between halves "
-    "of its own repetitions, which noise alone keeps below 1.",
-    "A change is shown where its 95 % interval lies off 0, corrected for nothing: how many are shown with "
-    "the first classifier, with the second, with both, and with both to be the opposite. agreement.csv has "
-    "each.",
+    "τ is Kendall's, of techniques' mean distances to the ideal with two classifiers on the same rows. It is "
+    "a mean over datasets and levels of bias. In brackets is τ of one classifier between halves of its "
+    "repetitions; noise alone keeps it below 1.",
+    "A change is shown if its 95 % interval, without any correction, excludes 0. The columns count the "
+    "changes shown with the first classifier, the second, both, and both in opposite directions. "
+    "agreement.csv has each change.",
 )
 
 
 def section(statistics: RunStatistics) -> Section | None:
-    """Return how far classifiers agree in each metric, where there are several."""
+    """Return the agreement of classifiers in each metric, if there are several."""
     if statistics.agreement.empty:
         return None
     return Section(
@@ -26,9 +26,7 @@ def section(statistics: RunStatistics) -> Section | None:
         "Whether classifiers agree",
         READING,
         list(_blocks(statistics)),
-        files={
-            "agreement": "whether techniques rank alike with two classifiers, and what is shown with both"
-        },
+        files={"agreement": "ranks of techniques with two classifiers, and changes shown with both"},
     )
 
 
@@ -36,11 +34,11 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
     for (metric, test), table in statistics.agreement.groupby(["metric", "test"], sort=False):
         rows = []
         for (first, second), pairs in table.groupby(["first", "second"], sort=False):
-            both, opposite, one, other = (
+            both, opposite, only_first, only_second = (
                 int(pairs[name].sum()) for name in ("both", "opposite", "only_first", "only_second")
             )
             tau = f"{pairs['tau'].mean():.2f} ({pairs['halves'].mean():.2f})"
-            counts = (both + opposite + one, both + opposite + other, both, opposite)
+            counts = (both + opposite + only_first, both + opposite + only_second, both, opposite)
             rows.append([f"{first}, {second}", tau, *map(str, counts)])
         headings = ["classifiers", "τ", "first", "second", "both", "opposite"]
         yield Block(statistics.title(str(metric), str(test)), table=TextTable(headings, rows))

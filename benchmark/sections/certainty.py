@@ -1,4 +1,4 @@
-"""How sure the answers are: what is compared, how it is decided, and what intervals hold."""
+"""The certainty of the answers: baselines, rule, intervals, missing repetitions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from benchmark.statistics.cells import WHERE
 
 
 def section(statistics: RunStatistics) -> Section:
-    """Return what has to be known of every comparison, and which repetitions have no value."""
+    """Return notes on comparisons and intervals, and the repetitions without a value."""
     run = statistics.run
-    # A repetition without a value counts once, on however many tests it has none.
+    # A repetition without a value counts once, for any number of tests.
     fits = [column for column in WHERE if column != "test"]
     gaps = statistics.intervals.groupby(fits, sort=False)["missing"].max()
     gaps = gaps.groupby("technique", sort=False).sum()
@@ -37,7 +37,7 @@ def section(statistics: RunStatistics) -> Section:
 
 
 def method_notes(statistics: RunStatistics) -> list[str]:
-    """Say what differences are compared with, which of them are shown, and what intervals hold."""
+    """Return notes on baselines, on the rule, and on intervals."""
     run = statistics.run
     compared: dict[str, str] = {}
     for (dataset, classifier), baseline in statistics.baselines.by.items():
@@ -48,10 +48,9 @@ def method_notes(statistics: RunStatistics) -> list[str]:
     return [
         f"Baseline: {'; '.join(f'{name}: {text}' for name, text in compared.items())}.",
         rule(statistics),
-        f"comparisons.csv has p-values as well: of a two-sided {run.protocol.test_text} of the paired "
-        f"improvements, corrected by Holm's method for all techniques at all {run.levels_sign} of one "
-        "dataset, bias, "
-        f"classifier{', test' if statistics.names_tests else ''} and metric.",
+        f"comparisons.csv also has p-values of a two-sided {run.protocol.test_text} of the paired "
+        f"improvements. Holm's method corrects them for all techniques at all {run.levels_sign} of one "
+        f"dataset, bias, classifier{', test' if statistics.names_tests else ''} and metric.",
         run.protocol.variation_text,
         *_row_notes(statistics),
         *([run.tests_note] if run.tests_note else []),
@@ -59,33 +58,33 @@ def method_notes(statistics: RunStatistics) -> list[str]:
 
 
 def rule(statistics: RunStatistics) -> str:
-    """Say which differences to the baseline are shown."""
+    """Return the rule of better and worse."""
     return (
-        "Better and worse than the baseline: on the same training samples nearer to the ideal, or farther "
-        f"from it, by more than {statistics.rope:g} in the whole of an interval over "
+        "Better (worse) than the baseline: nearer to the ideal (farther from it) on the same training "
+        f"samples, by more than {statistics.rope:g} in the whole interval over "
         f"{statistics.run.repetitions_text}. The intervals of all techniques at a level of bias hold "
         f"together with a confidence of {100 * (1 - statistics.alpha):g} %."
     )
 
 
 def own_notes(statistics: RunStatistics, scenarios: Iterable[Scenario]) -> Iterator[str]:
-    """Say what is compared with where that is not one technique."""
+    """Yield a note for each scenario with several baselines."""
     for scenario in scenarios:
         if not isinstance(baseline := statistics.baseline_of(scenario), str):
             yield f"{scenario.heading}: the baseline is {statistics.run.baseline_text(baseline)}."
 
 
 def _row_notes(statistics: RunStatistics) -> list[str]:
-    """Say which intervals hold the variation of test rows as well."""
+    """Return a note on the variation of test rows in intervals."""
     if statistics.resampling is not None:
-        return ["These hold the variation of test rows as well: each split has others."]
+        return ["Intervals include the variation of test rows: each split has other test rows."]
     if statistics.intervals["sd_test_rows"].isna().all():
         return [
-            "No interval here holds the variation of test rows: this folder has no test_rows.csv, which a "
-            "run writes from its store."
+            "No interval here includes the variation of test rows: this folder has no test_rows.csv. A run "
+            "writes this file from its store."
         ]
     return [
-        "Intervals that hold the variation of test rows as well are in intervals.csv (both_low, both_high), "
-        "of means on the original test data; of differences there are none, because what two techniques say "
-        "of the same row is not kept."
+        "intervals.csv has intervals that include the variation of test rows (both_low, both_high), for "
+        "means on the original test data. Differences have none, because the predictions for each row are "
+        "not stored."
     ]

@@ -1,7 +1,4 @@
-"""What is said of techniques that are chosen, tied with them, better, or kept from being chosen.
-
-:mod:`benchmark.sections.answers` puts these words into sentences, tables and the terminal.
-"""
+"""Words and sentences on chosen, tied, better and rejected techniques."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from benchmark.sections.goals import WHY_NOT, WHY_NOT_IN_SHORT, GoalWords, words
 from benchmark.sections.signs import (
     BELOW_WORDS,
     COMPARED_NEVERTHELESS,
-    DEGENERATE,
     INSIDE_WORDS,
     SAME_ANSWER,
     below_constant_words,
@@ -29,30 +25,28 @@ from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import beyond, number, share
 
 DOING_NOTHING = "doing nothing"
-"""What the technique without mitigation is called in a sentence."""
+"""The technique without mitigation, in a sentence."""
 
 _MOST_NAMED = 8
 
 
 UNKNOWN_SHARES = (
-    "Who is accepted is not recorded in these results, so that techniques that answer nearly everybody, or "
-    "each group, the same cannot be told from others. Run the experiment again; what is stored is not "
-    "trained again."
+    "Selection rates are not recorded in these results, so degenerate techniques cannot be recognized. Run "
+    "the experiment again; stored models are not trained again."
 )
-"""Said where a run does not tell whom techniques accept."""
+"""Stands where a run lacks the shares that techniques accept."""
 
-UNKNOWN_CONSTANT = "What a constant answer would score on these rows is not recorded."
-"""Said where it is unknown, so that nothing can be recommended."""
+UNKNOWN_CONSTANT = "The accuracy of a constant answer on these rows is not recorded."
+"""Stands where nothing can be recommended for lack of it."""
 
-OUTDONE = "in the mean a recommended one is nearer to the goal or more accurate, and no worse in the other"
-"""What it means to be outdone."""
+DOMINATED = (
+    "on average, a recommended technique is nearer to the goal or more accurate, and no worse in the other"
+)
+"""The meaning of the verdict ``outdone``."""
 
-REFIT_BIASED = "training again on the biased rows"
-"""What chance gives back."""
+_LACKING = {True: "selection rates", False: "the accuracy of a constant answer"}
 
-_LACKING = {True: "the shares accepted", False: "what a constant answer would score"}
-
-# Verdicts on techniques that are not recommended, in the order of sentences.
+# Verdicts on rejected techniques, in the order of sentences.
 _REJECTED = (
     "outdone",
     *("degenerate", "below_constant", "one_group", "too_few", BY_CHANCE, "incomplete", "missing", "unknown"),
@@ -61,36 +55,44 @@ _REJECTED = (
 
 
 def named_choices(rows: Sequence[Answer]) -> dict[str, Answer]:
-    """Return the choices at one level of bias by what they are named for: least and cheap."""
+    """Return the choices at one level of bias, by :data:`~benchmark.statistics.choices.CHOICES`."""
     return {name: row for name in CHOICES for row in rows if name in row.choices}
 
 
 def baseline_name(row: Answer) -> str:
-    """Return what the baseline of a row of answers is called in a sentence."""
+    """Return the name of an answer's baseline in a sentence."""
     return DOING_NOTHING if row.baseline == UNTREATED else "the baseline"
 
 
 def candidate_words(row: Answer) -> str:
-    """Say why a technique that would else be recommended is a candidate only."""
+    """Return the reason why a technique is only a candidate."""
     return f"{row.splits:.0f} samples only" if row.tested else "one sample, no interval"
 
 
 def choice_title(name: str, words: GoalWords, margin: float) -> str:
-    """Return what a choice is called: ``"Least discrimination"``."""
-    if name == CHEAP:
-        return f"Cheap: {words.least} at a cost of at most {margin:g} of accuracy"
-    return words.least[0].upper() + words.least[1:]
+    """Return the heading of a choice: ``"Least discrimination"``."""
+    cost = f" at a cost of at most {margin:g} of accuracy" if name == CHEAP else ""
+    return words.least[0].upper() + words.least[1:] + cost
 
 
-def choice_words(row: Answer) -> list[str]:
-    """Say in a few words what a technique is chosen for, and what it is tied for with a choice."""
-    chosen = row.choices
-    return [*chosen, *(f"tied for {name}" for name in row.ties if name not in chosen)]
+def chosen_words(row: Answer) -> str:
+    """Return a technique's verdict and its choices and ties: ``"recommended: least discrimination"``."""
+    kind = f"candidate ({candidate_words(row)})" if row.verdict == "candidate" else "recommended"
+    least = words_of([row]).least
+    choices = [least] if LEAST in row.choices else []
+    if CHEAP in row.choices:
+        choices = [f"{least}, at little cost"] if choices else [f"{least} at little cost"]
+    choices += [
+        f"tied for {least}{' at little cost' * (name == CHEAP)}"
+        for name in row.ties
+        if name not in row.choices
+    ]
+    return ": ".join([kind, "; ".join(choices)]) if choices else kind
 
 
 def choice_sentence(name: str, row: Answer, titles: Mapping[str, str], margin: float) -> str:
-    """Say which technique is the least or the cheap choice, what it leaves and costs, and whom it accepts."""
-    cost = f" at a cost of at most {margin:g} of accuracy (cheap)" if name == CHEAP else ""
+    """Return a sentence on a choice: its gain, its cost, and its selection rates."""
+    cost = f" at a cost of at most {margin:g} of accuracy" if name == CHEAP else ""
     kind = f"a candidate ({candidate_words(row)})" if row.verdict == "candidate" else "recommended"
     purpose = words_of([row]).purpose
     return (
@@ -100,91 +102,92 @@ def choice_sentence(name: str, row: Answer, titles: Mapping[str, str], margin: f
 
 
 def whom_it_accepts(row: Answer) -> str:
-    """Say which shares of both groups are accepted, and what the deprived group loses."""
+    """Return a clause on the selection rates of both groups, and on the deprived group's loss."""
     deprived, favored = share(row.accepted_deprived), share(row.accepted_favored)
     before = ""
     if falls(row):
-        own = share(row.baseline_accepted_deprived)
+        baseline_share = share(row.baseline_accepted_deprived)
         name = baseline_name(row)
-        before = f" (no more than {name})" if own == deprived else f" ({name}: {own})"
+        no_more = baseline_share == deprived
+        before = f" (no more than {name})" if no_more else f" ({name}: {baseline_share})"
     return f"It accepts {deprived} of the deprived group{before} and {favored} of the favored"
 
 
 def falls(row: Answer) -> bool:
-    """Whether a technique is seen to accept fewer of the deprived group than its baseline, or no more.
+    """Return whether the deprived group's selection rate, as shown, is lower than with the baseline.
 
-    No more counts where fewer of the favored group are accepted.
+    An equal rate counts where the favored group's is lower.
     """
-    own, before = row.accepted_deprived, row.baseline_accepted_deprived
-    fewer = own < before and share(own) != share(before)
+    accepted, before = row.accepted_deprived, row.baseline_accepted_deprived
+    fewer = accepted < before and share(accepted) != share(before)
     return not math.isnan(before) and row.verdict != "baseline" and bool(fewer or row.levels_down)
 
 
 def fall_words(row: Answer) -> str:
-    """Say that a technique accepts fewer of the deprived group, or no more; nothing if it accepts more.
-
-    Shares that are equal as shown stand there once.
-    """
+    """Return a clause on a lower or equal selection rate of the deprived group; nothing if it is higher."""
     if not falls(row):
         return ""
-    own, before = share(row.accepted_deprived), share(row.baseline_accepted_deprived)
-    name = baseline_name(row)
-    if own == before:
-        return f"accepts no more of the deprived group than {name} ({own}), and fewer of the favored"
-    return f"accepts {own} of the deprived group ({name}: {before})"
+    accepted, before = share(row.accepted_deprived), share(row.baseline_accepted_deprived)
+    name, term = baseline_name(row), "leveling down: " * row.levels_down
+    if accepted == before:
+        return (
+            f"{term}accepts no more of the deprived group than {name} ({accepted}), and fewer of the favored"
+        )
+    return f"{term}accepts {accepted} of the deprived group ({name}: {before})"
 
 
 def too_few_words(row: Answer) -> str:
-    """Say of whom a technique accepts or refuses too few: the first limit that it misses; nothing if none."""
+    """Return the first limit of acceptance that a technique misses, in words; nothing if it misses none."""
     if not row.too_few:
         return ""
     limit = row.too_few.split()[0]
     if limit == FEWER:
         shares = row.accepted_deprived, row.baseline_accepted_deprived
-        own, before = map(share, shares)
-        if own == before:  # as shown
-            own, before = map(number, shares)
-        return f"accepts fewer of the deprived group than {baseline_name(row)}: {own} ({before})"
+        accepted, before = map(share, shares)
+        if accepted == before:  # as shown
+            accepted, before = map(number, shares)
+        return f"accepts fewer of the deprived group than {baseline_name(row)}: {accepted} ({before})"
     verb, group = limit.split("_")
-    own_share, whole, people = {
+    answered, reference, people = {
         "deprived": (row.accepted_deprived, row.reference_deprived, "the deprived group"),
         "favored": (row.accepted_favored, row.reference_favored, "the favored group"),
         "all": (row.accepted, row.reference_accepted, "all"),
     }[group]
     outcome = "favorable" if verb == "accepts" else "unfavorable"
     if verb == "refuses":
-        own_share, whole = 1 - own_share, 1 - whole
+        answered, reference = 1 - answered, 1 - reference
     of_baseline = f"{baseline_name(row)} without planted bias"
     compared = of_baseline if row.reference == OF_BASELINE else f"{outcome} labels"
-    return f"{verb} too few of {people}: {share(own_share)} ({compared}: {share(whole)})"
+    return f"{verb} too few of {people}: {share(answered)} ({compared}: {share(reference)})"
 
 
 def below_floor_words(row: Answer) -> str:
-    """Say which accuracy a technique misses that cannot be recommended for it."""
+    """Return the accuracy floor that a rejected technique misses, in words."""
     return f"{below_constant_words(row.constant_answer)}, below the floor of {number(row.accuracy_floor)}"
 
 
 def tie_sentences(
     picked: Mapping[str, Answer], rows: Sequence[Answer], titles: Mapping[str, str], margin: float
 ) -> Iterator[str]:
-    """Name the techniques that are tied with a choice; once where they are the same for several."""
-    said: set[tuple[str, ...]] = set()
-    for name, row in picked.items():
-        tied = [own for own in rows if name in own.ties and own is not row]
-        names = (row.technique, *(own.technique for own in tied))
-        if not tied or names in said:
+    """Yield a sentence on the techniques tied with each choice; once where several have the same."""
+    ties: set[tuple[str, ...]] = set()
+    for name, choice in picked.items():
+        tied = [row for row in rows if name in row.ties and row is not choice]
+        names = (choice.technique, *(row.technique for row in tied))
+        if not tied or names in ties:
             continue
-        said.add(names)
+        ties.add(names)
+        best = words_of(tied).least + " at little cost" * (name == CHEAP)
         yield (
-            f"Tied for {name} within {margin:g}: {titles[row.technique]}; {listed(tied, titles)}. The most "
-            "accurate is named."
+            f"Tied for {best} within {margin:g}: {titles[choice.technique]}; {listed(tied, titles)}. The "
+            "most accurate is named."
         )
 
 
 def recommended_as_well(
     picked: Mapping[str, Answer], rows: Sequence[Answer], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    """Name the recommended techniques and candidates that are neither chosen nor tied with a choice."""
+    """Yield a sentence on recommended techniques and candidates that are neither chosen nor tied."""
     chosen = [row for row in rows if row.is_chosen]
     named = {row.technique for row in picked.values()}
     more = [row for row in chosen if row.technique not in named and not row.ties]
@@ -196,25 +199,25 @@ def recommended_as_well(
 def better_in_both(
     picked: Mapping[str, Answer], rows: Sequence[Answer], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    """Name techniques that are nearer to the goal and more accurate than a choice, but not shown to be."""
-    for row in dict.fromkeys(picked.values()):
+    """Yield a sentence on techniques with better means than a choice, but not shown to be better."""
+    for choice in dict.fromkeys(picked.values()):
         nearer = [
-            own
-            for own in rows
-            if own.verdict == "no_less"
-            and own.distance < row.distance - EQUAL
-            and own.accuracy > row.accuracy + EQUAL
+            row
+            for row in rows
+            if row.verdict == "no_less"
+            and row.distance < choice.distance - EQUAL
+            and row.accuracy > choice.accuracy + EQUAL
         ]
         if nearer:
             yield (
-                f"In the mean these are {words_of(nearer).nearer} and more accurate than "
-                f"{titles[row.technique]}, but not shown to leave less than the baseline: "
+                f"On average these are {words_of(nearer).nearer} and more accurate than "
+                f"{titles[choice.technique]}, but not shown to leave less than the baseline: "
                 f"{listed(nearer, titles)}."
             )
 
 
 def few_sentences(rows: Sequence[Answer]) -> Iterator[str]:
-    """Say that so few repetitions hardly show anything, and how many would do."""
+    """Yield a warning if there are so few repetitions that they show hardly anything."""
     compared = [row for row in rows if row.tested]
     splits = max((int(row.splits) for row in compared), default=0)
     if 2 <= splits < FEW_REPETITIONS:
@@ -222,23 +225,23 @@ def few_sentences(rows: Sequence[Answer]) -> Iterator[str]:
 
 
 def listed(rows: Sequence[Answer], titles: Mapping[str, str]) -> str:
-    """Name techniques with what they leave and their accuracy."""
-    shown = [
+    """Return the names of techniques, each with its distance from the goal and its accuracy."""
+    texts = [
         f"{titles[row.technique]} ({number(row.distance)} {words_of([row]).away}, accuracy "
         f"{number(row.accuracy)})"
         for row in rows
     ]
-    return several(shown)
+    return several(texts)
 
 
 def several(names: Sequence[str]) -> str:
-    """Return the first of some names, which may hold commas, and how many others there are."""
+    """Return the first names, which may hold commas, and the number of the others."""
     more = len(names) - _MOST_NAMED
     return "; ".join(names[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def one_group_words(row: Answer) -> str:
-    """Say which group gets nearly always the same answer, and which; nothing if neither does."""
+    """Return the group that gets nearly always the same answer, in words; nothing if neither does."""
     if not row.one_group:
         return ""
     for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
@@ -249,39 +252,19 @@ def one_group_words(row: Answer) -> str:
 
 
 def change_interval(change: float, low: float, high: float) -> list[str]:
-    """Return a change with its sign, and its interval if it has one."""
+    """Return the texts of a change with its sign, and of its interval if there is one."""
     if math.isnan(change):
         return ["–"]
     return [_signed(change), *([] if math.isnan(low) else [f"[{_signed(low)}, {_signed(high)}]"])]
 
 
 def change_text(change: float, low: float = math.nan, high: float = math.nan) -> str:
-    """Return a change with its sign and its interval, as far as there are any."""
+    """Return a change with its sign, and its interval if there is one."""
     return " ".join(change_interval(change, low, high))
 
 
-def changes(row: Answer) -> tuple[str, str]:
-    """Return the changes of discrimination and of accuracy to the baseline."""
-    return (
-        change_text(row.change, row.change_low, row.change_high),
-        change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
-    )
-
-
-def less_words(rows: Sequence[Answer], margin: float) -> str:
-    """Return what techniques to choose leave."""
-    return f"{words_of(rows).less} than the baseline by more than {margin:g}"
-
-
-def shown_by(rows: Sequence[Answer]) -> str:
-    """Say what shows that techniques at one level of bias are better."""
-    if any(row.tested for row in rows):
-        return "Intervals that hold for all techniques together show it."
-    return "One sample shows it, without an interval."
-
-
 def recommended_rule(rows: Sequence[Answer], criteria: Criteria) -> list[str]:
-    """Say in sentences what a technique has to do to be recommended, unless another one outdoes it."""
+    """Return the rule of recommendation in sentences, but for dominated techniques."""
     goals = dict.fromkeys(row.goal for row in rows)
     return [
         f"A recommended technique is nearer to the goal than the baseline by more than {criteria.margin:g}. "
@@ -292,7 +275,7 @@ def recommended_rule(rows: Sequence[Answer], criteria: Criteria) -> list[str]:
         "clean model. Without a clean model, labels take its place.",
         *(
             [
-                f"To equalise, it also accepts at least {share(criteria.least_overall_share)} as many of "
+                f"To equalize, it also accepts at least {share(criteria.least_overall_share)} as many of "
                 "all, and no fewer of the deprived group than the baseline."
             ]
             if EQUALISE in goals
@@ -305,9 +288,10 @@ def recommended_rule(rows: Sequence[Answer], criteria: Criteria) -> list[str]:
 
 
 def gain_and_cost(row: Answer) -> str:
-    """Say how much a technique leaves, and at what cost."""
+    """Return a phrase on a technique's distance from the goal, its accuracy, and both changes."""
     hidden = f"of either sign, on average {number(row.distance)} from 0; " if changes_sign(row) else ""
-    gain, cost = changes(row)
+    gain = change_text(row.change, row.change_low, row.change_high)
+    cost = change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high)
     return (
         f"a {words_of([row]).measure} of {number(row.value)} ({hidden}change {gain}) at accuracy "
         f"{number(row.accuracy)} (change {cost})"
@@ -315,7 +299,7 @@ def gain_and_cost(row: Answer) -> str:
 
 
 def changes_sign(row: Answer) -> bool:
-    """Whether discrimination is of either sign to such an extent that its mean, as shown, hides it."""
+    """Return whether discrimination differs in sign between samples so much that its shown mean hides it."""
     return number(row.distance) != number(abs(row.value))
 
 
@@ -325,51 +309,60 @@ def _signed(value: float) -> str:
 
 
 def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False) -> str:
-    """Say in a few words what a technique is, why it is not recommended, and what its mean hides.
+    """Return in a few words a technique's verdict, its reason, and what its mean hides.
 
-    ``of_several`` is whether there are several baselines, so that its own has to be named.
+    With ``of_several`` baselines, the technique's is named.
     """
-    own, samples = row.verdict, row.n + row.missing
-    one_group = "" if row.n_degenerate else one_group_words(row)
-    found = {
-        "baseline": own == "baseline",
-        f"compared with {titles.get(row.baseline)}": of_several and own != "baseline",
-        DOING_NOTHING: own == "untreated",
-        "; ".join(choice_words(row)): bool(row.choice or row.tied),
-        f"candidate: {candidate_words(row)}": own == "candidate",
-        f"outdone by {titles.get(row.outdone_by)}": own == "outdone",
+    verdict, samples = row.verdict, row.n + row.missing
+    applies = {
+        "baseline": verdict == "baseline",
+        f"compared with {titles.get(row.baseline)}": of_several and verdict != "baseline",
+        DOING_NOTHING: verdict == "untreated",
+        chosen_words(row): row.is_chosen,
+        f"dominated by {titles.get(row.outdone_by)}": verdict == "outdone",
         str(row.degenerate): row.n_degenerate > 0,
-        below_floor_words(row): own == "below_constant",
-        below_constant_words(row.constant_answer): row.below_constant and own != "below_constant",
+        below_floor_words(row): verdict == "below_constant",
+        below_constant_words(row.constant_answer): row.below_constant and verdict != "below_constant",
         f"a value in {row.n} of {samples} samples": row.missing > 0,
         f"compared with the baseline on {row.pairs} of {samples} samples": 0 < row.pairs < row.n,
         f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
-        f"{_LACKING[math.isnan(row.accepted)]} not recorded": own == "unknown",
-        too_few_words(row): own == "too_few",
-        fall_words(row): row.is_chosen and falls(row),
-        "not compared": own == "not_compared",
-        one_group: bool(one_group),
+        f"{_LACKING[math.isnan(row.accepted)]} not recorded": verdict == "unknown",
+        too_few_words(row): verdict == "too_few",
+        fall_words(row): row.is_chosen or row.levels_down,
+        "not compared": verdict == "not_compared",
+        one_group_words(row): row.one_group and not row.n_degenerate,
         INSIDE_WORDS: row.frontier == INSIDE,
-        _no_less_words(row): own == "no_less",
-        f"greater {words_of([row]).measure}": own == "worse",
-        WHY_NOT_IN_SHORT.get(own, ""): own in WHY_NOT_IN_SHORT,
-        "no nearer than chance": own == BY_CHANCE,
+        _no_less_words(row): verdict == "no_less",
+        f"greater {words_of([row]).measure}": verdict == "worse",
+        WHY_NOT_IN_SHORT.get(verdict, ""): verdict in WHY_NOT_IN_SHORT,
+        "no nearer than chance": verdict == BY_CHANCE,
     }
-    return "; ".join(words for words, is_so in found.items() if is_so)
+    return "; ".join(words for words, is_so in applies.items() if is_so and words)
+
+
+def flaws(row: Answer) -> str:
+    """Return the reasons against a baseline or chosen technique in a few words; nothing if there are none."""
+    useless = [row.degenerate] if row.n_degenerate else [_below_words(row), one_group_words(row)]
+    inside = INSIDE_WORDS if row.frontier == INSIDE else ""
+    return "; ".join(filter(None, [*useless, inside, fall_words(row) if row.is_chosen else ""]))
+
+
+def _below_words(row: Answer) -> str:
+    return below_constant_words(row.constant_answer) if row.below_constant else ""
 
 
 def _no_less_words(row: Answer) -> str:
-    """Say that a technique is not shown to leave less, and why where its own interval lies below 0."""
+    """Return ``"not shown to be less"``, with the interval for all techniques if its own lies below 0."""
     if not row.tested:
         return "no less in the one sample"
     if not row.change_high < 0:
         return "not shown to be less"
     low, high = number(row.improvement_low), number(row.improvement_high)
-    return f"not shown to be less: with all techniques counted the improvement is in [{low}, {high}]"
+    return f"not shown to be less: counting all techniques, the improvement is in [{low}, {high}]"
 
 
 def answer_counts(rows: Sequence[Answer]) -> str:
-    """Count the techniques of one level of bias by verdict, in one line."""
+    """Return the number of techniques with each verdict at one level of bias, in one line."""
     baselines = [row for row in rows if row.verdict == "baseline"]
     counts = Counter(row.verdict for row in rows if not row.is_compared_with)
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
@@ -386,8 +379,8 @@ def answer_counts(rows: Sequence[Answer]) -> str:
         text += f", because the baseline {baselines[0].degenerate}"
     verdicts = {
         "that cannot be judged": "unknown",
-        "outdone": "outdone",
-        "with the same answer for nearly everybody, or for each group": "degenerate",
+        "dominated": "outdone",
+        "degenerate (the same answer for nearly everybody, or for each group)": "degenerate",
         BELOW_WORDS: "below_constant",
         "with one answer for a group": "one_group",
         "with too few of a group accepted or refused": "too_few",
@@ -412,22 +405,24 @@ def answer_sentences(
     *,
     criteria: Criteria = Criteria(),  # noqa: B008
 ) -> list[str]:
-    """Say which technique to choose at one level of bias: the gain, the cost, and what is left out.
+    """Return sentences on the choices at one level of bias: gain, cost, and rejected techniques.
 
-    The rows are those of one goal, scenario and level of bias of
-    :func:`~benchmark.statistics.answers.answer_table`, as :func:`in_order` returns them; ``criteria`` are
-    what they were made with.
+    The rows are :func:`~benchmark.statistics.answer_record.in_order` and have the same goal and scenario.
+    ``criteria`` are those of their verdicts.
     """
     baselines = [row for row in rows if row.verdict == "baseline"]
     untreated = [row for row in rows if row.verdict == "untreated"]
     others = [row for row in rows if not row.is_compared_with]
     if not baselines:
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
-    sentences = [_of_doing_nothing(row, titles[row.technique]) for row in untreated]
+    sentences = [
+        _left_by(f"Doing nothing ({titles[row.technique]})", row, "has no value here.") for row in untreated
+    ]
     for baseline in baselines:
         compared = [row for row in others if row.baseline == baseline.technique]
         of = f" of {' and '.join(titles[row.technique] for row in compared)}" if len(baselines) > 1 else ""
-        sentences.append(_of_baseline(baseline, titles[baseline.technique], of))
+        title = f"The baseline{of}, {titles[baseline.technique]},"
+        sentences.append(_left_by(title, baseline, "has no value here: nothing is compared with it."))
         if baseline.baseline_degenerate:
             sentences.append(
                 f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
@@ -435,7 +430,7 @@ def answer_sentences(
                 else f"It {baseline.degenerate}: nothing is compared with it here."
             )
         elif baseline.n_degenerate > 0:
-            sentences.append(f"{DEGENERATE} It {baseline.degenerate}; {COMPARED_NEVERTHELESS}.")
+            sentences.append(f"It {baseline.degenerate}; {COMPARED_NEVERTHELESS}.")
         if compared and (reason := WHY_NOT.get(compared[0].verdict)):
             sentences.append(reason.format(title=titles[baseline.technique]))
     if not others:
@@ -447,32 +442,34 @@ def answer_sentences(
     if all(math.isnan(row.constant_accuracy) for row in others):
         sentences.append(UNKNOWN_CONSTANT)
     chosen = [row for row in others if row.is_chosen]
-    rest = _of_the_rest([row for row in others if not row.is_chosen], titles, criteria.margin)
-    if not chosen:
-        if not all(row.baseline_degenerate or math.isnan(row.value) for row in baselines):
-            sentences.append(f"No technique is recommended {words_of(rows).purpose}.")
-    else:
+    if chosen:
         sentences += _of_the_chosen(chosen, len(others), titles, criteria.margin)
+    elif not all(row.baseline_degenerate or math.isnan(row.value) for row in baselines):
+        sentences.append(f"No technique is recommended {words_of(rows).purpose}.")
     sentences += better_in_both(named_choices(chosen), others, titles)
-    return [*sentences, *rest, *few_sentences(others)]
+    sentences += _of_the_rest([row for row in others if not row.is_chosen], titles, criteria.margin)
+    return [*sentences, *few_sentences(others)]
 
 
 def _of_the_chosen(
     chosen: list[Answer], n_others: int, titles: Mapping[str, str], margin: float
 ) -> Iterator[str]:
-    """Name the choices, what they leave and cost, and count the techniques to choose from."""
+    """Yield sentences on the choices, with gain and cost, and the number of techniques to choose from."""
     picked, one = named_choices(chosen), len(chosen) == 1
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
-            yield f"Its mean cost is at most {margin:g} of accuracy, so that it is the cheap choice as well."
+            yield f"On average it costs at most {margin:g} of accuracy."
         else:
             yield choice_sentence(name, row, titles, margin)
     if CHEAP not in picked:
         cost = max(row.accuracy_change for row in chosen)
         least = next(row for row in chosen if row.accuracy_change == cost)
+        loss = beyond(-cost, margin)
         yield (
-            f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses the "
-            f"least, {beyond(-cost, margin)}."
+            f"It loses {loss} of accuracy, more than {margin:g}."
+            if one
+            else f"Every one of them loses more than {margin:g} of accuracy; {titles[least.technique]} loses "
+            f"the least, {loss}."
         )
     yield from tie_sentences(picked, chosen, titles, margin)
     kind = "recommended"
@@ -480,30 +477,27 @@ def _of_the_chosen(
         kind = f"{'a candidate' if one else 'candidates'}, and none is recommended"
     yield (
         f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}: "
-        f"{'it leaves' if one else 'they leave'} {less_words(chosen, margin)}. {shown_by(chosen)}"
+        f"{'it leaves' if one else 'they leave'} {words_of(chosen).less} than the baseline by more than "
+        f"{margin:g}. "
+        + (
+            "Intervals that hold for all techniques together show it."
+            if any(row.tested for row in chosen)
+            else "One sample shows it, without an interval."
+        )
     )
     yield from recommended_as_well(picked, chosen, titles)
 
 
-def _of_baseline(row: Answer, name: str, of: str = "") -> str:
+def _left_by(title: str, row: Answer, without_value: str) -> str:
+    """Return a sentence on the discrimination or distance that a baseline leaves, and on its accuracy."""
     if math.isnan(row.value):
-        return f"The baseline{of}, {name}, has no value here: nothing is compared with it."
-    return _left_by(f"The baseline{of}, {name},", row)
-
-
-def _of_doing_nothing(row: Answer, name: str) -> str:
-    if math.isnan(row.value):
-        return f"Doing nothing ({name}) has no value here."
-    return _left_by(f"Doing nothing ({name})", row)
-
-
-def _left_by(what: str, row: Answer) -> str:
+        return f"{title} {without_value}"
     aside = [
         *([f"of either sign, on average {number(row.distance)} from 0"] if changes_sign(row) else []),
         *(["the deprived group is better off"] if number(row.value).startswith("-") else []),
     ]
     hidden = f" ({'; '.join(aside)})" if aside else ""
-    sentence = f"{what} leaves a {words_of([row]).measure} of {number(row.value)}{hidden}"
+    sentence = f"{title} leaves a {words_of([row]).measure} of {number(row.value)}{hidden}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:
@@ -514,33 +508,34 @@ def _left_by(what: str, row: Answer) -> str:
 
 
 def _of_the_rest(rows: list[Answer], titles: Mapping[str, str], margin: float) -> list[str]:
-    """Count the techniques that are not recommended, by reason, and name those that lack most."""
+    """Return a sentence with the number and most names of the rejected techniques, by reason."""
     parts = []
     for verdict in _REJECTED:
-        if not (own := [row for row in rows if row.verdict == verdict]):
+        if not (rejected := [row for row in rows if row.verdict == verdict]):
             continue
-        one, words = len(own) == 1, words_of(own)
-        said = {
-            "outdone": f"{'is' if one else 'are'} outdone: {OUTDONE}",
-            "degenerate": f"that {'answers' if one else 'answer'} {SAME_ANSWER}",
-            "below_constant": f"that {'is' if one else 'are'} {below_floor_words(own[0])}",
+        one, words = len(rejected) == 1, words_of(rejected)
+        reason = {
+            "outdone": f"{'is' if one else 'are'} dominated: {DOMINATED}",
+            "degenerate": f"{'is' if one else 'are'} degenerate: {'it answers' if one else 'they answer'} "
+            f"{SAME_ANSWER}",
+            "below_constant": f"{'is' if one else 'are'} {below_floor_words(rejected[0])}",
             "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",
-            "too_few": f"that {'accepts or refuses' if one else 'accept or refuse'} too few of a group",
-            BY_CHANCE: f"not shown to come nearer than {REFIT_BIASED} does",
+            "too_few": f"{'accepts or refuses' if one else 'accept or refuse'} too few of a group",
+            BY_CHANCE: "not shown to come nearer than training again on the biased rows does",
             "incomplete": "not compared in every sample",
             "missing": "without any value",
-            "unknown": f"without a record of {_LACKING[math.isnan(own[0].accepted)]}",
+            "unknown": f"without a record of {_LACKING[math.isnan(rejected[0].accepted)]}",
             "not_compared": "not compared with the baseline",
             "no_less": f"not shown to leave {words.less} by more than {margin:g}"
-            if own[0].tested
+            if rejected[0].tested
             else f"without {words.less} by more than {margin:g}",
             "worse": f"with a greater {words.measure}",
         }[verdict]
-        names = [titles[row.technique] for row in own]
+        names = [titles[row.technique] for row in rejected]
         if verdict == "too_few":
-            names = [f"{titles[row.technique]}: {too_few_words(row)}" for row in own]
+            names = [f"{titles[row.technique]}: {too_few_words(row)}" for row in rejected]
         named = "" if verdict in ("not_compared", "no_less") else f" ({several(names)})"
-        parts.append(f"{len(own)} {said}{named}")
+        parts.append(f"{len(rejected)} {reason}{named}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
 
 

@@ -1,4 +1,4 @@
-"""What the numbers were measured on: cards, known problems, learned networks, planted bias."""
+"""The data of a run: cards, known problems, learned networks, planted bias."""
 
 from __future__ import annotations
 
@@ -16,33 +16,29 @@ from benchmark.text.embedded import NOT_REAL, OF_NETWORKS
 from benchmark.text.words import LEVEL_SIGNS, LevelName, level_text, number, sentence
 
 EMBEDDED = (
-    "Warning: Embedded network, not real data. The shipped network stood in for the real data: training and "
-    "test rows are samples of it, and no number here says how a technique does on real people."
+    "Warning: Embedded network, not real data. Training and test rows are samples of the shipped network. No "
+    "number here shows the effect of a technique on real people."
 )
-"""Said of every dataset whose shipped network stood in for real data."""
+"""Stands at every dataset whose shipped network stood in for real data."""
 
 
 def section(statistics: RunStatistics) -> Section:
-    """Return what is known of each dataset."""
+    """Return facts, known problems, planted bias and network of each dataset."""
     run = statistics.run
     cards = cards_of(run)
-    blocks = [
-        block
-        for dataset in run.datasets
-        for block in _dataset(dataset, cards.get(dataset.name), run.protocol)
-    ]
+    blocks = (_dataset(dataset, cards.get(dataset.name), run.protocol) for dataset in run.datasets)
     notes = [] if run.protocol.train == "data" else [f"Note: {OF_NETWORKS}"]
-    return Section("data", "Data", notes, blocks=blocks)
+    return Section("data", "Data", notes, [block for of_dataset in blocks for block in of_dataset])
 
 
 def cards_of(run: Manifest) -> dict[str, Card]:
-    """Return the card of each dataset that is at hand, with its columns as the experiment reads them."""
+    """Return the cards that can be found, with the columns that the experiment reads."""
     cards = {dataset.name: dataset.entry.find_card() for dataset in run.datasets}
     return {name: card for name, card in cards.items() if card is not None}
 
 
 def data_notes(datasets: Iterable[DatasetDescription], run: Manifest) -> Iterator[str]:
-    """Say what readers have to know about a run's data: warnings, biases without effect, sizes of groups."""
+    """Yield warnings on a run's data, notes, and the sizes of groups."""
     which = counted_rows(run.protocol, "original " if run.tests_note else "")
     for dataset in datasets:
         if dataset.embedded:
@@ -58,14 +54,14 @@ def data_notes(datasets: Iterable[DatasetDescription], run: Manifest) -> Iterato
 
 
 def planted_note(scenario: Scenario, protocol: Protocol) -> str:
-    """Say what bias is planted in a scenario, and what it does to the labels of training rows."""
+    """Return a note on the planted bias of a scenario, and its effect on the labels of training rows."""
     planted = next(bias for bias in scenario.dataset.bias if bias.name == scenario.bias)
-    if not (planted.kind or planted.description):  # a manifest that says nothing of it
+    if not (planted.kind or planted.description):  # not in the manifest
         return ""
     kinds, real = list_bias_kinds(), protocol.train == "data"
-    what, acting = planted.description or f"bias {scenario.bias!r}", ""
-    if planted.kind in kinds and planted.edits and not real:  # such a description names the edits alone
-        what = kinds[planted.kind].summary
+    description, acting = planted.description or f"bias {scenario.bias!r}", ""
+    if planted.kind in kinds and planted.edits and not real:  # then the description only names the edits
+        description = kinds[planted.kind].summary
         acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
     levels = ", ".join(
         f"{number(d)} at {level_text(protocol.level_name, beta)}"
@@ -74,11 +70,11 @@ def planted_note(scenario: Scenario, protocol: Protocol) -> str:
     have = "have" if real else "are drawn with"
     drawn = f" Discrimination between the labels that training rows {have}: {levels}."
     solved = f" {sentence(planted.solved.capitalize())}" if planted.solved else ""
-    return f"Planted: {what}{acting}.{solved}{drawn if levels else ''}"
+    return f"Planted: {description}{acting}.{solved}{drawn if levels else ''}"
 
 
 def counted_rows(protocol: Protocol, which: str = "") -> str:
-    """Say which rows were counted: the test rows, or those that each repetition draws its test rows from."""
+    """Return the counted rows in words: the test rows, or the rows that repetitions draw them from."""
     if protocol.holdout is not None:
         tested = f"{100 * protocol.holdout:.3g} % of them"
         return f"rows that are split ({tested} are the {which}test rows of a repetition)"
@@ -88,7 +84,7 @@ def counted_rows(protocol: Protocol, which: str = "") -> str:
 
 
 def counted(sizes: GroupSizes) -> str:
-    """Say how many are favorable: ``"20 of 50 deprived and 60 of 90 favored ones are favorable"``."""
+    """Return numbers of favorable rows: ``"20 of 50 deprived and 60 of 90 favored ones are favorable"``."""
     return (
         f"{sizes.deprived_favorable:,} of {sizes.deprived:,} deprived and "
         f"{sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable"
@@ -111,16 +107,16 @@ def _dataset(dataset: DatasetDescription, card: Card | None, protocol: Protocol)
         *(f"Note: {note}" for note in dataset.notes),
     ]
     if card is None:
-        notes.append("The card is not at hand, so only what the run itself recorded is shown.")
+        notes.append("The card is missing, so only the run's own records are shown.")
     else:
         notes.append(card.description.strip())
         if card.digest != dataset.card_digest:
-            notes.append("The card has changed since this run; what is shown is its present state.")
+            notes.append("The card has changed since this run. Its present state is shown.")
         facts |= {
             "label": f"{card.label}; favorable: {card.favorable_label}",
             "sensitive feature": f"{card.sensitive_feature}; deprived: {card.roles['deprived_group']}",
             "columns": ", ".join(card.columns),
-            "licence": card.licence or "",
+            "license": card.licence or "",
             "described at": card.homepage or "",
             "citation": card.citation.strip(),
         }
@@ -132,8 +128,8 @@ def _dataset(dataset: DatasetDescription, card: Card | None, protocol: Protocol)
         sentences = [f"{bias.sentence} (kind {bias.kind})."]
         if bias.inert:
             sentences.append(
-                "Warning: No dependency of the learned network is one that this edit could act on. At every "
-                f"{LEVEL_SIGNS[level]} the samples are the same."
+                "Warning: This edit changes no dependency of the learned network. The samples are the same "
+                f"at every {LEVEL_SIGNS[level]}."
             )
         by_beta = bias.network_discrimination_by_beta
         row = ["of the network", *(number(value, 4) for value in by_beta.values())]
@@ -147,7 +143,7 @@ def _dataset(dataset: DatasetDescription, card: Card | None, protocol: Protocol)
 
 
 def _groups(dataset: DatasetDescription, protocol: Protocol) -> str:
-    """Say who is better off in the test data, and what a constant answer is worth there."""
+    """Return the favorable rows of each group of the test data, and the best constant answer."""
     if (sizes := dataset.test_groups) is None:
         return ""
     constant = sizes.best_constant

@@ -1,4 +1,4 @@
-"""Why numbers are missing."""
+"""Reasons for missing numbers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections.section import Block, Section, TextTable
 
-# Reasons that differ in these only are one reason.
+# Reasons that differ only in these are one reason.
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def section(statistics: RunStatistics) -> Section:
-    """Return every reason why results or values are missing, the most frequent first."""
+    """Return every reason for missing results or values, the most frequent first."""
     run = statistics.run
     failures = statistics.failures
     title = "Missing results"
@@ -35,8 +35,8 @@ def section(statistics: RunStatistics) -> Section:
         for rows in sorted(groups, key=len, reverse=True)
     ]
     note = (
-        f"{len(failures):,} results or values are missing; none of them counts in any mean. Reasons that "
-        "differ in a number only are one row, with the first of them."
+        f"{len(failures):,} results or values are missing. None of them counts in a mean. Reasons that "
+        "differ only in a number are one row, with the first of them."
     )
     headings = ["reason", "status", "count", "techniques", "datasets", run.level_sign, *kinds.values()]
     return Section("failures", title, (note,), [Block(table=TextTable(headings, rows))])

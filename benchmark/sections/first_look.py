@@ -1,4 +1,4 @@
-"""What a first look at data says: what planted bias does to a model, and what techniques change."""
+"""The first look at data: the effect of planted bias on a model, and of techniques."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _PLANTED = {
     "cpt": "training rows are drawn from a world in which the probability of the favorable label is lower "
     "for the deprived group, by {share} of itself",
 }
-"""What a level of a kind of bias is, in words."""
+"""Kinds of bias in words, with a level."""
 
 _TOO_GOOD = 0.99  # accuracy
 
 
 def section(statistics: RunStatistics) -> Section | None:
-    """Return what planted bias does to a model, and what techniques change, where there is one dataset."""
+    """Return the effects of planted bias and of techniques; None if there are several datasets."""
     run = statistics.run
     if len(run.datasets) > 1:
         return None
@@ -45,32 +45,29 @@ def section(statistics: RunStatistics) -> Section | None:
         for (_, planted_bias, classifier, _), beta, rows in by_level(answers):
             bias = dataset.planted(planted_bias)
             levels.setdefault(classifier, {}).setdefault(goal, []).append((beta, rows))
-    highest = bias.highest(beta for goals in levels.values() for own in goals.values() for beta, _ in own)
-    said = [
-        " ".join([f"At {run.level_text(highest)}.", words])
+    highest = bias.highest(beta for goals in levels.values() for rows in goals.values() for beta, _ in rows)
+    sentences = [
+        f"At {run.level_text(highest)}. {words}"
         for (_, beta), named in winners(statistics.answers).items()
         if beta == highest and (words := difference(named, run.titles))
     ]
-    blocks = [Block(TWO_WINNERS, said)] if said else []
+    blocks = [Block(TWO_WINNERS, sentences)] if sentences else []
     for classifier, of_goals in levels.items():
-        blocks.append(_what_bias_does(statistics, dataset, classifier, of_goals[EQUALISE]))
+        blocks.append(_effect_of_bias(statistics, dataset, classifier, of_goals[EQUALISE]))
         for goal, of_goal in of_goals.items():
-            told = bias.highest(beta for beta, _ in of_goal)
-            blocks.append(_what_techniques_change(statistics, goal, of_goal, told))
+            blocks.append(_effect_of_techniques(statistics, goal, of_goal, bias))
     reason = unanswered(statistics.answers, run)
-    blocks += hidden_blocks(statistics)
     notes = [*([reason] if reason else []), *small_groups(dataset), f"In brackets: {scope(run.protocol)}"]
-    last = Block(notes=notes)
-    return Section("first", "", blocks=[*blocks, last])
+    return Section("first", "", blocks=[*blocks, *hidden_blocks(statistics), Block(notes=notes)])
 
 
-def _what_bias_does(
+def _effect_of_bias(
     statistics: RunStatistics,
     dataset: DatasetDescription,
     classifier: str,
     levels: list[tuple[float, list[Answer]]],
 ) -> Block:
-    """Say what a model without mitigation does at each level of bias, and by how much the bias moved it."""
+    """Return sentences on a model without mitigation at each level of bias, and on the bias's effect."""
     run = statistics.run
     changes = level_changes(statistics.results, UNTREATED, statistics.resampling)
     changes = changes[(changes["metric"] == DISCRIMINATION) & (changes["classifier"] == classifier)]
@@ -79,8 +76,8 @@ def _what_bias_does(
     return Block(
         f"What bias does to a model without mitigation ({classifier})",
         [
-            f"{trained(run.protocol, run.repetitions)} Discrimination is the share of the others that it "
-            "accepts minus the share of the deprived group that it accepts. The deprived group is "
+            f"{trained(run.protocol, run.repetitions)} Discrimination is the share accepted of the others "
+            "minus the share accepted of the deprived group. The deprived group is "
             f"{dataset.sensitive_feature} = {dataset.deprived_group}."
         ],
         remarks=[
@@ -95,30 +92,31 @@ def _what_bias_does(
 
 
 def _doubts(model: Answer) -> Iterator[str]:
-    """Say why a model without planted bias may be no use to look at."""
+    """Yield reasons why a model without planted bias may be useless to study."""
     if model.mostly_constant or model.accuracy <= model.constant_accuracy:
         yield (
-            f"This model is no more accurate than {model.constant_answer}, which is right about "
-            f"{number(model.constant_accuracy)} of all people. What techniques do to it says little: find a "
-            "better model first. --classifier names another one; 'betabench list classifiers' shows them all."
+            f"This model is no more accurate than {model.constant_answer} (accuracy "
+            f"{number(model.constant_accuracy)}). The effects of techniques on it say little: find a better "
+            "model first. --classifier names another one; 'betabench list classifiers' shows them all."
         )
     if model.accuracy > _TOO_GOOD:
         yield (
-            f"An accuracy above {_TOO_GOOD:g} is rare. Look for columns that tell the label, alone or "
+            f"An accuracy above {_TOO_GOOD:g} is rare. Look for columns that give the label away, alone or "
             "together, because they were recorded after it."
         )
 
 
-def _what_techniques_change(
-    statistics: RunStatistics, goal: str, levels: list[tuple[float, list[Answer]]], highest: float
+def _effect_of_techniques(
+    statistics: RunStatistics, goal: str, levels: list[tuple[float, list[Answer]]], bias: PlantedBias
 ) -> Block:
-    """Say which techniques to choose for a goal at the highest level of bias, and count them elsewhere."""
-    run, told = statistics.run, dict(levels)
-    rows = told.pop(highest)
-    counts = (f"At {run.level_text(level)}: {answer_counts(told[level])}." for level in [*told][::-1])
+    """Return the choices for a goal at the highest level of bias, and counts of verdicts elsewhere."""
+    run, rows_at = statistics.run, dict(levels)
+    highest = bias.highest(rows_at)
+    rows = rows_at.pop(highest)
+    counts = (f"At {run.level_text(level)}: {answer_counts(rows_at[level])}." for level in [*rows_at][::-1])
     sentences = answer_sentences(rows, run.titles, criteria=statistics.criteria)
-    place = rows[0].bias, rows[0].classifier
-    scenario = next(own for own in statistics.scenarios if (own.bias, own.classifier) == place)
+    key = rows[0].bias, rows[0].classifier
+    scenario = next(s for s in statistics.scenarios if (s.bias, s.classifier) == key)
     people = people_of(statistics, scenario, highest, rows) if goal == RESTORE else []
     return Block(
         f"{WORDS[goal].title}. What techniques change at {run.level_text(highest)}",
@@ -127,7 +125,7 @@ def _what_techniques_change(
 
 
 def small_groups(dataset: DatasetDescription) -> Iterator[str]:
-    """Yield a sentence for the deprived and for the favored group, where it has too few test rows."""
+    """Yield a sentence for each group with too few test rows."""
     if sizes := dataset.test_groups:
         for role, rows in (("deprived", sizes.deprived), ("favored", sizes.favored)):
             if rows < FEW_ROWS:
@@ -135,11 +133,11 @@ def small_groups(dataset: DatasetDescription) -> Iterator[str]:
 
 
 def planted(dataset: DatasetDescription, level: float) -> str:
-    """Say in words what a level of bias is, and for a dose by how much the label gap grows."""
+    """Return a level of bias in words, and for a dose the growth of the label gap."""
     gap = dataset.recorded_gap
     if level == 0:
-        held = f", with a label gap of {number(gap)}" if any(bias.doses for bias in dataset.bias) else ""
-        return f"nothing is planted, labels are those of the file{held}"
+        recorded = f", with a label gap of {number(gap)}" if any(bias.doses for bias in dataset.bias) else ""
+        return f"nothing is planted, the labels are the file's{recorded}"
     (bias,) = dataset.bias
     words = _PLANTED.get(bias.kind)
     if not bias.doses:
@@ -151,22 +149,22 @@ def planted(dataset: DatasetDescription, level: float) -> str:
 
 
 def _out_of_reach(dataset: DatasetDescription) -> Iterator[str]:
-    """Say which doses cannot be reached, and which take nearly all that there is to take."""
+    """Yield a sentence for each dose that cannot be reached, or that takes nearly all labels."""
     for dose in (dose for bias in dataset.bias for dose in bias.doses):
         if dose.beta is None:
             yield (
                 f"dose {dose.dose:g} is out of reach in this file: the bias widens the label gap by "
-                f"{number(dose.gap)} at most. Nothing is shown of it; --doses gives others."
+                f"{number(dose.gap)} at most. It is not shown. Choose other doses with --doses."
             )
         elif not dose.pooled:
             yield (
-                f"dose {dose.dose:g} takes β = {dose.beta:.3g}, so that hardly anybody is left whom the bias "
-                "could still touch. Do not compare it with that dose elsewhere."
+                f"dose {dose.dose:g} takes β = {dose.beta:.3g}: the bias touches nearly everybody it can. Do "
+                "not compare it with this dose elsewhere."
             )
 
 
 def trained(protocol: Protocol, repetitions: int) -> str:
-    """Say what models were trained and tested on."""
+    """Return a sentence on the training and test rows of models."""
     if not protocol.overlaps:
         return (
             f"It is trained on {repetitions} samples of the network that was learned from the file, and "
@@ -184,21 +182,21 @@ def trained(protocol: Protocol, repetitions: int) -> str:
 
 
 def scope(protocol: Protocol) -> str:
-    """Say what intervals speak of."""
+    """Return the scope of intervals in words."""
     if not protocol.overlaps:
         return (
-            "intervals of 95 %. They say how far numbers move with other samples of the same network. With "
-            "other people they move more."
+            "intervals of 95 %. They cover other samples of the same network. With other people, numbers "
+            "move more."
         )
     return (
-        "intervals of 95 %. They say how far numbers would move with another file: as many other people from "
-        "the same source, to train on and to test on. They are estimated from splits of this file, which "
-        "overlap; that is allowed for. Of people from elsewhere they say nothing."
+        "intervals of 95 %. They cover another file: as many other people from the same source, to train and "
+        "to test on. They are estimated from splits of this file and corrected for their overlap. They do "
+        "not cover people from elsewhere."
     )
 
 
 def _state(row: Answer) -> str:
-    """Say what a model leaves, how often it is right, and whom it accepts."""
+    """Return a sentence on a model's discrimination, accuracy and selection rates."""
     return (
         f"Discrimination {with_interval(row.value, row.value_low, row.value_high)}, accuracy "
         f"{number(row.accuracy)}; it accepts {share(row.accepted_deprived)} of the deprived group and "
@@ -207,10 +205,10 @@ def _state(row: Answer) -> str:
 
 
 def _moved(change: Any) -> str:
-    """Say by how much bias moved a model, and whether that is more than chance moves it."""
+    """Return a sentence on the bias's effect on a model, compared with chance."""
     if change is None:
         return ""
     text = change_text(change.change, change.change_low, change.change_high)
     if change.change_low > 0 or change.change_high < 0:
         return f" The bias changed it by {text}."
-    return f" The bias changed it by {text}: the interval holds 0, so that no effect is shown."
+    return f" The bias changed it by {text}: the interval contains 0, so no effect is shown."

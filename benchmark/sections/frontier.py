@@ -1,4 +1,4 @@
-"""Which techniques thresholds by group on the best unconstrained scores outdo."""
+"""Techniques that thresholds by group on untreated scores dominate."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.unprocessing import inside_shares
 
 READING = (
-    "How many techniques are inside the unprocessing frontier: at no more discrimination, thresholds by "
-    "group on the scores of the most accurate classifier without mitigation, chosen on the training "
-    "sample, are more accurate there, and the 95 % interval of the difference on the same samples lies "
-    "below 0. Intervals do not allow for how many techniques there are."
+    "The table counts the techniques inside the unprocessing frontier. Thresholds by group dominate them: "
+    "they are more accurate at no more discrimination, by the 95 % interval of the difference. They use "
+    "the scores of the most accurate untreated classifier and are chosen on the training sample. The "
+    "intervals do not allow for the number of techniques."
 )
 
 
 def section(statistics: RunStatistics) -> Section | None:
-    """Return how many techniques are inside the frontier at each level of bias, where one is recorded."""
+    """Return the number of techniques inside the frontier at each level of bias, if one was recorded."""
     if statistics.frontier_gaps.empty:
         return None
     shares = inside_shares(statistics.frontier_gaps, statistics.unconstrained)
@@ -25,13 +25,11 @@ def section(statistics: RunStatistics) -> Section | None:
         counts = scenario.rows(shares).set_index("beta")[["n_inside", "n_techniques"]]
         cells = ["{} of {}".format(*counts.loc[beta]) if beta in counts.index else "–" for beta in betas]
         rows.append([scenario.heading, *cells])
-    unscored = f"No scores, and so no frontier: {', '.join(statistics.unscored)}."
+    unscored = f"Without scores, and so without a frontier: {', '.join(statistics.unscored)}."
     return Section(
         "frontier",
-        "Which techniques thresholds outdo",
+        "Which techniques thresholds dominate",
         (READING, *([unscored] if statistics.unscored else [])),
         [Block(table=TextTable(["", *map(statistics.run.level_text, betas)], rows))],
-        files={
-            "frontier_gaps": "which techniques thresholds by group on the best unconstrained scores outdo"
-        },
+        files={"frontier_gaps": "techniques that thresholds by group on untreated scores dominate"},
     )

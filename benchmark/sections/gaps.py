@@ -1,4 +1,4 @@
-"""What techniques change of the gaps between the groups of every attribute."""
+"""The gaps between the groups of every attribute, and how techniques change them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from benchmark.sections.section import Block, Section, TextTable
 from benchmark.text.words import number, with_interval
 
 READING = (
-    "The largest difference of a rate between two groups of an attribute, or of an intersection of "
-    "attributes; in brackets what a technique changes of it on the same samples, with its interval of 95 % "
-    "(none with folds). Above 0 the gap is wider than the baseline's: what is mitigated for one attribute "
-    "may be paid by another."
+    "The gap is the largest difference of a rate between two groups of an attribute, or of an intersection "
+    "of attributes. In brackets: its change to the baseline on the same samples, with its 95 % interval "
+    "(none with folds). Above 0 the gap is wider: mitigation for one attribute may cost another."
 )
 
 
 def section(statistics: RunStatistics) -> Section | None:
-    """Return the gaps in each rate, where a run told the groups of several attributes apart."""
+    """Return the gaps in each rate, if the run has groups of several attributes."""
     if statistics.groups.empty:
         return None
     smallest = statistics.run.experiment.settings.get("smallest_group")
@@ -32,26 +31,26 @@ def section(statistics: RunStatistics) -> Section | None:
         (READING, *([left_out] if smallest else [])),
         list(_blocks(statistics)),
         files={
-            "groups": "largest gap between the groups of an attribute, and what each technique changes of it"
+            "groups": "largest gap between the groups of an attribute, and its change with each technique"
         },
         figures={"groups": "Gaps between the groups of every attribute"},
     )
 
 
 def gap_title(metric: str) -> str:
-    """Return what gaps of a rate are called."""
+    """Return the title of a rate's gaps."""
     return f"{get_metric(metric).title}, largest gap"
 
 
 def _blocks(statistics: RunStatistics) -> Iterator[Block]:
-    """Yield the gaps of each rate, in each scenario and at each level of bias that has some."""
+    """Yield the gaps of each rate, in each scenario and at each level of bias with gaps."""
     titles = statistics.run.titles
     for metric, table in statistics.groups.groupby("metric", sort=False):
         for scenario in statistics.scenarios:
             for beta, gaps in scenario.rows(table).groupby("beta"):
                 attributes = list(gaps["attribute"].unique())
                 rows = [
-                    [titles[str(name)], *(_cell(rows[rows["attribute"] == one]) for one in attributes)]
+                    [titles[str(name)], *(_cell(rows[rows["attribute"] == a]) for a in attributes)]
                     for name, rows in gaps.groupby("technique", sort=False)
                 ]
                 yield Block(

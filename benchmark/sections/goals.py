@@ -1,4 +1,4 @@
-"""What the two goals are called: restore the decisions of the clean model, and equalise acceptance."""
+"""Names of the two goals, and sentences on goals without an answer or with different winners."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class GoalWords:
     """Words for one goal, as sentences and headings need them."""
 
     title: str  # heading
-    purpose: str  # what a technique is chosen for: ``"to restore decisions"``
-    measure: str  # what a technique leaves
-    less: str  # what a better technique leaves
-    away: str  # stands behind the number that a technique leaves
-    nearer: str  # what a better technique is
+    purpose: str  # ``"to restore decisions"``
+    measure: str  # a technique leaves some of it
+    less: str  # a better technique leaves it
+    away: str  # stands behind the measure's value
+    nearer: str  # a better technique is
     short: str  # heading of a narrow column
-    least: str  # what the technique that comes nearest to the goal is called
+    least: str  # the choice nearest to the goal
 
     @property
     def column(self) -> str:
         """The measure as a heading."""
-        return self.measure[0].upper() + self.measure[1:]
+        return _capital(self.measure)
 
 
 _MOST_SAID = 8
@@ -53,8 +53,8 @@ WORDS: Mapping[str, GoalWords] = {
         least="nearest to the clean model",
     ),
     EQUALISE: GoalWords(
-        title="Goal: equalise acceptance",
-        purpose="to equalise acceptance",
+        title="Goal: equalize acceptance",
+        purpose="to equalize acceptance",
         measure="discrimination",
         less="less discrimination",
         away="from 0",
@@ -68,12 +68,12 @@ CLEAN_MODEL = (
     "The clean model is the baseline trained without planted bias. The distance to it is the mean absolute "
     "difference of true and false positive rates in both groups."
 )
-"""Explains what decisions are compared with."""
+"""The reference of the goal to restore."""
 
 
 WHY_NOT = {
     NO_REFERENCE: "{title} is no reference. Without planted bias it has no results, or is less accurate than "
-    "a constant, or answers nearly everybody or each group alike in some sample.",
+    "a constant, or is degenerate in some sample.",
     NOTHING_TO_UNDO: "There is too little to undo for {title}. On average the bias moves its discrimination "
     "by less than 0.02.",
     NO_EFFECT_SHOWN: "The bias is not shown to move the decisions of {title} farther than training again on "
@@ -81,7 +81,7 @@ WHY_NOT = {
     HIDDEN_BIAS: "No answer is given to restore decisions. By the outside rates, labels hide so much bias "
     "that ranks under planted bias are not shown to agree with the truth.",
 }
-"""Why techniques are not ranked by how near they come to the clean model."""
+"""Reasons why no technique is ranked by its distance to the clean model."""
 
 WHY_NOT_IN_SHORT = {
     NO_REFERENCE: "no reference",
@@ -93,21 +93,21 @@ WHY_NOT_IN_SHORT = {
 
 
 def words_of(rows: Sequence[Answer]) -> GoalWords:
-    """Return the words for the goal of some answers, which all have the same."""
+    """Return the words for the goal that some answers share."""
     return WORDS[rows[0].goal]
 
 
 def by_goal(answers: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield each goal that has answers, and these."""
+    """Yield each goal that has answers, and its answers."""
     for goal in GOALS:
-        if len(own := answers[answers["goal"] == goal]):
-            yield goal, own
+        if len(rows := answers[answers["goal"] == goal]):
+            yield goal, rows
 
 
 def unanswered(answers: pd.DataFrame, run: Manifest, scenario: Scenario | None = None) -> str:
-    """Say why there is no answer for the goal to restore, of a run or of a scenario; nothing if there is."""
-    own = answers if scenario is None else scenario.rows(answers)
-    if (own["goal"] == RESTORE).any():
+    """Return why a run or scenario has no answer for the goal to restore; nothing if it has one."""
+    rows = answers if scenario is None else scenario.rows(answers)
+    if (rows["goal"] == RESTORE).any():
         return ""
     if not run.protocol.paired_betas:
         reason = "this run's levels are not paired"
@@ -115,35 +115,35 @@ def unanswered(answers: pd.DataFrame, run: Manifest, scenario: Scenario | None =
         reason = "the clean model decides on original test data only"
     elif treated := _treated_baseline(run, scenario):
         name = run.titles.get(treated, treated)
-        reason = f"the baseline {name} is a technique, so that there is no clean model"
+        reason = f"the baseline {name} is a technique, so there is no clean model"
     elif run.metric(GOAL_METRICS[RESTORE]) is None:
         reason = "the distance to the clean model was not measured; run it again"
     else:
         reason = "there is no level of planted bias to undo"
-    return f"Restore is not answered: {reason}."
+    return f"The goal to restore decisions has no answer: {reason}."
 
 
 def _treated_baseline(run: Manifest, scenario: Scenario | None) -> str:
     """Return the name of a baseline that is a technique, and so has no clean model; empty if none is."""
     datasets = run.datasets if scenario is None else [scenario.dataset]
-    kinds = {entry.name: entry.technique or entry.name for entry in run.experiment.techniques}
-    treated = (own.baseline for own in datasets if own.baseline != OWN)
-    return next((name for name in treated if kinds.get(name, UNTREATED) != UNTREATED), "")
+    techniques = {entry.name: entry.technique or entry.name for entry in run.experiment.techniques}
+    baselines = (dataset.baseline for dataset in datasets if dataset.baseline != OWN)
+    return next((name for name in baselines if techniques.get(name, UNTREATED) != UNTREATED), "")
 
 
 Winners = Mapping[tuple[ScenarioKey, float], Mapping[str, Answer | None]]
-"""By scenario and level of bias, and by goal that can be reached: the technique that comes nearest."""
+"""By scenario and level of bias, and by reachable goal: the technique nearest to it."""
 
 
 def winners(answers: pd.DataFrame) -> Winners:
-    """Return which technique is named for each goal that can be reached at a level of bias."""
-    found: dict[tuple[ScenarioKey, float], dict[str, Answer | None]] = {}
-    for goal, own in by_goal(answers):
-        for key, beta, rows in by_level(own):
+    """Return the technique that is named for each reachable goal at each level of bias."""
+    named: dict[tuple[ScenarioKey, float], dict[str, Answer | None]] = {}
+    for goal, of_goal in by_goal(answers):
+        for key, beta, rows in by_level(of_goal):
             if any(row.verdict not in WHY_NOT for row in rows if not row.is_compared_with):
-                named = next((row for row in rows if LEAST in row.choices), None)
-                found.setdefault((key, beta), {})[goal] = named
-    return found
+                winner = next((row for row in rows if LEAST in row.choices), None)
+                named.setdefault((key, beta), {})[goal] = winner
+    return named
 
 
 def differences(
@@ -151,20 +151,20 @@ def differences(
     answers: pd.DataFrame,
     run: Manifest,
 ) -> list[str]:
-    """Say where the goals have different winners: the highest levels of bias first, at most some of them."""
+    """Return sentences on different winners of the goals, the highest levels of bias first, up to a limit."""
     named = winners(answers)
-    said = [
+    sentences = [
         f"{scenario.heading} at {run.level_text(beta)}. {words}"
         for scenario in scenarios
         for (key, beta), of_goals in reversed(list(named.items()))
         if key == scenario.key and (words := difference(of_goals, run.titles))
     ]
-    more = len(said) - _MOST_SAID
-    return [*said[:_MOST_SAID], *([f"Winners differ in {more} more cases."] if more > 0 else [])]
+    more = len(sentences) - _MOST_SAID
+    return [*sentences[:_MOST_SAID], *([f"Winners differ in {more} more cases."] if more > 0 else [])]
 
 
 def difference(named: Mapping[str, Answer | None], titles: Mapping[str, str]) -> str:
-    """Say which technique is named for which goal where that is not the same one for both."""
+    """Return the winner of each goal in words; nothing if both goals have the same one."""
     names = [row.technique if row else "" for row in named.values()]
     if len(names) < len(GOALS) or len(set(names)) < len(GOALS):
         return ""

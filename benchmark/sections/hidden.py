@@ -1,4 +1,4 @@
-"""What bias that the labels hide would make of an answer: a line of the table that the package ships."""
+"""The effect of hidden bias in labels on an answer: a line of the shipped table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLE = "What bias that the labels hide makes of this answer"
 
 _EXAMPLE = "--true-rate F=0.4,M=0.42"
 _HIDDEN = (0.0, 0.05, 0.1)
-"""Hidden doses that are told where nobody knows how much is hidden."""
+"""Hidden doses that are shown if the hidden dose is unknown."""
 
 _BELOW_ZERO = -5e-4  # as shown
 _READING = (
@@ -34,24 +34,21 @@ _READING = (
     "same order, 0 no relation. The choice is the technique that ranks first under the dose, recommended or "
     "not. Here brackets are 95 % intervals over those datasets."
 )
-"""Explains the lines of the table."""
 
 _BY = ("the choice", "dropping the sensitive feature", "doing nothing")
 
 
 def section(statistics: RunStatistics, table: pd.DataFrame | None = None) -> Section | None:
-    """Return what hidden bias makes of the answers of a first look, or of a run like it."""
+    """Return the effect of hidden bias on the answers of a first look, or of a run like it."""
     blocks = list(hidden_blocks(statistics, table)) if statistics.run.level_name == "dose" else []
     return Section("hidden", TITLE, blocks[0].notes, [Block(remarks=blocks[0].remarks)]) if blocks else None
 
 
 def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) -> Iterator[Block]:
-    """Yield one block where a run has one dataset and one bias, and trains on real rows; else none.
+    """Yield one block if a run has one dataset and one bias and trains on real rows; else none.
 
-    Of other kinds of bias than the measured one it says that nothing is known.
-
-    ``table`` is that of :func:`~benchmark.statistics.hidden_bias.hidden_bias_table`, by default the shipped
-    one.
+    For other kinds of bias than the measured one, the block says that nothing is known. ``table`` is the
+    shipped :func:`~benchmark.statistics.hidden_bias.hidden_bias_table` by default.
     """
     run = statistics.run
     levels = [level for level in statistics.answers["beta"].unique() if level > 0]
@@ -63,8 +60,8 @@ def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) 
         yield Block(
             TITLE,
             [
-                f"This is not known for the kind of bias {bias.kind!r}: it was measured with {HIDDEN_KIND!r} "
-                "alone. All numbers here are against labels as the file has them."
+                f"This is not known for the kind of bias {bias.kind!r}. It was measured only with "
+                f"{HIDDEN_KIND!r}. All numbers here compare with the labels of the file."
             ],
         )
         return
@@ -77,7 +74,7 @@ def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) 
 
 
 def _unknown(table: pd.DataFrame, dose: float) -> Block:
-    """Say what hidden bias would make of an answer where nobody says how much is hidden."""
+    """Return the effect of hidden bias on an answer if the hidden dose is unknown."""
     remarks: list[str] = []
     datasets: set[int] = set()
     for goal in GOALS:
@@ -94,37 +91,35 @@ def _unknown(table: pd.DataFrame, dose: float) -> Block:
     return Block(
         TITLE,
         [
-            "All numbers compare with labels as the file has them. How much bias these hide is unknown. On "
-            f"{several} datasets of this program some bias was hidden first, and more was planted on top. "
+            "All numbers compare with the labels of the file, which hide an unknown amount of bias. On "
+            f"{several} datasets of this program, some bias was hidden first and more was planted on top. "
             f"{_READING}"
         ],
         remarks=[
             *remarks,
-            f"Where true rates are known from outside the file, {_EXAMPLE} takes them, and says how much is "
-            "hidden.",
+            f"Give true rates from outside the file with {_EXAMPLE}. They show the amount of hidden bias.",
         ],
     )
 
 
 def _known(table: pd.DataFrame, dataset: DatasetDescription, hidden: float, dose: float) -> Block:
-    """Say what the bias that outside rates tell of makes of an answer."""
+    """Return the effect on an answer of the hidden bias that outside rates show."""
     rates = dataset.entry.true_rates or {}
-    given = rates["favored"] - rates["deprived"]
+    true_gap = rates["favored"] - rates["deprived"]
     notes = [
-        f"The label gap is {number(dataset.recorded_gap)} in the file and {number(given)} by the outside "
-        "rates: "
-        f"the labels hide a dose of {number(hidden)}."
+        f"The label gap is {number(dataset.recorded_gap)} in the file and {number(true_gap)} by the outside "
+        f"rates: the labels hide a dose of {number(hidden)}."
     ]
     if hidden < _BELOW_ZERO:
         notes.append(
-            "Below 0 means that labels are kinder to the deprived group than these rates. What that makes of "
-            "the answer was not measured."
+            "Below 0, labels are kinder to the deprived group than these rates. The effect of that on the "
+            "answer was not measured."
         )
         return Block(TITLE, [" ".join(notes)])
     hidden, remarks = max(hidden, 0.0), []
     if hidden > greatest_hidden(table):
         most = greatest_hidden(table)
-        notes.append(f"What so much makes of the answer is not known: at most {most:g} was measured.")
+        notes.append(f"The effect of so much on the answer is not known: at most {most:g} was measured.")
     else:
         rows = [row for goal in GOALS if (row := row_at(table, goal, hidden, dose)) is not None]
         notes.append(
@@ -142,7 +137,7 @@ def _line(row: HiddenBias) -> str:
     chosen, dropped, nothing = map(number, _regrets(row))
     low, high = number(row.regret_low), number(row.regret_high)
     return (
-        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}, and chance alone would leave "
+        f"{_purpose(row.goal)}, on {row.datasets} datasets: τ {_tau(row)}. Chance alone would leave "
         f"{row.ceiling:.2f}. Farther {WORDS[row.goal].away} than the best technique: the choice by {chosen} "
         f"[{low}, {high}], dropping the sensitive feature by {dropped}, doing nothing by {nothing}. "
         f"{_best_rule([row])}"
@@ -150,16 +145,16 @@ def _line(row: HiddenBias) -> str:
 
 
 def _regrets(row: HiddenBias) -> tuple[float, float, float]:
-    """Return how much farther from the goal than the best technique the choice and two simple rules are."""
+    """Return the regrets of the choice and of two simple rules, against the best technique."""
     return row.regret, row.drop_regret, row.nothing_regret
 
 
 def _best_rule(rows: Sequence[HiddenBias]) -> str:
-    """Say which of the choice and the two simple rules is nearest to the goal, on average."""
-    shown = [[round(regret, 3) for regret in _regrets(row)] for row in rows]
-    if any(values.count(min(values)) > 1 for values in shown):
+    """Return a sentence on the best of the choice and the two simple rules, on average."""
+    regrets = [[round(regret, 3) for regret in _regrets(row)] for row in rows]
+    if any(values.count(min(values)) > 1 for values in regrets):
         return "On average the nearest of the three are tied, at least once."
-    nearest = {_BY[values.index(min(values))] for values in shown}
+    nearest = {_BY[values.index(min(values))] for values in regrets}
     if len(nearest) == 1:
         return f"On average {nearest.pop()} is best of the three."
     if _BY[0] not in nearest:

@@ -9,11 +9,11 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.manifest import Manifest
 from benchmark.sections.answers import NOT_TESTED
 from benchmark.sections.certainty import rule
-from benchmark.sections.choices import OUTDONE, recommended_rule
+from benchmark.sections.choices import DOMINATED, recommended_rule
 from benchmark.sections.data import cards_of
 from benchmark.sections.goals import CLEAN_MODEL, WORDS
 from benchmark.sections.section import Block, Section, TextTable
-from benchmark.sections.signs import BELOW_CONSTANT, BELOW_WORDS, DEGENERATE, INSIDE_FRONTIER, ONE_GROUP
+from benchmark.sections.signs import BELOW_WORDS
 from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.techniques import find_technique
@@ -59,54 +59,55 @@ def section(statistics: RunStatistics) -> Section:
 
 
 def _definitions(statistics: RunStatistics) -> dict[str, str]:
-    overlap = ", which is corrected for splits that overlap" if statistics.resampling is not None else ""
-    test = (
-        "Two-sided corrected resampled t-test (Nadeau and Bengio, 2003) of by how much nearer to the ideal "
-        "the technique is than the baseline: repetitions are splits of the same rows, which overlap."
-        if statistics.resampling is not None
-        else "Two-sided sign-flip permutation test of by how much nearer to the ideal the technique is than "
-        f"the baseline: all signs where there are at most {statistics.n_flips:,} ways, else "
-        f"{statistics.n_flips:,} drawn ones."
+    level, levels = statistics.run.level_sign, statistics.run.levels_sign
+    overlap, test = (
+        "",
+        (
+            "Two-sided sign-flip permutation test of how much nearer to the ideal the technique is than the "
+            f"baseline. All signs are tried if there are at most {statistics.n_flips:,} ways, else "
+            f"{statistics.n_flips:,} random ones."
+        ),
     )
+    if statistics.resampling is not None:
+        overlap = ", corrected for splits that overlap"
+        test = (
+            "Two-sided corrected resampled t-test (Nadeau and Bengio, 2003) of how much nearer to the ideal "
+            "the technique is than the baseline. Repetitions are splits of the same rows, which overlap."
+        )
     family = f"dataset, bias, classifier{', test' if statistics.names_tests else ''} and metric"
     most = share(NEARLY_ALL)
     recommended = " ".join(recommended_rule(answer_records(statistics.answers), statistics.criteria))
     return {
-        "Interval": "95 %, Student's: the mean over the repetitions, plus and minus the quantile of t times "
-        f"the standard error{overlap}. Where all values are equal it is a point, which does not mean that "
-        "the next one would be the same.",
+        "Interval": "Student's 95 % interval: mean over the repetitions, plus and minus the quantile of t "
+        f"times the standard error{overlap}. If all values are equal, the interval is a point. The next "
+        "value may still differ.",
         "Difference": "Mean over the repetitions of the technique's value minus the baseline's on the same "
-        "sample. Its interval is of these differences, not of the two means.",
-        "p": f"{test} Corrected by Holm's method for all techniques and levels of bias of one {family}. "
-        "It decides nothing here.",
+        "sample. Its interval is made from these differences, not from the two means.",
+        "p": f"{test} Holm's method corrects it for all techniques and levels of bias of one {family}. No "
+        "verdict depends on p.",
         "Better, worse": rule(statistics),
-        "Accepts": "Share of the test rows that are predicted the favorable label: of all, of the deprived "
-        "and of the favored group; means over the repetitions.",
-        f"{DEGENERATE} nearly everybody, or each group, gets the same answer": "In at least one repetition, "
-        f"more than {most} of all rows, or of each of the two groups, are predicted the same label. Such a "
-        f"classifier discriminates little because it decides little: at these {statistics.run.levels_sign} "
-        "it "
-        "is not ranked, is on no "
-        "front, holds up nowhere and is never recommended. A baseline is compared with nevertheless, unless "
-        f"it gives more than {most} of all rows the same label in more than half of its repetitions: then "
-        "nothing is compared with it.",
-        f"{BELOW_CONSTANT} {BELOW_WORDS}": "The mean accuracy is below that of "
-        "refusing everybody, or of accepting everybody, whichever is right more often on the test rows. It "
-        "is compared, and recommended only within the slack of accuracy.",
-        f"{ONE_GROUP} one answer for a group": f"On average more than {most} of one of the groups are "
-        "refused, or accepted. It is compared, and never recommended.",
-        f"{INSIDE_FRONTIER} inside the unprocessing frontier": "Where the run recorded one: on the same "
-        "samples, thresholds by group on the scores of the most accurate classifier without mitigation, "
-        "chosen on the training sample, are more accurate at no more discrimination, and the 95 % interval "
-        "of the difference lies below 0. It says nothing of whether a technique is recommended.",
+        "Selection rate": "Share of the test rows that get the favorable prediction: of all, of the deprived "
+        "and of the favored group. Means over the repetitions.",
+        "Degenerate": f"In at least one repetition, more than {most} of all rows, or of each group, get the "
+        "same prediction. Such a classifier discriminates little because it decides little. At these "
+        f"{levels} it is not ranked, on no front, holds up nowhere and is never recommended. A degenerate "
+        f"baseline is still compared with, unless it gives more than {most} of all rows the same label in "
+        "more than half of its repetitions.",
+        BELOW_WORDS.capitalize(): "The best constant answer refuses everybody or accepts everybody, "
+        "whichever is right more often on the test rows. A technique below it on average is compared, and "
+        "recommended only within the slack of accuracy.",
+        "One answer for a group": f"On average more than {most} of one of the groups are refused, or "
+        "accepted. The technique is compared, and never recommended.",
+        "Inside the unprocessing frontier": "Thresholds by group, chosen on the training sample, dominate "
+        "the technique. They use the scores of the most accurate untreated classifier. On the same samples "
+        "they are more accurate at no more discrimination (95 % interval of the difference below 0). It does "
+        "not decide on recommendations.",
         "Goals": f"{'; '.join(words.title for words in WORDS.values())}. {CLEAN_MODEL} Acceptance is equal "
-        "where discrimination is 0. Answers, choices and ranks are of one goal each.",
-        "Recommended": f"{recommended} Outdone ones are not: {OUTDONE}. {NOT_TESTED}",
-        "Which technique holds up": f"The greatest {statistics.run.level_sign} at which it is better than "
-        "the "
-        "baseline and of use "
-        f"(without {DEGENERATE}, {BELOW_CONSTANT} and {ONE_GROUP}), as far as technique and baseline have a "
-        "value in every repetition up to there; else it is counted as incomplete.",
+        "where discrimination is 0. Each answer, choice and rank is for one goal.",
+        "Recommended": f"{recommended} Dominated techniques are not recommended: {DOMINATED}. {NOT_TESTED}",
+        "Which technique holds up": f"The greatest {level} at which the technique is better than the "
+        "baseline and useful: not degenerate, not below a constant, not one answer for a group. Up to there, "
+        "technique and baseline need a value in every repetition; else the technique is incomplete.",
     }
 
 

@@ -16,19 +16,19 @@ MOVED = "Bias moves the baseline's discrimination by"
 
 
 def shows_moved(run: Manifest) -> bool:
-    """Whether tables of a run have the column: where levels of bias are doses, which are paired."""
+    """Return whether tables of a run have the column: its levels of bias are doses, which are paired."""
     return run.level_name == "dose"
 
 
 def moved(statistics: RunStatistics, scenario: Scenario) -> Mapping[float, str]:
-    """Return by how much each dose moves the baseline of a scenario, with its interval, as text.
+    """Return each dose's effect on the baseline of a scenario, with its interval, as text.
 
-    Empty where levels of bias are β, and where each technique has a baseline of its own.
+    It is empty if levels of bias are β, or if each technique has its own baseline.
     """
     run, baseline = statistics.run, statistics.baseline_of(scenario)
     if not shows_moved(run) or not isinstance(baseline, str):
         return {}
-    own = scenario.rows(statistics.results)
-    changes = level_changes(own[own["metric"] == DISCRIMINATION], baseline, statistics.resampling)
+    results = scenario.rows(statistics.results)
+    changes = level_changes(results[results["metric"] == DISCRIMINATION], baseline, statistics.resampling)
     columns = changes[["beta", "change", "change_low", "change_high"]].itertuples(index=False, name=None)
     return {beta: change_text(*change) for beta, *change in columns}

@@ -1,4 +1,4 @@
-"""What is needed to get the same numbers again: commands, settings, seeds, versions, digests."""
+"""The commands, settings, seeds, versions and digests that give the same numbers again."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.text.embedded import FOLDER_SUFFIX
 
+_COMPUTED_NOW = "computed_in_this_run"  # other cells were stored before
+
 
 def section(statistics: RunStatistics) -> Section:
-    """Return the commands, and all that the numbers depend on."""
+    """Return the commands, and everything that the numbers depend on."""
     run = statistics.run
     settings = json.dumps(run.experiment.settings, indent=2, ensure_ascii=False)
     return Section(
         "regenerate",
         "How to get the same numbers again",
         (
-            "The same experiment, data and versions give the same numbers, whatever the number of workers. "
+            "The same experiment, data and versions give the same numbers, for any number of workers. "
             "Statistics and this page are made from the folder of the run.",
         ),
         [
@@ -33,18 +35,14 @@ def section(statistics: RunStatistics) -> Section:
             Block("Command of the report", code=_report_command(statistics)),
             Block(facts=_facts(run)),
             Block("Versions", table=TextTable(["package", "version"], [*run.versions.items()])),
-            Block("Digests", table=TextTable(["of", "what", "SHA-256"], [*_digests(run)])),
+            Block("Digests", table=TextTable(["of", "part", "SHA-256"], [*_digests(run)])),
             Block("Settings", code=settings, fold="All settings of the experiment"),
         ],
     )
 
 
 def _facts(run: Manifest) -> dict[str, str]:
-    cells = [
-        f"{kind.replace('_', ' ')}: {n:,}"
-        for kind, n in run.cells.items()
-        if kind != "computed_in_this_run"  # the others were stored before
-    ]
+    cells = [f"{kind.replace('_', ' ')}: {n:,}" for kind, n in run.cells.items() if kind != _COMPUTED_NOW]
     seconds = run.durations_in_seconds["all_cells"]
     return {
         "root seed": str(run.experiment.seed),
@@ -53,7 +51,7 @@ def _facts(run: Manifest) -> dict[str, str]:
         "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
         "finished": run.finished,
         "system": f"{run.platform['system']}, {run.platform['cores']} cores",
-        # What else the manifest says of the processor and the libraries that numbers depend on.
+        # Other facts on processor and libraries that numbers depend on.
         **{
             name.replace("_", " "): _listed(value)
             for name, value in run.platform.items()
@@ -67,7 +65,7 @@ def _digests(run: Manifest) -> Iterator[tuple[str, str, str]]:
         yield dataset.name, "card", dataset.card_digest
         yield dataset.name, "test data", dataset.test_digest
         yield dataset.name, "network", dataset.network.digest
-    yield "program", "all that a prediction passes through", run.code.harness
+    yield "program", "all code that a prediction passes through", run.code.harness
 
 
 def _listed(value: object) -> str:
@@ -81,7 +79,7 @@ def _listed(value: object) -> str:
 
 def _report_command(statistics: RunStatistics) -> str:
     run = statistics.run
-    # The folder to which the command above writes.
+    # The output folder of the command above.
     folder = f"results/{run.name}" + FOLDER_SUFFIX * any(dataset.embedded for dataset in run.datasets)
     parts = ["betabench", "report", folder, "--metrics", *statistics.metrics]
     declared = run.baselines(statistics.results).by
@@ -110,15 +108,15 @@ def _command(run: Manifest) -> str:
                 [dataset.entry.name for dataset in run.datasets],
                 [e.name for e in shipped.datasets],
             ),
-            # Tuned entries and the learners of techniques are added by the run itself.
+            # The run itself adds tuned entries and the learners of techniques.
             "--techniques": ([name for name in run.titles if name in techniques], techniques),
-            "--betas": tuple([f"{beta:g}" for beta in own.betas] for own in (run.experiment, shipped)),
-            "--doses": tuple([f"{dose:g}" for dose in own.doses] for own in (run.experiment, shipped)),
+            "--betas": tuple([f"{beta:g}" for beta in one.betas] for one in (run.experiment, shipped)),
+            "--doses": tuple([f"{dose:g}" for dose in one.doses] for one in (run.experiment, shipped)),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
         }
-        for option, (here, there) in chosen.items():
-            if here and here != there:
-                parts += [option, *here]
+        for option, (values, defaults) in chosen.items():
+            if values and values != defaults:
+                parts += [option, *values]
     else:
         parts[3] = f"{run.name}.toml"
     parts += _plugins(run)

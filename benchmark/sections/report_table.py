@@ -12,8 +12,8 @@ class Cell:
 
     mean: float = math.nan
     half_width: float = math.nan
-    remark: str | None = None  # why repetitions are missing, if any are
-    best: bool = False  # of those that it is compared with
+    remark: str | None = None  # reason for missing repetitions
+    best: bool = False  # within its column
     mark: str = ""  # a sign beside the number, explained in the notes
     text: str = ""  # stands in place of the number
 
@@ -36,17 +36,14 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table, before any markup; each row has ``len(groups) * len(columns)`` cells.
-
-    ``row_headings`` are those of the columns that name the rows: of groups of rows, if the table has several,
-    and of rows. All ``groups`` of columns have the same ``columns``. The notes say what has to be known
-    besides.
-    """
+    """A table, before any markup; each row has ``len(groups) * len(columns)`` cells."""
 
     name: str
     caption: str
-    row_headings: tuple[str, ...]
-    groups: tuple[str, ...]
-    columns: tuple[str, ...]
+    row_headings: tuple[
+        str, ...
+    ]  # of the columns with names: of groups of rows, if there are several, and rows
+    groups: tuple[str, ...]  # of columns
+    columns: tuple[str, ...]  # the same in each group
     blocks: tuple[RowGroup, ...]
     notes: tuple[str, ...]

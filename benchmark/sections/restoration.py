@@ -1,4 +1,4 @@
-"""Who gets back what the bias took from them, who pays, and what of each difference is removed."""
+"""People who get back what the bias took, people who pay, and the removed part of each difference."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ TITLE = "Who gets back what the bias took, and who pays"
 
 _AMONG = {name: among for name, (_, among) in SHARES.items()}
 
-GOAL = (
-    "Goal: restore decisions, so that people are answered as the same learner answers them without the bias."
-)
+GOAL = "Goal: restore decisions. People should get the answer that the same learner gives without the bias."
 
 OF_CLEAN_MODEL = "Clean model: the technique's baseline, trained without planted bias."
 READING = (
@@ -37,26 +35,26 @@ READING = (
     f"Given back: of the people {_AMONG['given_back']}, the share that the technique accepts.",
     f"Paid: of the people {_AMONG['paid']}, the share that the technique refuses.",
     f"In their place: of the people {_AMONG['in_their_place']}, the share that the technique accepts.",
-    "Refit: the untreated learner on a random draw of the clean or of the biased rows, with replacement. "
-    "What a refit of biased rows gives back is chance; only what exceeds it counts. A refit of clean rows "
-    "shows how much even a model without the bias gives back.",
+    "Refit: the untreated learner on a random draw of the clean or of the biased rows, with replacement. A "
+    "refit of biased rows gives back by chance; only more than that counts. A refit of clean rows shows how "
+    "much a model without the bias gives back.",
     "Brackets: intervals of 95 %. Those of decisions are cut at 0 and 100 %.",
 )
 OF_NETWORK = "Training rows with and without bias are samples of a network with the same random numbers."
 OF_DIFFERENCES = (
-    "Planted: what the bias added to the difference for the biased baseline. Original: what was there "
-    "before. Above 100 %, a technique removes more than there is. A minus adds to the difference; but where "
-    "the original one favors the deprived group, removing it has a minus. Reversed: its mean has the other "
-    "sign; that is shown only where the interval lies above 100 %."
+    "Planted: the part of the biased baseline's difference that the bias added. Original: the part from "
+    "before. Above 100 %, a technique removes more than the whole part. A minus adds to the difference. But "
+    "if the original difference favors the deprived group, its removal has a minus. Reversed: the mean has "
+    "the other sign. That is shown only if the interval lies above 100 %."
 )
 
 _NONE_SHOWN = (
-    "No technique is shown to restore decisions: to be nearer to the clean model, of use, and to give back "
+    "No technique is shown to restore decisions: to be nearer to the clean model, useful, and to give back "
     "more than a refit."
 )
 _NAMED = (
-    "Named: the technique nearest to the clean model of those shown to restore decisions. They are "
-    "recommended to restore, or would be but for another one, and give back more than a refit."
+    "Named: of the techniques shown to restore decisions, the nearest to the clean model. They are "
+    "recommended to restore, or dominated, and give back more than a refit."
 )
 _ELSEWHERE = "restoration.csv has every technique at every level of bias."
 _MOST_OPEN = 4  # scenarios whose tables stand open
@@ -79,8 +77,8 @@ _DIFFERENCES = {
 _POINTS = ("planted_removed", "original_removed")
 
 
-class Told(NamedTuple):
-    """A technique's value of a metric beside those of the refits of its learner."""
+class Restored(NamedTuple):
+    """A technique's value of a metric, with the values of the refits of its learner."""
 
     value: float
     value_low: float
@@ -91,12 +89,12 @@ class Told(NamedTuple):
     reason: str
 
 
-Metrics = Mapping[str, Told]
-"""What is told of a technique, by metric."""
+Metrics = Mapping[str, Restored]
+"""A technique's values, by metric."""
 
 
 def section(statistics: RunStatistics) -> Section | None:
-    """Return what each technique gives back at each level of bias; None where no decisions are compared."""
+    """Return the shares that each technique gives back at each level of bias; None if none are compared."""
     if statistics.restoration.empty:
         return None
     words = [*READING, *([] if statistics.run.protocol.overlaps else [OF_NETWORK])]
@@ -107,8 +105,8 @@ def section(statistics: RunStatistics) -> Section | None:
         [GOAL],
         [answer, Block("What the words mean", words), *details],
         files={
-            "restoration": "what each technique gives back, to whom, and what it removes of the planted and "
-            "of the original difference, beside two refits of its learner"
+            "restoration": "shares that each technique gives back, by group, and the removed parts of the "
+            "planted and of the original difference, beside two refits of its learner"
         },
         figures={"restoration": "What techniques give back, and what that costs"},
     )
@@ -126,33 +124,25 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
         yield Block("At the highest level of bias", notes, table=table)
     for scenario, betas in levels.items():
         for i, beta in enumerate(betas):
-            told = told_at(scenario.rows(statistics.restoration), beta)
+            restored = restored_at(scenario.rows(statistics.restoration), beta)
             fold = f"{scenario.heading}: lower levels of bias" if i else ""
             if len(levels) > _MOST_OPEN:
                 fold = f"{scenario.heading}: every technique at every level of bias"
             heading = f"{scenario.heading}, {statistics.run.level_text(beta)}"
             yield Block(heading, remarks=list(sentences(statistics, scenario, beta)), fold=fold)
-            yield Block("Decisions about people", table=_table(told, statistics, _PEOPLE), fold=fold)
+            yield Block("Decisions about people", table=_table(restored, statistics, _PEOPLE), fold=fold)
             yield Block(
                 "Difference in acceptance between the groups, in percentage points",
                 [OF_DIFFERENCES],
-                table=_table(told, statistics, _DIFFERENCES),
+                table=_table(restored, statistics, _DIFFERENCES),
                 fold=fold,
             )
 
 
 def _overview(statistics: RunStatistics, levels: Mapping[Scenario, float]) -> TextTable:
-    """Return a row for each scenario, at one level of bias: what restores decisions, and who pays."""
-    headings = [
-        *(
-            "Where",
-            "Nearest of those that restore",
-            "Distance (baseline)",
-            "Given back (refit)",
-            "Paid (refit)",
-        ),
-        "In their place (baseline)",
-    ]
+    """Return a row for each scenario, at one level of bias, on the nearest restoring technique."""
+    headings = ["Where", "Nearest technique that restores", "Distance (baseline)", "Given back (refit)"]
+    headings += ["Paid (refit)", "In their place (baseline)"]
     rows = []
     for scenario, beta in levels.items():
         where = f"{scenario.heading}, {statistics.run.level_text(beta)}"
@@ -161,30 +151,27 @@ def _overview(statistics: RunStatistics, levels: Mapping[Scenario, float]) -> Te
             why = "none shown" if "" in reasons else ", ".join(sorted(reasons)).replace("_", " ")
             rows.append([where, f"– ({why})", "–", "–", "–", "–"])
             continue
-        name, metrics, baseline = restoring[0]
-        given, paid, there = (metrics[share] for share in SHARES)
+        technique, metrics, baseline = restoring[0]
+        given, paid, in_place = (metrics[name] for name in SHARES)
         distances = (number(values["restoration_distance"].value) for values in (metrics, baseline))
-        pairs = (
-            (given.value, given.refit_biased),
-            (paid.value, paid.refit_biased),
-            (there.value, baseline["in_their_place"].value),
-        )
         cells = [
             "{} ({})".format(*distances),
-            *(f"{share(value)} ({share(other)})" for value, other in pairs),
+            f"{share(given.value)} ({share(given.refit_biased)})",
+            f"{share(paid.value)} ({share(paid.refit_biased)})",
+            f"{share(in_place.value)} ({share(baseline['in_their_place'].value)})",
         ]
-        rows.append([where, statistics.run.titles[name], *cells])
+        rows.append([where, statistics.run.titles[technique], *cells])
     return TextTable(headings, rows)
 
 
-def told_at(rows: pd.DataFrame, beta: float) -> dict[str, dict[str, dict[str, Told]]]:
-    """Return what is told at one level of bias of a scenario: by baseline, technique and metric."""
-    told: dict[str, dict[str, dict[str, Told]]] = {}
+def restored_at(rows: pd.DataFrame, beta: float) -> dict[str, dict[str, dict[str, Restored]]]:
+    """Return the values at one level of bias of a scenario, by baseline, technique and metric."""
+    restored: dict[str, dict[str, dict[str, Restored]]] = {}
     for row in rows[rows["beta"] == beta].to_dict("records"):
-        values = Told(**{name: row[name] for name in Told._fields})
-        techniques = told.setdefault(row["baseline"], {})
+        values = Restored(**{name: row[name] for name in Restored._fields})
+        techniques = restored.setdefault(row["baseline"], {})
         techniques.setdefault(row["technique"], {})[row["metric"]] = values
-    return told
+    return restored
 
 
 def nearest_first(rows: pd.DataFrame) -> list[str]:
@@ -194,14 +181,14 @@ def nearest_first(rows: pd.DataFrame) -> list[str]:
 
 
 def _undo_at(statistics: RunStatistics, scenario: Scenario, beta: float) -> dict[str, str]:
-    """Return by baseline why there is nothing to restore at one level of bias; empty where there is."""
+    """Return by baseline the reason why there is nothing to restore at one level of bias, or nothing."""
     rows = scenario.rows(statistics.restoration)
     baselines = rows[rows["beta"] == beta].drop_duplicates("baseline")
     return dict(zip(baselines["baseline"], undo_of(baselines, statistics.undo), strict=True))
 
 
 def why_not(statistics: RunStatistics, scenario: Scenario, beta: float) -> Iterator[str]:
-    """Say for which learners there is no reference, or nothing to undo, at one level of bias."""
+    """Yield a sentence for each learner without a reference, or with nothing to undo, at a level of bias."""
     for name, reason in _undo_at(statistics, scenario, beta).items():
         if reason:
             learner = (
@@ -214,26 +201,26 @@ def why_not(statistics: RunStatistics, scenario: Scenario, beta: float) -> Itera
 def _restoring(
     statistics: RunStatistics, scenario: Scenario, beta: float
 ) -> list[tuple[str, Metrics, Metrics]]:
-    """Return techniques that restore decisions, the nearest to the clean model first, with their baselines.
+    """Return the names and values of restoring techniques, nearest first, with their baselines' values.
 
-    The rule recommends them to restore, or would but for another technique, and they surely give back more
-    than a refit of the biased rows.
+    They are recommended to restore, or dominated, and are shown to give back more than a refit of the biased
+    rows.
     """
     answers = scenario.rows(statistics.answers)
     answers = answers[(answers["goal"] == RESTORE) & (answers["beta"] == beta)]
     restores = set(answers.loc[answers["verdict"].isin((*TO_CHOOSE, "outdone")), "technique"])
     restoring = [
         (name, metrics, techniques[baseline])
-        for baseline, techniques in told_at(scenario.rows(statistics.restoration), beta).items()
+        for baseline, techniques in restored_at(scenario.rows(statistics.restoration), beta).items()
         if baseline in techniques
         for name, metrics in techniques.items()
         if name in restores and metrics["given_back"].beyond_refit_low > 0
     ]
-    return sorted(restoring, key=lambda one: _distance(one[1]))
+    return sorted(restoring, key=lambda entry: _distance(entry[1]))
 
 
 def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Iterator[str]:
-    """Say what restores decisions at one level of bias, and who pays; or why nobody can say."""
+    """Yield sentences on restored decisions at one level of bias, and on who pays, or the reason for none."""
     titles = statistics.run.titles
     if restoring := _restoring(statistics, scenario, beta):
         name, metrics, baseline = restoring[0]
@@ -241,7 +228,7 @@ def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Ite
             f"Of the techniques shown to restore decisions, {titles[name]} comes nearest to the clean model."
         )
         yield from _people(titles[name], metrics, baseline)
-        most, of_most, _ = max(restoring, key=lambda one: round(one[1]["given_back"].value, 6))
+        most, of_most, _ = max(restoring, key=lambda entry: round(entry[1]["given_back"].value, 6))
         if most != name:
             yield (
                 f"{titles[most]} gives back more, {share(of_most['given_back'].value)}. It refuses "
@@ -253,37 +240,37 @@ def sentences(statistics: RunStatistics, scenario: Scenario, beta: float) -> Ite
     yield from why_not(statistics, scenario, beta)
 
 
-def people(statistics: RunStatistics, scenario: Scenario, beta: float, technique: str) -> Iterator[str]:
-    """Say what a technique gives back at one level of bias, and who pays; nothing where that is unknown."""
-    for baseline, techniques in told_at(scenario.rows(statistics.restoration), beta).items():
-        if technique in techniques and baseline in techniques:
-            yield from _people(statistics.run.titles[technique], techniques[technique], techniques[baseline])
-
-
 def people_of(
     statistics: RunStatistics, scenario: Scenario, beta: float, rows: Sequence[Answer]
 ) -> list[str]:
-    """Say whom the technique that is named to restore decisions gives back what they lost, and who pays."""
-    named = named_choices(rows).get(LEAST)
-    return [] if named is None else list(people(statistics, scenario, beta, named.technique))
+    """Return sentences on the people whom the technique named to restore decisions serves, and who pay."""
+    if (named := named_choices(rows).get(LEAST)) is None:
+        return []
+    title = statistics.run.titles[named.technique]
+    return [
+        sentence
+        for baseline, techniques in restored_at(scenario.rows(statistics.restoration), beta).items()
+        if named.technique in techniques and baseline in techniques
+        for sentence in _people(title, techniques[named.technique], techniques[baseline])
+    ]
 
 
 def people_blocks(statistics: RunStatistics) -> list[Block]:
-    """Say whom the technique named to restore decisions serves, at the highest level where one is named."""
+    """Return :func:`people_of` for each scenario, at the highest level of bias with a named technique."""
     answers = statistics.answers[statistics.answers["goal"] == RESTORE]
     blocks: dict[ScenarioKey, Block] = {}
     scenarios = {scenario.key: scenario for scenario in statistics.scenarios}
     for key, beta, rows in reversed([*by_level(answers)]):
         if key not in blocks and key in scenarios:
             scenario = scenarios[key]
-            if said := people_of(statistics, scenario, beta, rows):
+            if sentences := people_of(statistics, scenario, beta, rows):
                 heading = f"{scenario.heading} at {statistics.run.level_text(beta)}. {TITLE}"
-                blocks[key] = Block(heading, remarks=said)
+                blocks[key] = Block(heading, remarks=sentences)
     return [blocks[key] for key in scenarios if key in blocks][:_MOST_PEOPLE]
 
 
 def _people(title: str, metrics: Metrics, baseline: Metrics) -> Iterator[str]:
-    given, paid, there = (metrics[share] for share in SHARES)
+    given, paid, in_place = (metrics[name] for name in SHARES)
     if math.isnan(given.value):
         return
     yield (
@@ -299,39 +286,39 @@ def _people(title: str, metrics: Metrics, baseline: Metrics) -> Iterator[str]:
         f"refuses {share(paid.refit_biased)}."
     )
     yield (
-        f"Of those {_AMONG['in_their_place']} it accepts {share(there.value)}. The biased baseline "
+        f"Of those {_AMONG['in_their_place']} it accepts {share(in_place.value)}. The biased baseline "
         f"accepts {share(baseline['in_their_place'].value)}."
     )
 
 
 def _table(
-    told: Mapping[str, Mapping[str, Metrics]],
+    restored: Mapping[str, Mapping[str, Metrics]],
     statistics: RunStatistics,
     columns: Mapping[str, Sequence[str]],
 ) -> TextTable:
     """Return a row for each technique, the nearest to the clean model first, and for the refits."""
     rows: list[list[str]] = []
     titles = statistics.run.titles
-    for baseline, techniques in told.items():
-        learner = f" of {titles[baseline]}" if len(told) > 1 else ""
+    for baseline, techniques in restored.items():
+        learner = f" of {titles[baseline]}" if len(restored) > 1 else ""
         order = sorted(techniques, key=lambda name: (name != baseline, _distance(techniques[name])))
         for name in order:
             label = f"Biased baseline{learner}" if name == baseline else titles[name]
             rows.append([label, *(_text(metrics, techniques[name]) for metrics in columns.values())])
         untreated = techniques.get(baseline, {})
-        for rows_of in ("clean", "biased"):
-            values = {metric: getattr(one, f"refit_{rows_of}") for metric, one in untreated.items()}
+        for kind in ("clean", "biased"):
+            values = {metric: getattr(value, f"refit_{kind}") for metric, value in untreated.items()}
             cells = [
                 " / ".join(_number(metric, values.get(metric)) for metric in metrics)
                 for metrics in columns.values()
             ]
-            rows.append([f"Refit{learner} on {rows_of} rows", *cells])
+            rows.append([f"Refit{learner} on {kind} rows", *cells])
     return TextTable(["Technique", *columns], rows)
 
 
 def _distance(metrics: Metrics) -> tuple[bool, float]:
-    told = metrics.get("restoration_distance")
-    return (True, 0.0) if told is None or math.isnan(told.value) else (False, told.value)
+    distance = metrics.get("restoration_distance")
+    return (True, 0.0) if distance is None or math.isnan(distance.value) else (False, distance.value)
 
 
 def _text(metrics: Sequence[str], values: Metrics) -> str:
@@ -340,14 +327,14 @@ def _text(metrics: Sequence[str], values: Metrics) -> str:
     if len(metrics) > 1 or metrics[0] not in values:
         return text
     (metric,) = metrics
-    told = values[metric]
-    low, high = told.value_low, told.value_high
+    restored = values[metric]
+    low, high = restored.value_low, restored.value_high
     if metric in RESTORATION:
         low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
     if low < high:
         text += f" [{', '.join(_number(metric, end).removesuffix(' %') for end in (low, high))}]"
-    # The reason is that of the mean: it is shown only where the whole interval lies above 100 %.
-    return f"{text} ({REVERSED})" if told.reason == REVERSED and low > 1 else text
+    # The reason holds for the mean. It is shown only if the whole interval lies above 100 %.
+    return f"{text} ({REVERSED})" if restored.reason == REVERSED and low > 1 else text
 
 
 def _number(metric: str, value: Any) -> str:

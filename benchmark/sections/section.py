@@ -1,4 +1,4 @@
-"""What a section of a report is made of: plain text, before any markup."""
+"""The parts of a section of a report: plain text, before any markup."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a section: its parts are shown in the order of the fields, as far as there are any.
+    """A part of a section. Its parts are shown in the order of the fields.
 
-    Neighbours with the same ``fold`` are folded together, under that heading. Where a section begins with
-    them, they stand open.
+    Neighbors with the same ``fold`` are folded together, under this heading. They stand open at the beginning
+    of a section.
     """
 
     heading: str = ""
     notes: Sequence[str] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
-    network: DatasetDescription | None = None  # of which the learned network is drawn
+    network: DatasetDescription | None = None  # its learned network is drawn
     table: TextTable | None = None
     remarks: Sequence[str] = ()
     code: str = ""
@@ -39,29 +39,27 @@ class Section:
     """The answer to one question about a finished run."""
 
     key: str  # one word, for links and tabs
-    title: str  # heading; empty where the headings of the blocks say enough
-    # What is said first. Those that begin with ``Warning`` or ``Note`` are brought out.
-    notes: Sequence[str] = ()
-    blocks: Sequence[Block] = ()  # what follows
-    # Names of the frames of its numbers, which are CSV files, and what each holds.
-    files: Mapping[str, str] = field(default_factory=dict)
-    # What the names of its figures begin with, and what they show.
+    title: str  # heading; empty if the headings of the blocks suffice
+    notes: Sequence[str] = ()  # come first; ``Warning`` and ``Note`` at the start are highlighted
+    blocks: Sequence[Block] = ()
+    files: Mapping[str, str] = field(default_factory=dict)  # names of frames, or CSV files; contents
+    # Beginnings of the names of its figures, and their titles.
     figures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folded(self) -> list[tuple[str, list[Block]]]:
-        """The blocks, neighbours of one fold together, each with the heading of its fold."""
-        found: list[tuple[str, list[Block]]] = []
+        """The blocks by fold, each fold with its heading; an unfolded block stands alone."""
+        folds: list[tuple[str, list[Block]]] = []
         for block in self.blocks:
-            if block.fold and found and found[-1][0] == block.fold:
-                found[-1][1].append(block)
+            if block.fold and folds and folds[-1][0] == block.fold:
+                folds[-1][1].append(block)
             else:
-                found.append((block.fold, [block]))
-        return found
+                folds.append((block.fold, [block]))
+        return folds
 
     @property
     def open_blocks(self) -> list[Block]:
-        """The blocks that are not folded, and those of a fold that the section begins with."""
+        """The unfolded blocks, and the blocks of a fold at the beginning of the section."""
         return [
             block for i, (fold, blocks) in enumerate(self.folded) for block in blocks if not fold or i == 0
         ]

@@ -1,4 +1,4 @@
-"""How to use what a run recommends: the lines of Python that apply it."""
+"""The lines of Python that apply a recommended technique."""
 
 from __future__ import annotations
 
@@ -20,64 +20,56 @@ from benchmark.statistics.choices import LEAST
 from benchmark.techniques import find_technique, get_technique
 from benchmark.text.words import share
 
-NO_LINES = (
-    "No technique is recommended at the highest level of bias: no lines of Python are shown that apply one."
-)
-"""Said where there are none."""
+NO_LINES = "No technique is recommended at the highest level of bias, so no lines of Python apply one."
+"""Stands where there are no lines."""
 
 CHECK = "Check the decisions on rows that the model has not seen."
 
 TITLE = "Use a recommended technique"
 
-_MOST_NAMED = 12  # scenarios for which a technique is named
+_MOST_NAMED = 12  # scenarios
 
 
 def section(statistics: RunStatistics) -> Section:
-    """Return what is recommended at the highest level of bias, and the lines that apply it."""
-    (*places, said), lines = winner(statistics)
+    """Return the recommended techniques at the highest level of bias, and the lines that apply the first."""
+    sentences, lines = winner(statistics)
     blocks = [Block("Lines of Python", code=lines, remarks=(CHECK,))] if lines else []
-    return Section("use", TITLE, (*places, said), blocks)
+    return Section("use", TITLE, sentences, blocks)
 
 
 def winner(statistics: RunStatistics) -> tuple[list[str], str]:
-    """Name a technique for each goal at the highest level of bias of each scenario, and apply the first.
+    """Return a sentence for each goal and scenario at the highest level of bias, and the lines of Python.
 
-    It is the one that is recommended because it comes nearest to the goal; to restore decisions comes first.
-
-    Returns
-    -------
-    list of str
-        Sentences: one for each scenario, and what the lines apply, or why there are none.
-    str
-        Lines of Python; empty if no technique is named, or the run does not say enough.
+    The named technique is recommended and nearest to the goal. The lines apply the first; the goal to restore
+    decisions comes first. The last sentence is about the lines, or gives the reason why they are empty.
     """
-    places, said, lines = [], NO_LINES, ""
+    sentences, about_lines, lines = [], NO_LINES, ""
     for scenario, beta, goal, row in _named(statistics):
         where, purpose = f"{scenario.heading} at {statistics.run.level_text(beta)}", WORDS[goal].purpose
         if row is None:
-            places.append(f"{where}: no technique is recommended {purpose}.")
+            sentences.append(f"{where}: no technique is recommended {purpose}.")
             continue
         title = statistics.run.titles[row.technique]
-        places.append(f"{where}: {title} is recommended {purpose}.")
+        sentences.append(f"{where}: {title} is recommended {purpose}.")
         if not lines:
-            lines, remark = _lines(statistics, scenario, row.technique)
-            said = remark
+            lines, about_lines = _lines(statistics, scenario, row.technique)
             if lines:
-                done = _as_it_is(statistics, scenario, row.technique)
-                said = f"These lines apply {title} to {scenario.dataset.heading}, {purpose}.{remark}{done}"
-    if len(places) > _MOST_NAMED:
-        places = [*places[:_MOST_NAMED], f"{len(places) - _MOST_NAMED} more are not listed here."]
-    return [*places, said], lines
+                applied = f"{title} to {scenario.dataset.heading}, {purpose}"
+                effect = _effect_without_bias(statistics, scenario, row.technique)
+                about_lines = f"These lines apply {applied}.{about_lines}{effect}"
+    if len(sentences) > _MOST_NAMED:
+        sentences = [*sentences[:_MOST_NAMED], f"{len(sentences) - _MOST_NAMED} more are not listed here."]
+    return [*sentences, about_lines], lines
 
 
 def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, Answer | None]]:
-    """Yield each scenario, its highest level of bias, a goal, and the answer that is named, or None."""
-    told: dict[str, dict[ScenarioKey, dict[float, list[Answer]]]] = {}
+    """Yield each scenario, its highest level of bias, a goal, and the named answer or None."""
+    by_goals: dict[str, dict[ScenarioKey, dict[float, list[Answer]]]] = {}
     for goal, answers in by_goal(statistics.answers):
         for key, beta, rows in by_level(answers):
-            told.setdefault(goal, {}).setdefault(key, {})[beta] = rows
+            by_goals.setdefault(goal, {}).setdefault(key, {})[beta] = rows
     for scenario in statistics.scenarios:
-        for goal, scenarios in told.items():
+        for goal, scenarios in by_goals.items():
             if scenario.key in scenarios:
                 levels = scenarios[scenario.key]
                 beta = scenario.dataset.planted(scenario.bias).highest(levels)
@@ -86,15 +78,15 @@ def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, An
                 yield scenario, beta, goal, recommended
 
 
-def _as_it_is(statistics: RunStatistics, scenario: Scenario, technique: str) -> str:
-    """Say what a technique does where nothing is planted, as the lines apply it; nothing if not measured."""
+def _effect_without_bias(statistics: RunStatistics, scenario: Scenario, technique: str) -> str:
+    """Return sentences on a technique's effect without planted bias; nothing if it was not measured."""
     rows = scenario.rows(statistics.answers)
     rows = rows[(rows["goal"] == EQUALISE) & (rows["beta"] == 0)]
-    found = {row.technique: row for _, _, answers in by_level(rows) for row in answers}
-    row = found.get(technique)
-    if row is None or row.baseline not in found or math.isnan(row.accuracy_change):
+    by_name = {row.technique: row for _, _, answers in by_level(rows) for row in answers}
+    row = by_name.get(technique)
+    if row is None or row.baseline not in by_name or math.isnan(row.accuracy_change):
         return ""
-    before, name = found[row.baseline], statistics.run.titles[row.baseline]
+    before, name = by_name[row.baseline], statistics.run.titles[row.baseline]
     cost = change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high)
     text = (
         f" Where nothing is planted, it changes accuracy by {cost}. It accepts "
@@ -107,12 +99,12 @@ def _as_it_is(statistics: RunStatistics, scenario: Scenario, technique: str) -> 
 
 
 def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tuple[str, str]:
-    """Return the lines that apply a technique as a scenario has it, and a remark; or nothing, and why."""
+    """Return the lines that apply a scenario's technique, and a remark; or no lines, and the reason."""
     run, entry = statistics.run, scenario.dataset.entry
     card = entry.find_card()
     if card is None:
-        return "", "No lines of Python are shown: the dataset's card is not at hand."
-    method = next(own for own in run.techniques if own.name == technique)
+        return "", "No lines of Python are shown: the dataset's card is missing."
+    method = next(entry for entry in run.techniques if entry.name == technique)
     classifier = _classifier(run.experiment.settings, scenario.classifier)
     if classifier is None:
         return "", "No lines of Python are shown: the classifier takes numbers, and FairClassifier states."
@@ -127,15 +119,15 @@ def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tup
         lines = f"from benchmark.techniques import load_plugin\n{lines}".replace(
             "\nframe", f"\n{loads}frame", 1
         )
-    tuned = " Its parameters were tuned in each sample; these lines leave them at what is tuned from."
+    tuned = " Its parameters were tuned in each sample. These lines have the values before tuning."
     return lines, tuned if method.tuned else ""
 
 
 def _classifier(settings: dict[str, Any], name: str) -> str | dict[str, Any] | None:
-    """Return a classifier as the estimator takes it; None if it does not take it."""
+    """Return a classifier in the form that the estimator takes; None if it does not take it."""
     if name == OWN:
         return ""
-    entries = [own for own in settings.get("classifiers", ()) if own["name"] == name]
+    entries = [entry for entry in settings.get("classifiers", ()) if entry["name"] == name]
     entry = entries[0] if entries else {"classifier": name}
     if entry.get("encoding") == "numbers":
         return None
@@ -146,9 +138,11 @@ def _classifier(settings: dict[str, Any], name: str) -> str | dict[str, Any] | N
 
 
 def _changed(technique: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are not left at their defaults."""
+    """Return the parameters that differ from their defaults."""
     try:
         defaults: dict[str, Any] = dict(get_technique(technique).parameters)
     except BetabenchError:  # of a plugin, or of a package that is not here
         defaults = {}
-    return {name: own for name, own in parameters.items() if name not in defaults or defaults[name] != own}
+    return {
+        name: value for name, value in parameters.items() if name not in defaults or defaults[name] != value
+    }

@@ -1,4 +1,4 @@
-"""Where the numbers of a run's statistics are."""
+"""The files of a run's statistics."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from benchmark.sections.section import Block, Section, TextTable
 
 
 def section(statistics: RunStatistics, sections: Sequence[Section], tables: Sequence[str]) -> Section:
-    """Return the files that statistics are written to, those of tables given by their paths."""
+    """Return the files of statistics; ``tables`` has the paths of tables."""
     words = {name: text for section in sections for name, text in section.files.items()}
     rows = [[f"{name}.csv", words[name]] for name in statistics.frames]
     notes = (
         "betabench report writes these files beside this page, with six significant digits; "
         "results/README.md explains every column.",
-        "It draws all figures, of which the first of each kind is shown here, and with --formats png,pdf,svg "
-        "in other formats as well.",
-        "Each table is there as Markdown, CSV, and LaTeX for \\input (packages booktabs and adjustbox).",
+        "It draws all figures. The first of each kind is shown here. --formats png,pdf,svg adds formats.",
+        "Each table is Markdown, CSV, and LaTeX for \\input (packages booktabs and adjustbox).",
     )
     return Section(
         "files",

@@ -52,7 +52,7 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a technique has to reach to be recommended."""
+    """Requirements for recommending a technique."""
 
     # A technique is better if its whole simultaneous interval is above this improvement on its baseline. Two
     # techniques are tied up to this difference, and a cheap one may lose this much accuracy.

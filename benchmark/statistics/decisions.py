@@ -184,12 +184,12 @@ def measures_of_decisions(
         n = np.isfinite(arrays[0]).sum(axis=1)
         measures[name] = Measure(mean_of_repetitions, arrays, n, overlap, confidence, undefined)
     n = np.isfinite(repetitions(np.zeros(len(of_repetition)))).sum(axis=1)
-    few = [
+    too_few_people = [
         f"fewer than {LEAST_PEOPLE} people{members} {among}"
         for _, among in COUNTED_SHARES.values()
         for members in _GROUPS.values()
     ]
-    for undefined, (name, (upper, lower)) in zip(few, share_counts(of_split).items(), strict=True):
+    for undefined, (name, (upper, lower)) in zip(too_few_people, share_counts(of_split).items(), strict=True):
         arrays = splits(upper), splits(lower)
         measures[name] = Measure(ratio_of_sums, arrays, n, overlap, confidence, undefined)
     return cells, measures

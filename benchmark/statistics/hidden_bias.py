@@ -119,7 +119,7 @@ def greatest_hidden(table: pd.DataFrame) -> float:
 
 
 def row_at(table: pd.DataFrame, goal: str, hidden: float, dose: float) -> HiddenBias | None:
-    """Return the row of the smallest measured hidden dose that is at least ``hidden``; None if there is none.
+    """Return the row of the smallest measured hidden dose that is at least ``hidden``, or None.
 
     ``table`` is from :func:`hidden_bias_table`, and ``goal`` is one of :data:`~benchmark.columns.GOALS`.
     ``hidden`` and ``dose`` are label gaps, hidden and planted on top. The row has the measured dose nearest

@@ -129,12 +129,11 @@ def paired_comparisons(
     for test in ("p_permutation", "p_wilcoxon"):
         of_family = table.groupby(list(FAMILY), sort=False)[test]
         table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
-    few = np.maximum(n, n_splits) < 2
     unordered = ~np.isfinite(improvement).any(axis=1)
     table["reason"] = first_true(
         {
             NO_BASELINE: partner < 0,
-            "fewer than two pairs": few,
+            "fewer than two pairs": np.maximum(n, n_splits) < 2,
             NO_BETTER_VALUE: unordered,
             NO_FOLDS: n_splits == 0,
             "all improvements are zero": ~np.nan_to_num(by_split).any(axis=1),

@@ -102,7 +102,7 @@ def restoration_table(
     *,
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
-    r"""Return how near each technique comes to the clean model, and what it removes.
+    r"""Return how near each technique comes to the clean model, and which difference it removes.
 
     ``decisions`` and ``results`` have the columns :data:`~benchmark.columns.DECISION_COLUMNS` and
     :data:`~benchmark.columns.RESULT_COLUMNS`, both with refits; levels are paired. ``resampling`` says how

@@ -9,9 +9,8 @@ import pandas as pd
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.intervals import student_intervals
 
-"""Columns that locate a regret, besides a technique; the dataset is empty in a mean over datasets."""
 WHERE_TUNED = ("dataset", "bias", "classifier", "beta")
-"""What a regret is of, besides a technique; the dataset is empty where all of them count alike."""
+"""Columns that locate a regret, besides a technique; the dataset is empty in a mean over datasets."""
 
 REGRET_COLUMNS = (
     *(*WHERE_TUNED, "technique", "chosen_on", "against", "n_techniques", "n"),
@@ -34,7 +33,7 @@ def regrets(
     greatest: bool,
     apart: Collection[tuple[str, str, float]] = (),
 ) -> pd.DataFrame:
-    """Return what is lost if settings are not chosen on the rows that one would like to choose by.
+    """Return the loss from choosing settings on other rows than the rows that the choice is meant for.
 
     Columns :data:`REGRET_COLUMNS`, which ``results/README.md`` explains at ``regret.csv``. Means over
     repetitions have Student's intervals. A row without a technique is the mean over ``n_techniques`` that

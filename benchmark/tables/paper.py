@@ -103,7 +103,7 @@ class _Builder:
         self.run = {tuple(key[i] for i in positions) for key in self.rows}
 
     def baseline(self, name: str, metrics: Sequence[MetricDescription]) -> ReportTable | None:
-        """Rows beta, columns dataset by metric: the shape of Tables 2 and 5."""
+        """Return a table in the shape of Tables 2 and 5: rows beta, columns dataset by metric."""
         # Techniques' own learners are not "no technique": they stand beside the techniques.
         names = {s.key: s.baseline for s in self.scenarios if isinstance(s.baseline, str)}
         shown = [s for s in self.scenarios if s.key in names and self.has(s, names[s.key])]
@@ -138,7 +138,7 @@ class _Builder:
     def by_technique(
         self, name: str, subject: str, methods: Sequence[str], metrics: Sequence[MetricDescription]
     ) -> ReportTable | None:
-        """Rows dataset by beta, columns technique by metric: the shape of Tables 3, 4, 6 and 7."""
+        """Return a table in the shape of Tables 3, 4, 6 and 7: rows dataset by beta, columns by technique."""
         tried = {technique for *_, technique in self.run}
         techniques = [t for t in of_methods(self.description, methods) if t.name in tried]
         shown = [s for s in self.scenarios if any(self.has(s, t.name) for t in techniques)]
@@ -162,7 +162,7 @@ class _Builder:
         )
 
     def everything(self, metrics: Sequence[MetricDescription]) -> ReportTable | None:
-        """Rows dataset by technique, columns beta by metric: grows downwards with the techniques."""
+        """Return a table with rows dataset by technique and columns beta by metric."""
         betas, techniques = self.description.levels, self.description.techniques
         blocks = []
         for s in self.scenarios:

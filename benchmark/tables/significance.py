@@ -106,7 +106,7 @@ class _Builder:
         self.lines = look_up(statistics.robustness, line, ("area", "slope", "stops_at"))
 
     def signed(self, metric: str, test: str) -> ReportTable:
-        """Rows technique, columns dataset by beta; beside accuracy, the shares accepted."""
+        """Return a table with rows technique and columns dataset by beta, and shares beside accuracy."""
         columns: list[Sequence[Cell]] = []
         constant: list[Cell] = []
         shown = self.on(test)
@@ -131,7 +131,7 @@ class _Builder:
         )
 
     def robust(self, metric: str, test: str) -> ReportTable:
-        """Rows technique, columns dataset by area, slope, and where the technique stops."""
+        """Return a table with rows technique and columns dataset by area, slope and stopping level."""
         columns: list[Sequence[Cell]] = []
         shown = self.on(test)
         for scenario in shown:
@@ -162,7 +162,7 @@ class _Builder:
                 "least-squares line through the means. Bold: the smallest area under the mean distance to "
                 f"the ideal{_USEFUL}. {self.aim(metric)} {self.statistics.run.protocol.levels_text}",
                 *(
-                    f"{note} Here where that is so at some {self.run.level_sign}."
+                    f"{note} Here, this holds at some {self.run.level_sign}."
                     for note in self.useless_notes(self.techniques, shown)
                 ),
                 f"Stops: the smallest {self.run.level_sign} from which on the mean is no better than the "
@@ -172,7 +172,7 @@ class _Builder:
         )
 
     def in_paper_shape(self, name: str, techniques: Sequence[str], metrics: Sequence[str]) -> ReportTable:
-        """Rows dataset by beta, columns technique by metric."""
+        """Return a table with rows dataset by beta and columns technique by metric."""
         blocks = []
         for scenario in self.scenarios:
             rows = []

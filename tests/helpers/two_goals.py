@@ -33,10 +33,10 @@ TECHNIQUES = {  # at beta 0.5: the metrics in this order, and the distance to th
     "levels": ("Levels", (0.02, 0.80, 0.15, 0.14, 0.16, 0.11)),
 }
 RESTORED = "Undoes is recommended to restore decisions."
-EQUALISED = "Evens is recommended to equalise acceptance."
+EQUALISED = "Evens is recommended to equalize acceptance."
 NONE_RESTORES = "no technique is recommended to restore"
 AT_0 = "At β = 0 nothing is planted, and there is nothing to undo."
-FIRST = "To restore decisions: Undoes. To equalise acceptance: Evens."
+FIRST = "To restore decisions: Undoes. To equalize acceptance: Evens."
 
 
 def run_of(**changes: Any) -> RunFrames:

@@ -446,7 +446,7 @@ def test_the_data_are_described(elements: Elements, page: str) -> None:
     assert len(elements.of("img")) == 2
     assert "relationship nearly gives sex away" in page  # a known problem of the card
     assert "The card has changed since this run" in page
-    assert "No dependency of the learned network is one that this edit could act on" in page
+    assert "This edit changes no dependency of the learned network" in page
     assert "0.2250" in page  # discrimination at beta 1
 
 
@@ -489,7 +489,7 @@ def test_a_card_that_is_not_at_hand_leaves_what_the_run_recorded(
     manifest = made_up_manifest()
     manifest["experiment"]["datasets"][0]["card"] = "no_such_card.toml"
     page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
-    assert "The card is not at hand" in page
+    assert "The card is missing" in page
     assert Elements(page).of("img")
     assert "age</th><td>relationship" in page
 

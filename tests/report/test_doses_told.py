@@ -98,7 +98,7 @@ def test_levels_are_called_doses_everywhere(surface: str) -> None:
 def test_quick_says_what_a_dose_is_in_words_and_what_it_does() -> None:
     text = quick_text(prepared())
     assert f"At dose 0.1. {FIRST}" in text
-    assert "dose 0: nothing is planted, labels are those of the file, with a label gap of 0.150." in text
+    assert "dose 0: nothing is planted, the labels are the file's, with a label gap of 0.150." in text
     assert "dose 0.1: of the favorable labels of the deprived group 38 % are wrongly turned" in text
     assert "So the label gap grows by 0.1, from 0.150 to 0.250." in text
     assert "The bias changed it by +0.23" in text
@@ -129,7 +129,7 @@ def test_files_and_figures_go_by_dose() -> None:
     assert statistics.run.level_limit == 0.1
 
 
-UNKNOWN = "How much bias these hide is unknown."
+UNKNOWN = "which hide an unknown amount of bias"
 
 
 def test_two_simple_rules_stand_beside_the_choice_whichever_is_best() -> None:
@@ -154,7 +154,7 @@ def test_two_simple_rules_stand_beside_the_choice_whichever_is_best() -> None:
 def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:
     text = quick_text(prepared())
     assert UNKNOWN in text
-    assert "On 8 to 9 datasets of this program some bias was hidden first" in text
+    assert "On 8 to 9 datasets of this program, some bias was hidden first" in text
     assert (
         "To restore decisions: τ 0.80 [0.70, 0.90] with nothing hidden; 0.50 [0.30, 0.70] with 0.05 hidden"
         in text
@@ -177,7 +177,7 @@ def test_without_rates_the_table_is_told_at_three_hidden_doses() -> None:
         ((0.35, 0.41), "the labels hide a dose of 0.090. Measured at a hidden dose of 0.1", True, False),
         ((0.26, 0.41), "the labels hide a dose of 0.000. Measured at a hidden dose of 0,", True, True),
         ((0.41, 0.41), "is not known: at most 0.1 was measured", False, False),
-        ((0.20, 0.41), "Below 0 means that labels are kinder to the deprived group", False, True),
+        ((0.20, 0.41), "Below 0, labels are kinder to the deprived group", False, True),
     ],
 )
 def test_with_rates_the_line_at_or_above_is_told_and_decides(

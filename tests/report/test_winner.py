@@ -88,7 +88,7 @@ def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
     statistics = made("uniform_sampling").statistics()
     nothing = replace(statistics, answers=statistics.answers.assign(verdict="no_less", choice=""))
     (*_, place, said), lines = winner(nothing)
-    assert place.endswith("no technique is recommended to equalise acceptance.")
+    assert place.endswith("no technique is recommended to equalize acceptance.")
     assert (said, lines) == (NO_LINES, "")
     assert NO_LINES in statistics_page(nothing, [])
     assert NO_LINES in write_page(here, nothing).read_text()
@@ -98,7 +98,7 @@ def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
     statistics = made("reweighing[rate=favored]").statistics()
     (here / "card.toml").unlink()
     (_, said), lines = winner(statistics)
-    assert (said, lines) == ("No lines of Python are shown: the dataset's card is not at hand.", "")
+    assert (said, lines) == ("No lines of Python are shown: the dataset's card is missing.", "")
 
 
 @pytest.mark.nightly
@@ -147,15 +147,15 @@ def test_what_restores_is_named_before_what_equalises(here: Path) -> None:
     found, said = places(recommended, candidate)
     assert found == [
         "Reweighing is recommended to restore decisions.",
-        "no technique is recommended to equalise acceptance.",
+        "no technique is recommended to equalize acceptance.",
     ]
     assert said.startswith("These lines apply Reweighing to people (card), to restore decisions.")
     found, said = places(candidate, recommended)
     assert found == [
         "no technique is recommended to restore decisions.",
-        "Reweighing is recommended to equalise acceptance.",
+        "Reweighing is recommended to equalize acceptance.",
     ]
-    assert said.startswith("These lines apply Reweighing to people (card), to equalise acceptance.")
+    assert said.startswith("These lines apply Reweighing to people (card), to equalize acceptance.")
 
 
 def test_the_cost_is_said_where_nothing_is_planted_as_the_lines_apply_it(here: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,37 +65,37 @@ def test_the_gaps_are_a_file_and_the_answers_are_as_before(
 
 def test_tables_mark_what_is_inside(found: RunStatistics, before: RunStatistics) -> None:
     text = statistics_page(found, [])
-    assert "Massaging §" in text
-    assert f"§ {INSIDE_WORDS}: at no more discrimination" in text
+    assert re.search(rf"\| Massaging \|.*{INSIDE_WORDS}", text)
+    assert f"{INSIDE_WORDS.capitalize()}: at no more discrimination" in text
     assert f"| {RANDOM} | 0.000 |  | 0.545 |" in text  # 70 of 200 rows are favorable
-    assert "## Which techniques thresholds outdo" in text
+    assert "## Which techniques thresholds dominate" in text
     assert "| one | 0 of 2 | 1 of 2 |" in text
-    for sign in ("§", RANDOM, "thresholds"):
-        assert sign not in statistics_page(before, [])
+    for words in (INSIDE_WORDS, RANDOM, "thresholds"):
+        assert words not in statistics_page(before, [])
     for statistics, column in ((found, True), (before, False)):
         assert all((rows[0].frontier is not None) is column for _, _, rows in by_level(statistics.answers))
 
 
-def signs(scenario: dict[str, Any]) -> dict[tuple[int, int], list[tuple[str, str]]]:
-    """Return the signs of each technique by positions of level of bias and technique."""
+def remarks_of(scenario: dict[str, Any]) -> dict[tuple[int, int], str]:
+    """Return the remarks on each technique by positions of level of bias and technique."""
     (against,) = (own["goals"][EQUALISE] for own in scenario["against"].values())
     return {
-        (level, line["technique"]): line.get("signs", [])
+        (level, line["technique"]): line["cells"][-1]
         for level, own in enumerate(against["levels"])
         for line in own["rows"]
         if "technique" in line
     }
 
 
-def test_the_page_has_curve_and_signs(found: RunStatistics, before: RunStatistics) -> None:
+def test_the_page_has_curve_and_remarks(found: RunStatistics, before: RunStatistics) -> None:
     (scenario,) = page_numbers([found])["scenarios"]
     assert [curve["beta"] for curve in scenario["frontier"]] == [0, 0.5, 1]
     assert all(len(curve["x"]) == 3 and curve["x"][-1] == 0 for curve in scenario["frontier"])
     massaging = [found.run.titles[found_name] for found_name in found.run.titles].index("Massaging")
-    assert ("§", "") in signs(scenario)[1, massaging]
+    assert INSIDE_WORDS in remarks_of(scenario)[1, massaging]
     (scenario,) = page_numbers([before])["scenarios"]
     assert scenario["frontier"] == []
-    assert not any("§" in dict(own) for own in signs(scenario).values())
+    assert not any(INSIDE_WORDS in remark for remark in remarks_of(scenario).values())
 
 
 def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStatistics) -> None:

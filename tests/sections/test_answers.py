@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.sections.answers import answer_lines, choice_row
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text, remarks
-from benchmark.sections.signs import baseline_notes, sign_notes
+from benchmark.sections.signs import baseline_notes
 from benchmark.text.words import number, share
 from tests.helpers.answers import BASELINE, TITLES, Cell, Values, answers_of, level_of, said
 
@@ -34,10 +34,10 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
         "The baseline, None, leaves a discrimination of 0.400 at accuracy 0.800.",
         "2 of 2 techniques are recommended: they leave less discrimination than the baseline by more than "
         "0.01. Intervals that hold for all techniques together show it.",
-        "To equalise acceptance, Alpha is recommended. It leaves a discrimination of 0.100 (change -0.300 "
+        "To equalize acceptance, Alpha is recommended. It leaves a discrimination of 0.100 (change -0.300 "
         "[-0.300, -0.300]) at accuracy 0.750 (change -0.050 [-0.050, -0.050]). It accepts 25 % of the "
         "deprived group and 35 % of the favored.",
-        "To equalise acceptance at a cost of at most 0.01 of accuracy (cheap), Beta is recommended. It "
+        "To equalize acceptance at a cost of at most 0.01 of accuracy, Beta is recommended. It "
         "leaves a discrimination of 0.200 (change -0.200 [-0.200, -0.200]) at accuracy 0.820 (change +0.020 "
         "[+0.020, +0.020]). It accepts 30 % of the deprived group and 50 % of the favored.",
     }
@@ -47,19 +47,17 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
 @pytest.mark.parametrize(("accuracy", "cost"), [(0.75, "0.050"), (0.7896, "0.0104")])
 def test_a_technique_that_costs_too_much_is_not_cheap(accuracy: float, cost: str) -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, accuracy, 0.3, 0.25, 0.35)})
-    assert f"Every one of them loses more than 0.01 of accuracy; Alpha loses the least, {cost}." in said(
-        found
-    )
+    assert f"It loses {cost} of accuracy, more than 0.01." in said(found)
     assert choice_row(0.5, level_of(found), TITLES)[-1] == "none"
 
 
 def test_the_least_may_be_cheap_as_well() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.3, 0.25, 0.35)})
-    assert "Its mean cost is at most 0.01 of accuracy, so that it is the cheap choice as well." in said(found)
+    assert "On average it costs at most 0.01 of accuracy." in said(found)
     assert choice_row(0.5, level_of(found), TITLES) == [
         *("0.5", "None: 0.400, accuracy 0.800", "Alpha: 0.100, accuracy 0.790 (-0.010)", "the same")
     ]
-    assert cells_of(found, TITLES)[0][-1] == "least; cheap"
+    assert cells_of(found, TITLES)[0][-1] == "recommended: least discrimination, at little cost"
 
 
 def test_what_is_not_recommended_is_counted_by_reason() -> None:
@@ -72,15 +70,15 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
     }
     found = answers_of(cells)
     assert said(found).endswith(
-        "No technique is recommended to equalise acceptance. Not recommended: 1 that answers nearly "
-        "everybody, or each group, the same in at least one sample (Alpha); 1 that is less accurate than "
+        "No technique is recommended to equalize acceptance. Not recommended: 1 is degenerate: it answers "
+        "nearly everybody, or each group, the same in at least one sample (Alpha); 1 is less accurate than "
         "refusing everybody, below the floor of 0.690 (Beta); 1 not compared in every sample (Gamma); 1 not "
         "shown to leave less discrimination by more than 0.01."
     )
     assert answer_counts(level_of(found)) == (
-        "none of 4 techniques recommended; 1 with the same answer for nearly everybody, or for each group; "
-        "1 less accurate than the best constant answer; 1 not compared in every sample; 1 not shown to leave "
-        "less"
+        "none of 4 techniques recommended; 1 degenerate (the same answer for nearly everybody, or for each "
+        "group); 1 less accurate than the best constant answer; 1 not compared in every sample; 1 not shown "
+        "to leave less"
     )
     assert {name: row_of(found, name) for name in cells} == {
         "none": "baseline",
@@ -89,10 +87,9 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
         "c": "a value in 11 of 12 samples",
         "d": "not shown to be less",
     }
-    assert [note[0] for note in sign_notes(level_of(found))] == ["‡", "†"]
 
 
-def test_techniques_that_others_outdo_say_so() -> None:
+def test_dominated_techniques_say_so() -> None:
     found = answers_of(
         {
             "none": BASELINE,
@@ -103,12 +100,15 @@ def test_techniques_that_others_outdo_say_so() -> None:
         }
     )
     assert (
-        "Not recommended: 1 is outdone: in the mean a recommended one is nearer to the goal or more "
+        "Not recommended: 1 is dominated: on average, a recommended technique is nearer to the goal or more "
         "accurate, and no worse in the other (Alpha)."
     ) in said(found)
-    assert answer_counts(level_of(found)) == "3 of 4 techniques recommended; 1 outdone"
+    assert answer_counts(level_of(found)) == "3 of 4 techniques recommended; 1 dominated"
     assert [row[-1] for row in cells_of(found, TITLES)] == [
-        *("least", "tied for least", "cheap", "baseline", "the best constant answer", "outdone by Gamma")
+        "recommended: least discrimination",
+        "recommended: tied for least discrimination",
+        "recommended: least discrimination at little cost",
+        *("baseline", "the best constant answer", "dominated by Gamma"),
     ]
 
 
@@ -124,7 +124,7 @@ def test_a_constant_baseline_is_compared_with_nothing() -> None:
 def test_a_baseline_that_is_seldom_constant_is_marked() -> None:
     found = answers_of({"none": (0.4, 0.8, 0.5, 0.0, 1.0), "a": USEFUL})
     words = "decides by group alone in 12 of 12 samples"
-    assert f"‡ It {words}; techniques are compared with it nevertheless." in said(found)
+    assert f"It {words}; techniques are compared with it nevertheless." in said(found)
     assert row_of(found, "none") == f"baseline; {words}"
 
 
@@ -164,7 +164,9 @@ def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
     assert (
         choice_row(0.5, level_of(found), TITLES)[-1] == "Alpha: 0.000 (0.150 from 0), accuracy 0.800 (0.000)"
     )
-    assert row_of(found, "a") == "cheap; of either sign, on average 0.150 from 0"
+    assert row_of(found, "a") == (
+        "recommended: least discrimination at little cost; of either sign, on average 0.150 from 0"
+    )
 
 
 def test_few_repetitions_say_how_few_they_are() -> None:
@@ -185,14 +187,14 @@ def test_one_repetition_has_no_interval() -> None:
         "baseline by more than 0.01. One sample shows it, without an interval."
     ) in text
     assert (
-        "To equalise acceptance, Alpha is a candidate (one sample, no interval). It leaves a discrimination "
+        "To equalize acceptance, Alpha is a candidate (one sample, no interval). It leaves a discrimination "
         "of 0.100 (change -0.300) at accuracy 0.750 (change -0.050). It accepts"
     ) in text
     assert answer_counts(level_of(found)) == (
         "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 not shown to leave less"
     )
     assert choice_row(0.5, level_of(found), TITLES)[2] == "candidate: Alpha: 0.100, accuracy 0.750 (-0.050)"
-    assert row_of(found, "a") == "least; candidate: one sample, no interval"
+    assert row_of(found, "a") == "candidate (one sample, no interval): least discrimination"
 
 
 @pytest.mark.parametrize(
@@ -215,9 +217,9 @@ def test_baselines_without_values_or_rows(cells: Mapping[str, Cell], start: str,
 
 def test_what_is_not_recorded_is_said() -> None:
     found = answers_of({"none": (0.4, 0.8, NAN, NAN, NAN), "a": (0.0, 0.9, NAN, NAN, NAN)})
-    assert "Who is accepted is not recorded in these results" in said(found)
+    assert "Selection rates are not recorded in these results" in said(found)
     found = answers_of({"none": BASELINE, "a": USEFUL}, constant=None)
-    assert "What a constant answer would score on these rows is not recorded." in said(found)
+    assert "The accuracy of a constant answer on these rows is not recorded." in said(found)
     assert [row[0] for row in cells_of(found, TITLES)] == ["None", "Alpha"]
 
 
@@ -240,19 +242,18 @@ def test_numbers_are_never_rounded_to_another_meaning() -> None:
     assert change_text(-0.0001, -0.0002, 0.0001) == "0.000 [0.000, 0.000]"
 
 
-def test_who_helps_nobody_is_marked() -> None:
+def test_leveling_down_is_named() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.25, 0.2, 0.3)})
-    assert cells_of(found, TITLES)[0][0] == "Alpha ↓"
-    assert choice_row(0.5, level_of(found), TITLES)[2].startswith("Alpha ↓: 0.100")
+    words = "leveling down: accepts no more of the deprived group than doing nothing (20 %), "
+    words += "and fewer of the favored"
+    assert choice_row(0.5, level_of(found), TITLES)[2].startswith(f"Alpha ({words}): 0.100")
     assert "It accepts 20 % of the deprived group (no more than doing nothing) and 30 % of the" in said(found)
-    assert row_of(found, "a").endswith(
-        "accepts no more of the deprived group than doing nothing (20 %), and fewer of the favored"
-    )
-    assert sign_notes(level_of(found))[0].startswith("↓ ")
+    assert row_of(found, "a").endswith(words)
 
 
-def test_one_answer_for_a_group_is_marked() -> None:
+def test_one_answer_for_a_group_is_named() -> None:
     found = answers_of({"none": (0.6, 0.75, 0.4, 0.0, 0.6), "a": (0.1, 0.75, 0.2, 0.0, 0.35)})
     assert "1 gives one of the groups nearly always the same answer (Alpha)" in said(found)
-    assert choice_row(0.5, level_of(found), TITLES)[1] == "None ¶: 0.600, accuracy 0.750"
-    assert sign_notes(level_of(found))[-1].startswith("¶ ")
+    assert choice_row(0.5, level_of(found), TITLES)[1] == (
+        "None (refuses more than 99 % of the deprived group): 0.600, accuracy 0.750"
+    )

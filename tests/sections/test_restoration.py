@@ -14,8 +14,9 @@ from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections.answers import section as answers
 from benchmark.sections.answers import short_section
-from benchmark.sections.restoration import GOAL, READING, Told, _text, people, section, sentences
+from benchmark.sections.restoration import GOAL, READING, Restored, _text, people_of, section, sentences
 from benchmark.sections.section import Section
+from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.choices import LEAST
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, REVERSED
 from tests.helpers.made_up_restoration import BETA, answered, with_restoration
@@ -75,7 +76,7 @@ def test_who_accepts_everybody_is_not_named_for_giving_back_most(planted: RunSta
 def test_where_nothing_is_shown_or_to_be_undone_no_technique_is_named(planted: RunStatistics) -> None:
     none = replace(planted, restoration=planted.restoration.assign(beyond_refit_low=-0.1))
     assert said(none) == [
-        "No technique is shown to restore decisions: to be nearer to the clean model, of use, and to give "
+        "No technique is shown to restore decisions: to be nearer to the clean model, useful, and to give "
         "back more than a refit."
     ]
     unanswered = replace(planted, answers=planted.answers.assign(verdict="by_chance"))
@@ -101,7 +102,7 @@ def test_the_terminal_and_the_answers_say_whom_the_technique_serves_that_is_name
     scenario = planted.scenarios[0]
     restore = scenario.rows(restore)
     (named,) = restore.loc[restore["choice"].str.contains(LEAST), "technique"]
-    expected = list(people(planted, scenario, BETA, named))
+    expected = people_of(planted, scenario, BETA, answer_records(restore))
     assert expected[0].startswith(f"{planted.run.titles[named]} gives back ")
     assert expected in [list(block.remarks) for block in short_section(planted).blocks]
     in_markdown = [block.notes for block in answers(planted).blocks]
@@ -177,5 +178,5 @@ def test_sentences_are_short(planted: RunStatistics) -> None:
 def test_a_difference_is_called_reversed_only_where_the_whole_interval_says_so(
     low: float, shown: str
 ) -> None:
-    told = Told(1.14, low, 2.69, 0.0, 0.0, 0.0, REVERSED)
+    told = Restored(1.14, low, 2.69, 0.0, 0.0, 0.0, REVERSED)
     assert _text(["original_share"], {"original_share": told}) == shown

@@ -1,26 +1,24 @@
 "use strict";
-// At one level of bias: which technique, what it costs, whom it accepts. Sentences, cells and their order are Python's, for
-// each baseline that can be chosen.
+// The answers at one level of bias. Python makes the sentences and cells and orders them, for each baseline.
 
-// The goals that a scenario has answers for; the one that is chosen, or the first of these.
+// The goals with answers in a scenario; the chosen goal, or the first of these.
 const goalsOf = (scenario, baseline) => Object.keys(scenario.against[baseline].goals);
 const goalOf = (scenario, baseline) => {
   const goals = goalsOf(scenario, baseline);
   return goals.includes(state.goal) ? state.goal : goals[0];
 };
 
-// What is said of the goal that is chosen; nothing where a scenario has no answers.
+// The words for the chosen goal; empty words where a scenario has no answers.
 const shownGoal = (view) => run.goals[goalOf(view.scenario, state.baseline)] ?? { choices: [], column: "Discrimination", metric: DISCRIMINATION };
 
 // Rows and sentences of a level of bias; nothing where the page lacks one of the two metrics.
 function levelOf(scenario, baseline, beta) {
   const goal = goalOf(scenario, baseline);
-  const known = goal && [run.goals[goal].metric, ACCURACY].every((name) => run.metrics.some((metric) => metric.name === name));
-  return (known && scenario.against[baseline].goals[goal].levels[tellingLevels(scenario).indexOf(beta)]) || null;
+  const measured = goal && [run.goals[goal].metric, ACCURACY].every((name) => run.metrics.some((metric) => metric.name === name));
+  return (measured && scenario.against[baseline].goals[goal].levels[tellingLevels(scenario).indexOf(beta)]) || null;
 }
 
-// A cell of answers.csv, as text. A column of one value has just that, and one that is the same against the first baseline
-// stands there.
+// A cell of answers.csv, as text. A column of equal values has one value. A column that equals the first baseline's is there.
 function fieldOf(scenario, baseline, line, name) {
   const [first] = Object.values(scenario.against);
   const goal = goalOf(scenario, baseline);
@@ -30,8 +28,7 @@ function fieldOf(scenario, baseline, line, name) {
 
 const techniqueOf = (line) => run.techniques[line.technique];
 
-// The lines of a level in their own order, or sorted by a column: then what is compared with nothing stands last, after the
-// yardsticks, which are of no technique.
+// The lines of a level in Python's order, or sorted by a column. Techniques without a comparison come last, after yardsticks.
 function shownLines(view, level) {
   const shown = new Set(view.techniques);
   const lines = level.rows.filter((line) => line.technique === undefined || shown.has(techniqueOf(line)));
@@ -49,16 +46,16 @@ const number = (line, name) => {
   return text === "" ? NaN : Number(text);
 };
 
-// Of the table of answers; those that are no numbers have no interval.
+// Columns of the table of answers.
 const ANSWER_COLUMNS = [
   { key: "technique", title: "Technique", by: (line) => techniqueOf(line).title.toLowerCase() },
   { key: "value", title: "Left", by: (line) => number(line, "value") },
   { key: "change", title: "Change [95 %]", more: " in what is left", by: (line) => number(line, "change") },
   { key: "accuracy", title: "Accuracy", by: (line) => number(line, "accuracy") },
   { key: "accuracy_change", title: "Change [95 %]", more: " in accuracy", by: (line) => number(line, "accuracy_change") },
-  { key: "accepted", title: "Accepts: all", by: (line) => number(line, "accepted") },
-  { key: "accepted_deprived", title: "deprived", by: (line) => number(line, "accepted_deprived") },
-  { key: "accepted_favored", title: "favored", by: (line) => number(line, "accepted_favored") },
+  { key: "accepted", title: "Selection rate: all", by: (line) => number(line, "accepted") },
+  { key: "accepted_deprived", title: "deprived", card: "of the deprived", by: (line) => number(line, "accepted_deprived") },
+  { key: "accepted_favored", title: "favored", card: "of the favored", by: (line) => number(line, "accepted_favored") },
   { key: "remarks", title: "Remarks", by: (line) => line.place },
 ];
 
@@ -70,28 +67,40 @@ function answerRow(view, line) {
   if (line.technique === undefined) {
     const cells = [value, change, accuracy, cost, ...shares].map((text) => make("td", {}, text));
     const heading = make("th", { scope: "row" }, title);
-    return make("tr", { class: "useless constant" }, heading, ...cells, make("td", { class: "word" }, remarks));
+    return titled(make("tr", { class: "useless constant" }, heading, ...cells, make("td", { class: "word" }, remarks)), view);
   }
   const technique = techniqueOf(line);
   const is = (name) => !line.useless && fieldOf(view.scenario, state.baseline, line, name) === "True";
   const intervalOf = (metric) => {
-    const row = view.all.find((own) => own.technique === technique && own.metric.name === metric && String(own.beta) === state.at);
+    const row = view.all.find((cell) => cell.technique === technique && cell.metric.name === metric && String(cell.beta) === state.at);
     return row ? `${row.metric.title}: ${range(row.low, row.high)}` : null;
   };
-  const named = make("span", { class: "named" }, picker(technique), ...(line.signs ?? []).flatMap(signOf));
   const classes = [state.highlight === technique.name ? "picked" : "", line.useless ? "useless" : ""].join(" ").trim();
-  return make(
-    "tr",
-    { class: classes || null },
-    make("th", { scope: "row" }, named),
-    make("td", { title: intervalOf(shownGoal(view).metric) }, value),
-    changed(change, is("better") ? "better" : is("worse") ? "worse" : null),
-    make("td", { title: intervalOf(ACCURACY) }, accuracy),
-    changed(cost, is("less_accurate") ? "worse" : null),
-    ...shares.map((text) => make("td", {}, text)),
-    make("td", { class: line.recommended ? "word better" : "word" }, remarks),
+  return titled(
+    make(
+      "tr",
+      { class: classes || null },
+      make("th", { scope: "row" }, picker(technique)),
+      make("td", { title: intervalOf(shownGoal(view).metric) }, value),
+      changed(change, is("better") ? "better" : is("worse") ? "worse" : null),
+      make("td", { title: intervalOf(ACCURACY) }, accuracy),
+      changed(cost, is("less_accurate") ? "worse" : null),
+      ...shares.map((text) => make("td", {}, text)),
+      make("td", { class: line.recommended ? "word better" : "word" }, remarks),
+    ),
+    view,
   );
 }
+
+// A row whose cells have their headings, for the cards of a narrow screen.
+function titled(row, view) {
+  answerColumns(view).forEach(({ title, card }, i) => row.cells[i].setAttribute("data-title", card ?? title));
+  return row;
+}
+
+// Columns with the measure of the chosen goal.
+const answerColumns = (view) =>
+  ANSWER_COLUMNS.map((column) => (column.key === "value" ? { ...column, title: `${shownGoal(view).column} left` } : column));
 
 function drawAnswers(view) {
   const level = levelOf(view.scenario, state.baseline, Number(state.at));
@@ -103,27 +112,27 @@ function drawAnswers(view) {
   $("answers-shown").hidden = none;
   $("overview").hidden = none && !nothingToUndo;
   const needed = `This table needs ${inSentence(goal.column)} and accuracy among the metrics, and a technique that is shown.`;
-  const told = none && !nothingToUndo ? [needed] : level.told;
-  $("answers-told").replaceChildren(...told.map((text) => make("li", {}, text)));
+  const sentences = none && !nothingToUndo ? [needed] : level.told;
+  $("answers-told").replaceChildren(...sentences.map((text) => make("li", {}, text)));
   if (none) return;
   const hidden = view.techniques.length < view.scenario.techniques.length;
   $("answers").caption.textContent = [
     `${view.title}, ${levelText(state.at)}. Changes are to ${view.baselineTitle}; intervals: ${run.intervals}.`,
-    ...(hidden ? ["Sentences, choices and remarks are about all techniques, also those that are hidden here."] : []),
+    ...(hidden ? ["Sentences, choices and remarks are about all techniques, hidden ones too."] : []),
     ...level.notes,
   ].join(" ");
-  $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS.map((own) => (own.key === "value" ? { ...own, title: `${goal.column} left` } : own)), "by"));
+  $("answers").tHead.rows[0].replaceChildren(...headings(answerColumns(view), "by"));
   $("answers").tBodies[0].replaceChildren(...lines.map((line) => answerRow(view, line)));
 }
 
-// The choices at every level of bias; the level whose row is chosen is told in full below.
+// The choices at every level of bias. The answers below are of the level whose row is selected.
 function drawOverview(view) {
   const { scenario } = view;
   // The list of datasets may be too narrow for the test.
   const goal = shownGoal(view);
   const title = goal.title ? `Which technique to ${goal.title}, at what cost` : "Which technique, at what cost";
   $("overview-title").textContent = run.namesTests ? `${title}: ${scenario.title}` : title;
-  $("reading").textContent = [goal.reading, run.reading].filter(Boolean).join(" ");
+  $("reading").replaceChildren(...[goal.reading, ...run.reading].filter(Boolean).map((text) => make("li", {}, text)));
   $("roles").textContent = scenario.notes.join("; ");
   $("unanswered").textContent = scenario.against[state.baseline].told;
   $("overview").tHead.rows[0].replaceChildren(

@@ -38,7 +38,7 @@ function faded(color, opacity) {
   return `rgba(${r},${g},${b},${opacity})`;
 }
 
-// What is known of a cell, in lines.
+// A cell in words, as lines.
 function linesOf(row) {
   const lines = [
     `${row.technique.title}, ${levelText(row.beta)}`,
@@ -62,8 +62,8 @@ function hover(rows) {
 
 function lookOf(technique, view, look) {
   const other = view.highlight !== null && technique.name !== view.highlight;
-  const own = technique.name === view.highlight;
-  return { color: colorOf(technique, look), opacity: other ? 0.13 : 1, width: own ? 3 : 1.5, own };
+  const picked = technique.name === view.highlight;
+  return { color: colorOf(technique, look), opacity: other ? 0.13 : 1, width: picked ? 3 : 1.5, picked };
 }
 
 const isDegenerate = (row) => row.sign === run.degenerate;
@@ -93,7 +93,7 @@ function errorBars(rows, color) {
 
 function tradeoffTraces(view, look) {
   return view.techniques.map((technique) => {
-    const { color, opacity, width, own } = lookOf(technique, view, look);
+    const { color, opacity, width, picked } = lookOf(technique, view, look);
     const rows = view.all.filter((row) => row.technique === technique);
     const [across, up] = [view.x, view.y].map((metric) => rows.filter((row) => row.metric === metric));
     return {
@@ -113,7 +113,7 @@ function tradeoffTraces(view, look) {
         line: { color: look.paper, width: across.map((row) => (isDegenerate(row) ? 2 : 0.7)) },
       },
       opacity,
-      zorder: own ? 1 : 0,
+      zorder: picked ? 1 : 0,
       hoverinfo: "text",
       hovertext: across.map((row, i) => hover([...new Set([row, up[i]])])),
     };
@@ -144,17 +144,17 @@ function curveTraces(view, look) {
   const bands = [];
   const lines = [];
   for (const technique of view.techniques) {
-    const { color, opacity, width, own } = lookOf(technique, view, look);
+    const { color, opacity, width, picked } = lookOf(technique, view, look);
     const rows = view.all.filter((row) => row.technique === technique && row.metric === view.over);
     const whole = rows.filter((row) => Number.isFinite(row.low));
-    if (own || (view.highlight === null && view.techniques.length <= MOST_BANDS)) {
+    if (picked || (view.highlight === null && view.techniques.length <= MOST_BANDS)) {
       const back = [...whole].reverse();
       bands.push({
         meta: technique.name,
         x: [...whole, ...back].map((row) => row.beta),
         y: [...whole.map((row) => row.high), ...back.map((row) => row.low)],
         fill: "toself",
-        fillcolor: faded(color, own ? 0.25 : 0.13),
+        fillcolor: faded(color, picked ? 0.25 : 0.13),
         line: { width: 0 },
         mode: "lines",
         hoverinfo: "skip",
@@ -171,11 +171,11 @@ function curveTraces(view, look) {
       marker: {
         color,
         symbol: symbolsOf(technique, rows),
-        size: own ? 9 : 7,
+        size: picked ? 9 : 7,
         line: { width: rows.map((row) => (isDegenerate(row) ? 2 : 0)) },
       },
       opacity,
-      zorder: own ? 1 : 0,
+      zorder: picked ? 1 : 0,
       hoverinfo: "text",
       hovertext: rows.map((row) => hover([row])),
     });
@@ -265,7 +265,7 @@ const FIGURES = {
   }),
 };
 
-// What a figure has still to show when it comes into view.
+// Drawings that wait until their figure comes into view.
 const waiting = new Map();
 const onScreen = new IntersectionObserver((entries) => {
   entries.filter((entry) => entry.isIntersecting).forEach(({ target }) => waiting.get(target.id)?.());

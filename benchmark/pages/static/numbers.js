@@ -1,23 +1,22 @@
 "use strict";
-// What the page shows: cells with their intervals, and differences to a baseline. Whatever follows from them was decided in
-// Python, against each baseline that can be chosen.
+// The numbers of the page: cells with their intervals, and differences to a baseline. Python made all verdicts.
 
 const run = JSON.parse(document.getElementById("numbers").textContent);
-// A level of bias as it stands in a sentence or heading.
 // In CSV files a dose is followed by its β.
 const levelColumns = run.level.name === "dose" ? ["dose", "beta"] : ["beta"];
 const levelCells = (scenario, level) =>
   run.level.name === "dose" ? [level, scenario.solved[scenario.betas.map(String).indexOf(level)] ?? ""] : [level];
+// A level of bias in a sentence or heading.
 const levelText = (level) => `${run.level.before}${level}`;
 
 const unpack = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 
 const [ACCURACY, DISCRIMINATION] = ["accuracy", "discrimination"];
 
-// As a baseline: the learner that each technique brings, without mitigation. Only a scenario of such techniques has it.
+// The baseline of techniques with their own learner: this learner without mitigation.
 const OWN = "own";
 
-// The name of what a technique is compared with.
+// The name of a technique's baseline.
 const baselineOf = (scenario, baseline, name) => (baseline === OWN ? scenario.own[name] : baseline);
 
 const ARRAYS = ["n", "missing", "mean", "ci_low", "ci_high", "accepted"];
@@ -31,7 +30,7 @@ function rowsOf(scenario, baseline) {
   if (rowsFound.has(key)) return rowsFound.get(key);
   const cells = unpackAll(scenario, ARRAYS);
   const compared = scenario.compared[baseline];
-  const found = unpackAll(compared, ["n", "difference", "low", "high", "p"]);
+  const differences = unpackAll(compared, ["n", "difference", "low", "high", "p"]);
   const [T, M] = [scenario.techniques.length, run.metrics.length];
   const names = scenario.techniques.map((t) => run.techniques[t].name);
   const owns = names.map((name) => names.indexOf(baselineOf(scenario, baseline, name)));
@@ -52,14 +51,14 @@ function rowsOf(scenario, baseline) {
       high: cells.ci_high[cell],
       baseline: run.techniques[scenario.techniques[owns[t]]],
       isBaseline: t === owns[t],
-      difference: found.difference[cell],
-      differenceLow: found.low[cell],
-      differenceHigh: found.high[cell],
-      pairs: Number.isNaN(found.n[cell]) ? 0 : found.n[cell],
-      p: found.p[cell],
+      difference: differences.difference[cell],
+      differenceLow: differences.low[cell],
+      differenceHigh: differences.high[cell],
+      pairs: Number.isNaN(differences.n[cell]) ? 0 : differences.n[cell],
+      p: differences.p[cell],
       mark,
       verdict,
-      // What concerns the technique at this level of bias, whatever the metric.
+      // Facts about the technique at this level of bias, for all metrics.
       accepted: [0, 1, 2].map((which) => cells.accepted[3 * (b * T + t) + which]),
       accepts: scenario.accepts[b * T + t],
       sign,

@@ -1,5 +1,5 @@
 "use strict";
-// The view: what is chosen, the table, the link that says so.
+// The view: the choices, the tables, and the link with the choices.
 
 const $ = (id) => document.getElementById(id);
 const make = (tag, attributes = {}, ...children) => {
@@ -25,7 +25,8 @@ const COLUMNS = [
   { key: "difference_interval", title: "95 % interval of it", by: (row) => row.differenceHigh - row.differenceLow },
   { key: "verdict", title: "Verdict", by: (row) => row.verdict },
   { key: "p", title: "p (Holm)", by: (row) => row.p },
-  { key: "accepted", title: "Accepts", by: (row) => row.accepted[0] },
+  { key: "accepted", title: "Selection rate", by: (row) => row.accepted[0] },
+  { key: "remarks", title: "Remarks", by: (row) => row.why },
 ];
 
 // Paths in a box of 16 by 16, one for each mark.
@@ -43,7 +44,7 @@ const MARKS = {
 
 function defaults(scenario) {
   const names = run.metrics.map((metric) => metric.name);
-  // A difference between the groups, which is what bias changes.
+  // A difference between the groups: bias changes it.
   const difference = run.metrics.find(({ direction }) => direction === "lower" || direction === "closer_to_ideal");
   const x = names.includes("discrimination") ? "discrimination" : (difference?.name ?? names[0]);
   const y = names.includes("accuracy") ? "accuracy" : names[names.length - 1];
@@ -65,22 +66,22 @@ function defaults(scenario) {
     highlight: null,
     sort: "",
     find: "",
-    colours: "",
+    colors: "",
   };
 }
 
 let state = defaults(run.scenarios[0]);
 
-// What the link asks for and this run does not have, and a baseline that nothing was tested against.
+// The part of a link that this run does not have, and a baseline without comparisons.
 let notHere = "";
 let notTested = "";
 
 // ------------------------------------------------------------------------------------- the fragment
 
 const LISTS = { betas: "beta", metrics: "metric", techniques: "technique" };
-const SINGLE = ["tab", "baseline", "goal", "at", "by", "x", "y", "over", "highlight", "sort", "find", "colours"];
+const SINGLE = ["tab", "baseline", "goal", "at", "by", "x", "y", "over", "highlight", "sort", "find", "colors"];
 
-// Only what is not the default is said, so that links stay short.
+// Defaults are left out, so that links stay short.
 function toFragment() {
   const scenario = run.scenarios[state.scenario];
   const usual = defaults(scenario);
@@ -98,47 +99,47 @@ function toFragment() {
   return parts.toString();
 }
 
-// What a link asks for and the run does not have is left as it is by default.
+// Parts of a link that the run does not have stay at their defaults.
 function fromFragment(fragment) {
   const parts = new URLSearchParams(fragment);
   const axes = ["dataset", "bias", "classifier", "test"].filter((axis) => parts.has(axis));
-  // The first that has what is named: of many scenarios, one axis may be enough.
-  const asked = run.scenarios.find((scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]));
-  notHere = asked ? "" : axes.map((axis) => `${axis} ${parts.get(axis)}`).join(", ");
-  const scenario = asked ?? run.scenarios[0];
-  const found = defaults(scenario);
+  // The first scenario with these axes; one axis may be enough.
+  const linked = run.scenarios.find((scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]));
+  notHere = linked ? "" : axes.map((axis) => `${axis} ${parts.get(axis)}`).join(", ");
+  const scenario = linked ?? run.scenarios[0];
+  const view = defaults(scenario);
   const metrics = run.metrics.map((metric) => metric.name);
   const allowed = {
     tab: TABS,
     baseline: Object.keys(scenario.against),
     goal: Object.keys(run.goals),
-    highlight: found.techniques,
+    highlight: view.techniques,
     x: metrics,
     y: metrics,
     over: metrics,
-    betas: found.betas,
+    betas: view.betas,
     metrics,
-    techniques: found.techniques,
+    techniques: view.techniques,
     at: tellingLevels(scenario).map(String),
     by: ANSWER_COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
     sort: COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
-    colours: ["light", "dark"],
+    colors: ["light", "dark"],
   };
   notTested = parts.has("baseline") && !allowed.baseline.includes(parts.get("baseline")) ? parts.get("baseline") : "";
   for (const name of SINGLE) {
     const value = parts.get(name);
-    if (value !== null && (!allowed[name] || allowed[name].includes(value))) found[name] = value;
+    if (value !== null && (!allowed[name] || allowed[name].includes(value))) view[name] = value;
   }
   for (const [name, key] of Object.entries(LISTS)) {
-    if (parts.has(key)) found[name] = allowed[name].filter((value) => parts.getAll(key).includes(value));
+    if (parts.has(key)) view[name] = allowed[name].filter((value) => parts.getAll(key).includes(value));
   }
-  return found;
+  return view;
 }
 
 // ----------------------------------------------------------------------------------------- the view
 
 const isDark = () =>
-  state.colours ? state.colours === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  state.colors ? state.colors === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 const look = () => (isDark() ? DARK : LIGHT);
 
 function currentView() {
@@ -162,22 +163,22 @@ function currentView() {
   };
 }
 
-// Rows of the table: chosen metrics, every word of the filter found, sorted; what has no value comes last.
+// Rows of the table with the chosen metrics and every word of the filter, sorted.
 function shownRows(view) {
   const metrics = new Set(state.metrics);
   const words = state.find.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = view.all.filter((row) => {
     if (!metrics.has(row.metric.name)) return false;
     const { technique, metric } = row;
-    const said = [technique.title, technique.name, metric.title, metric.name, row.verdict, row.missing ? row.reason : ""];
-    const text = said.join(" ").toLowerCase();
+    const texts = [technique.title, technique.name, metric.title, metric.name, row.verdict, row.why, row.missing ? row.reason : ""];
+    const text = texts.join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   });
   rows.sort((a, b) => a.position - b.position || a.beta - b.beta);
   return sorted(rows, COLUMNS, state.sort);
 }
 
-// Rows by a column; what has no value comes last.
+// Rows by a column; rows without a value come last.
 function sorted(rows, columns, by) {
   const down = by.startsWith("-");
   const column = columns.find(({ key }) => key === by.replace("-", ""));
@@ -190,7 +191,7 @@ function sorted(rows, columns, by) {
   });
 }
 
-// Headings that sort, by the key of the state that says by what.
+// Headings that sort; `key` names the part of the state with the column.
 function headings(columns, key) {
   return columns.map((column) => {
     const chosen = state[key].replace("-", "") === column.key;
@@ -220,16 +221,15 @@ function picker(technique) {
   return button;
 }
 
-// A sign beside a technique, with what it means where it makes the classifier one of no use.
-function signOf([sign, why]) {
-  if (!sign) return [];
-  return [make("span", { class: "sign", title: why || null }, ` ${sign}`, ...(why ? [make("span", { class: "unseen" }, ` (${why})`)] : []))];
+// The sign of a useless technique, with its meaning.
+function signOf({ sign, why }) {
+  return sign ? [make("span", { class: "sign", title: why }, ` ${sign}`, make("span", { class: "unseen" }, ` (${why})`))] : [];
 }
 
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
 
 function tableRow(row) {
-  const told = Number.isFinite(row.low) ? `over ${row.n} repetitions` : row.reason || "no interval";
+  const basis = Number.isFinite(row.low) ? `over ${row.n} repetitions` : row.reason || "no interval";
   const missing = make("td", { title: row.missing ? row.reason : null }, String(row.missing));
   if (row.missing && row.reason) missing.append(make("span", { class: "unseen" }, ` (${row.reason})`));
   const difference = row.isBaseline
@@ -243,15 +243,16 @@ function tableRow(row) {
   return make(
     "tr",
     rowClass(row.technique),
-    make("th", { scope: "row" }, make("span", { class: "named" }, picker(row.technique), ...signOf([row.sign, row.why]))),
+    make("th", { scope: "row" }, picker(row.technique)),
     make("td", {}, String(row.beta)),
     make("td", { class: "word" }, row.metric.title),
-    make("td", { title: told }, fixed(row.mean)),
-    make("td", { title: told }, range(row.low, row.high)),
+    make("td", { title: basis }, fixed(row.mean)),
+    make("td", { title: basis }, range(row.low, row.high)),
     make("td", {}, String(row.n)),
     missing,
     ...difference,
     make("td", {}, row.accepts),
+    make("td", { class: "word" }, row.why),
   );
 }
 
@@ -259,7 +260,7 @@ function drawTable(view) {
   const rows = shownRows(view);
   $("table").caption.textContent =
     `${view.title}. Differences to ${view.baselineTitle}. Intervals: ${run.intervals}. ` +
-    `p: ${run.tested}, Holm-corrected. Accepts: all / the deprived / the favored.`;
+    `p: ${run.tested}, Holm-corrected. Selection rate: all / deprived / favored.`;
   $("table").tHead.rows[0].replaceChildren(...headings(COLUMNS, "sort"));
   const none = make("tr", {}, make("td", { colspan: String(COLUMNS.length) }, "No row is left."));
   const shown = rows.length ? rows.map(tableRow) : [none];
@@ -272,15 +273,15 @@ const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCa
 
 function drawHolding(view) {
   const { holding, notes } = view.scenario.against[state.baseline];
-  const found = holding[view.over.name];
+  const { rule, techniques } = holding[view.over.name];
   const shown = new Set(view.techniques);
-  const lines = found.techniques.filter(({ technique }) => shown.has(run.techniques[technique]));
+  const lines = techniques.filter(({ technique }) => shown.has(run.techniques[technique]));
   const rows = view.every.filter((row) => row.metric === view.over);
   const traded = view.over.name !== ACCURACY && run.metrics.some(({ name }) => name === ACCURACY);
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.titleWithGoal)}`;
   $("holding").caption.textContent = [
-    `${view.title}, all ${run.level.several}. Means. ${found.rule}`,
-    `First those that hold up longest, without losing accuracy, and by most in the mean over ${run.level.several}.`,
+    `${view.title}, all ${run.level.several}. Means. ${rule}`,
+    `First the techniques that hold up longest, then without loss of accuracy, then by the largest mean gain over ${run.level.several}.`,
     ...notes,
   ].join(" ");
   const head = ["Technique", ...view.scenario.betas.map(levelText), `Better up to ${run.level.one}`];
@@ -290,16 +291,16 @@ function drawHolding(view) {
     ...lines.map(({ technique, up_to, less_accurate, cost = "" }) => {
       const cells = rows.filter((row) => row.position === technique);
       const means = cells.map((row) => {
-        // What is better, but of no use, has no mark.
+        // A better mean of a useless technique has no mark.
         const look = row.sign === run.degenerate ? "useless" : row.mark ? row.verdict : "";
         const cell = make("td", { class: look, title: linesOf(row).join("\n") }, fixed(row.mean));
         if (row.mark) cell.append(make("span", { "aria-hidden": "true" }, ` ${row.mark}`), make("span", { class: "unseen" }, ` ${row.verdict}`));
-        cell.append(...signOf([row.sign, row.why]));
+        cell.append(...signOf(row));
         if (row.metric.name === ACCURACY && row.n) cell.append(make("span", { class: "soft" }, ` (${row.accepts.split(" / ")[0]})`));
         return cell;
       });
-      const own = cells[0].isBaseline;
-      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : up_to)];
+      const { isBaseline } = cells[0];
+      const last = [make("td", { class: isBaseline ? "soft" : null }, isBaseline ? "baseline" : up_to)];
       if (traded) last.push(make("td", { class: less_accurate ? "word worse" : "word" }, cost));
       return make("tr", rowClass(run.techniques[technique]), make("th", { scope: "row" }, picker(run.techniques[technique])), ...means, ...last);
     }),
@@ -307,16 +308,16 @@ function drawHolding(view) {
 }
 
 function drawAbout(view) {
-  const told = notHere ? [`The link asks for ${notHere}, which this run does not have: ${view.scenario.title} is shown.`] : [];
+  const warnings = notHere ? [`The link asks for ${notHere}, which this run does not have: ${view.scenario.title} is shown.`] : [];
   if (notTested) {
     const title = run.techniques.find(({ name }) => name === notTested)?.title ?? notTested;
-    told.push(
-      `${title}: not tested against this baseline. Shown are changes to ${view.baselineTitle}. To have it here: ` +
+    warnings.push(
+      `${title}: not tested against this baseline. Changes here are to ${view.baselineTitle}. To add the baseline: ` +
         `betabench report --page-baselines ${notTested}`,
     );
   }
-  told.push(...view.scenario.warnings);
-  $("about").replaceChildren(...told.map((text) => make("p", { class: "warning" }, text)));
+  warnings.push(...view.scenario.warnings);
+  $("about").replaceChildren(...warnings.map((text) => make("p", { class: "warning" }, text)));
   $("tradeoff-title").textContent = `${view.y.titleWithGoal} against ${inSentence(view.x.titleWithGoal)}`;
   $("curves-title").textContent = `${view.over.titleWithGoal} over ${run.level.several}`;
   $("bands-told").textContent =
@@ -325,7 +326,7 @@ function drawAbout(view) {
   const accuracy = [view.x, view.y, view.over].find(({ name }) => name === ACCURACY);
   $("constant-told").textContent =
     constant && accuracy && !isNear(constant.accuracy, accuracy, view, CONSTANT_REACH)
-      ? `The accuracy of ${constant.words}, ${fixed(constant.accuracy, 3)}, lies far from all of these. `
+      ? `The accuracy of ${constant.words}, ${fixed(constant.accuracy, 3)}, lies beyond the axis. `
       : "";
 }
 
@@ -362,7 +363,7 @@ function drawControls() {
   const list = $("techniques").querySelector(".list");
   fillBoxes(list, "techniques", techniques.map((t) => [t.name, mark(t), t.title]), state.techniques);
   $("filter").value = state.find;
-  $("theme").value = state.colours;
+  $("theme").value = state.colors;
 }
 
 function showTab() {
@@ -464,10 +465,10 @@ function listen() {
   }
   $("scenario").addEventListener("change", (event) => {
     notHere = notTested = "";
-    const { tab, colours, goal, by, sort, find, x, y, over, metrics } = state;
+    const { tab, colors, goal, by, sort, find, x, y, over, metrics } = state;
     const usual = defaults(run.scenarios[event.target.value]);
     const at = tellingLevels(run.scenarios[event.target.value]).map(String).includes(state.at) ? state.at : usual.at;
-    change({ ...usual, tab, colours, goal, at, by, sort, find, x, y, over, metrics });
+    change({ ...usual, tab, colors, goal, at, by, sort, find, x, y, over, metrics });
   });
   $("controls").addEventListener("change", ({ target }) => {
     if (target.type !== "checkbox") return;
@@ -477,9 +478,9 @@ function listen() {
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   $("all").addEventListener("click", () => change({ techniques: defaults(run.scenarios[state.scenario]).techniques }));
   $("none").addEventListener("click", () => change({ techniques: [] }));
-  $("reset").addEventListener("click", () => change({ ...defaults(run.scenarios[0]), colours: state.colours }));
+  $("reset").addEventListener("click", () => change({ ...defaults(run.scenarios[0]), colors: state.colors }));
   $("filter").addEventListener("input", (event) => change({ find: event.target.value }, ROWS_ONLY));
-  $("theme").addEventListener("change", (event) => change({ colours: event.target.value }));
+  $("theme").addEventListener("change", (event) => change({ colors: event.target.value }));
   $("csv").addEventListener("click", csv);
   $("answers-csv").addEventListener("click", answersCsv);
   $("overview").addEventListener("change", ({ target }) => {
