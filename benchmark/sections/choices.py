@@ -342,13 +342,10 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
 
 def flaws(row: Answer) -> str:
     """Return the reasons against a baseline or chosen technique in a few words; nothing if there are none."""
-    useless = [row.degenerate] if row.n_degenerate else [_below_words(row), one_group_words(row)]
+    below = below_constant_words(row.constant_answer) if row.below_constant else ""
+    useless = [row.degenerate] if row.n_degenerate else [below, one_group_words(row)]
     inside = INSIDE_WORDS if row.frontier == INSIDE else ""
     return "; ".join(filter(None, [*useless, inside, fall_words(row) if row.is_chosen else ""]))
-
-
-def _below_words(row: Answer) -> str:
-    return below_constant_words(row.constant_answer) if row.below_constant else ""
 
 
 def _no_less_words(row: Answer) -> str:

@@ -81,19 +81,19 @@ def mark_notes(rows: Iterable[Any]) -> list[str]:
     notes = []
     if DEGENERATE in marked:
         notes.append(
-            f"{DEGENERATE} degenerate: answers {SAME_ANSWER} (accepts less than {share(1 - NEARLY_ALL)} or "
-            f"more than {share(NEARLY_ALL)} of all, or of each group). Not ranked, and never recommended."
+            f"{DEGENERATE} answers {SAME_ANSWER} (accepts less than {share(1 - NEARLY_ALL)} or more "
+            f"than {share(NEARLY_ALL)} of all, or of each group): not ranked, and never recommended."
         )
     if below := list(marked.get(BELOW_CONSTANT, ())):
         either = EITHER_CONSTANT if EITHER_CONSTANT in below else " or ".join(below)
         answer = below[0] if len(below) == 1 else f"the best constant answer ({either})"
         notes.append(
-            f"{BELOW_CONSTANT} {below_constant_words(answer)}. Recommended only within the slack of "
+            f"{BELOW_CONSTANT} {below_constant_words(answer)}: recommended only within the slack of "
             "accuracy, or where the clean model is no more accurate."
         )
     if ONE_GROUP in marked:
         notes.append(
-            f"{ONE_GROUP} refuses or accepts more than {share(NEARLY_ALL)} of one of the groups. Never "
+            f"{ONE_GROUP} refuses or accepts more than {share(NEARLY_ALL)} of one of the groups: never "
             "recommended."
         )
     return notes

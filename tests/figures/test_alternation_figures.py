@@ -126,7 +126,7 @@ def test_figures_show_the_first_variant_of_the_first_case() -> None:
     assert lines(figures["means_sex"], 0)[0] == own["mean"].tolist()
     text = texts_of(figures["means_race"])
     assert "race exchanged: mean predicted pay (cents)" in text
-    assert "Second: 1,234 rows in 3 folds. Models of the rows as they are, and of exchanged rows" in text
+    assert "Second: 1,234 rows in 3 folds. Models of unchanged rows, and of exchanged rows" in text
     again = {name: draw() for name, draw in alternation_figures(experiment, outcome)}
     for file_format in ("png", "pdf"):
         assert render(figures["kl_sex"], file_format) == render(again["kl_sex"], file_format)
