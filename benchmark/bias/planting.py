@@ -173,7 +173,7 @@ class Bias:
         return _applied(self.steps, rows, beta, rng)
 
     def check_hidden(self) -> None:
-        """Raise a BiasError if it cannot be planted in rows that then count as the original rows."""
+        """Raise a BiasError if this bias cannot be hidden: planted in rows that then count as original."""
         if self.records_anew:
             raise BiasError(
                 f"The bias {', then '.join(step.name for step in self.steps)} cannot be hidden",

@@ -51,7 +51,8 @@ def require_roles(options: argparse.Namespace, console: Console) -> bool:
         raise missing_roles(table, named)
     for line in proposals(table, named):
         say(console, line)
-    say(console, "Nothing is written: name them, and call the command again.")
+    remedy = "Name these columns and values with options, and run the command again."
+    say(console, f"Nothing was written. {remedy}")
     return False
 
 

@@ -235,9 +235,10 @@ class _Drafting:
                 self.draft.exclude[name] = leaving
             else:
                 raise DataError(
-                    f"{int(column.counts[excluded].sum()):,} rows have no {name!r} that is read, with "
-                    f"{len(leaving):,} different values",
-                    expected=f"at most {_MOST_LISTED} different values that are left out, or that remain",
+                    f"{int(column.counts[excluded].sum()):,} rows would be left out: their {len(leaving):,} "
+                    f"different values of {name!r} are not read",
+                    expected=f"at most {_MOST_LISTED} different values left out, or at most {_MOST_LISTED} "
+                    "kept",
                     remedy="take these rows out of the file",
                 )
             read &= ~excluded[column.rows]

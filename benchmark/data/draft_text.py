@@ -38,7 +38,7 @@ def card_text(draft: Draft, file: Path, min_count: int, name: str | None = None)
     except ValidationError as error:
         rules = "; ".join(broken_rules(error, Card, "a card"))
         raise CardError(
-            f"No card can be drafted for {file}", got=rules, remedy="rename the columns that it names"
+            f"No card can be drafted for {file}", got=rules, remedy="rename the columns named under 'Got'"
         ) from None
     return text
 

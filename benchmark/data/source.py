@@ -175,7 +175,7 @@ class _Finder:
             write_atomically(path, content)
         except OSError as error:
             problem = f"The download cannot be kept in {path.parent}"
-            raise DataError(problem, got=str(error), remedy="name another by BETABENCH_CACHE") from error
+            raise DataError(problem, got=str(error), remedy="name another with BETABENCH_CACHE") from error
         return SourceBytes(content, "download", location)
 
     def _not_found(

@@ -203,7 +203,7 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
 
 def _measured_dose() -> BiasError:
     return BiasError(
-        "No dose can be solved for judged labels: the data determine it",
+        "For judged labels, no β can be solved for a dose: the data fix the dose",
         expected="betas, such as betas = [0, 1]",
         got="doses",
         remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run gives the dose at β = 1",
@@ -215,7 +215,7 @@ def _of_audit(
 ) -> Iterator[_Problem]:
     """Yield the error of options that do not fit a dataset with a random group and no true labels."""
     wanted = {
-        'train = "data" and holdout or folds': experiment.train == "data",
+        'train = "data", with holdout or folds': experiment.train == "data",
         "paired_betas = true": experiment.paired_betas,
         "betas in place of doses": not experiment.doses,
         "the original test alone": experiment.tests == (ORIGINAL,),
@@ -227,7 +227,6 @@ def _of_audit(
         error = ExperimentError(
             "The experiment does not fit a dataset with audit = true",
             expected="; ".join(missing),
-            got="something else",
             remedy="correct the file, or leave 'audit' out",
         )
         yield _Problem(f"{location}, audit", error)
@@ -245,8 +244,8 @@ def _require_a_bound(rule: Rule) -> None:
         return
     which = "every" if (rule.bound >= high) == rule.at_most else "no"
     raise ExperimentError(
-        f"The rule of choice constrains nothing: {which} value of {name} meets it",
-        expected=f"a bound within {'|' * absolute}{name}{'|' * absolute}, {low:g} to {high:g}",
+        f"The constraint of the rule of choice cannot separate settings: {which} value of {name} meets it",
+        expected=f"a bound within the range of {'|' * absolute}{name}{'|' * absolute}, {low:g} to {high:g}",
         got=rule.text,
         remedy="correct the bound, or leave out 'subject to ...'",
     )
@@ -288,8 +287,8 @@ def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
     if experiment.tune is not None and not any(entry.tuned for entry in experiment.techniques):
         names = [name for name, technique in list_techniques().items() if search_space(technique)]
         yield (
-            "nothing will be tuned, because the file fixes all tunable parameters of its techniques, or they "
-            f"have none; these techniques have some: {', '.join(names)}."
+            "nothing will be tuned: each technique has no tunable parameter, or the file fixes all of them. "
+            f"Techniques with tunable parameters: {', '.join(names)}."
         )
     yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
