@@ -103,8 +103,8 @@ def findings() -> str:
     """Return the page of findings; ``tests/audit/test_alternation.py`` holds its other words."""
     answer = (
         "**Alelyani's (2021) direction for women and men holds; the divergence and the directions for races "
-        "do not.** In that study, a regression predicts hourly wages in Census-Income (KDD), and sexes or races "
-        "are exchanged."
+        "do not.** In that study, a regression predicts hourly wages in Census-Income (KDD), and sexes or "
+        "races are exchanged."
     )
     lines = [
         "**How to read it.** Change of the mean prediction in cents, and in how many of ten folds it rises: "
