@@ -437,8 +437,8 @@ def findings() -> str:
         f"{with_flips(SAME)}.",
         "**A label gap is not the harm.** On `school_12`, under people's bias, the model without mitigation "
         f"is {regression[0]} from the clean model (logistic regression; C4.5 {tree[0]}). With planted kinds "
-        f"of the same gap, it is {regression[1]} to {regression[2]} from it ({tree[1]} to {tree[2]}), with "
-        f"flips {regression[3]} ({tree[3]}): people err about both groups and both labels.",
+        f"of the same gap, it is {regression[1]} to {regression[2]} from it ({tree[1]} to {tree[2]}). With "
+        f"flips, it is {regression[3]} ({tree[3]}): people err about both groups and both labels.",
         "**Choosing.** On judged data a planted kind's best technique is people's best "
         f"{chosen_words(choices(planted=True))}. The best of flips is people's best "
         f"{chosen_words(choices(planted=False))}.",
