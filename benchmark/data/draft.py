@@ -383,7 +383,8 @@ class _Drafting:
 
     def _group(self, sensitive: DraftColumn, y: Mask) -> tuple[str, str]:
         """Return the deprived group, by default the one with the fewest favorable labels, and why."""
-        states, draft = sensitive.entry["states"], self.draft
+        draft = self.draft
+        states = sensitive.entry["states"]
         counts = np.bincount(sensitive.codes, minlength=len(states))
         rates = np.bincount(sensitive.codes, weights=y, minlength=len(states)) / np.maximum(counts, 1)
         picked = ""
@@ -415,7 +416,8 @@ class _Drafting:
         return str(states[code]), picked
 
     def _features(self, label: DraftColumn, sensitive: DraftColumn) -> None:
-        draft, first = self.draft, dict[object, str]()
+        draft = self.draft
+        first = dict[object, str]()
         incomplete, apart = [], []
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
@@ -444,7 +446,8 @@ class _Drafting:
     def _coded(self, column: RawColumn, reading: CardEntry) -> DraftColumn:
         """Return a column with the codes that the loader gives it."""
         entry, comments = reading
-        order, decimal = list(self.file_options.orders.get(column.name, ())), self.draft.table.source.decimal
+        order = list(self.file_options.orders.get(column.name, ()))
+        decimal = self.draft.table.source.decimal
         spec: NumericColumn | CategoricalColumn
         if entry["kind"] == "numeric":
             form = column.form

@@ -70,10 +70,12 @@ def draw_folds(
     data: PreparedDataset, block: Block, experiment: Experiment, *, in_truth: bool = False
 ) -> Iterator[Fold]:
     """Yield the folds of a block; a holdout is a single fold. ``in_truth`` leaves hidden bias out."""
-    seed_axes, bias = axes(data, block, experiment), data.biases[block.bias]
+    seed_axes = axes(data, block, experiment)
+    bias = data.biases[block.bias]
     beta = data.beta_of(block.bias, block.level)
     if not experiment.splits:
-        whole, rows = data.planted(block.bias, beta)[0], data.rows
+        whole = data.planted(block.bias, beta)[0]
+        rows = data.rows
         train = whole.draw(data.n_train, generator(experiment.seed, purpose="sample", **seed_axes))
         fill = numbering(data, experiment, seed_axes, None)
         tests = _tests(rows, bias, beta, whole, experiment, seed_axes, fill, rows.positions, rows.table)

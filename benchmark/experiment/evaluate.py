@@ -301,12 +301,14 @@ class Evaluator:
         Where bias is hidden, there are also counts in truth: by true labels, beside the learner without
         planted and without hidden bias.
         """
-        entry, begin = self.prepared.untreated(block.dataset, cell.technique, cell.classifier), ""
-        learner, references = (block.dataset, entry, cell.classifier), self._references
+        entry = self.prepared.untreated(block.dataset, cell.technique, cell.classifier)
+        learner = (block.dataset, entry, cell.classifier)
+        references = self._references
         hides = block.bias in self.prepared.datasets[block.dataset].hidden
         counted: dict[Test, list[list[int]]] = {
             test: [] for test in ([ORIGINAL, TRUTH] if hides else [ORIGINAL])
         }
+        begin = ""
         try:
             for number, fold in enumerate(folds):
                 begin = in_fold(number, len(folds))

@@ -251,19 +251,22 @@ def validation_rows(
     recorded features, as in tests.
     """
     assert experiment.tune is not None
-    rng, bias = partial(generator, experiment.seed, **fold.axes), data.biases[block.bias]
+    new_rng = partial(generator, experiment.seed, **fold.axes)
+    bias = data.biases[block.bias]
     before_bias, after_bias = fold.before_bias, fold.after_bias
     n = len(fold.train if before_bias is None or after_bias is None else before_bias)
     held_out = np.zeros(n, dtype=bool)
-    held_out[rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
+    held_out[new_rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
     if before_bias is None or after_bias is None:
-        rows, network = None, data.network if before_bias is None else data.network_of(before_bias)
-        before = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
+        rows = None
+        network = data.network if before_bias is None else data.network_of(before_bias)
+        before = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), new_rng(purpose="clean"))
     else:
         rows = before_bias[held_out]
-        before, held_out = data.test.take(rows), held_out[np.searchsorted(before_bias, after_bias)]
+        before = data.test.take(rows)
+        held_out = held_out[np.searchsorted(before_bias, after_bias)]
     beta = data.beta_of(block.bias, block.level)
-    seen = bias.observe(before, beta, rng(purpose="observe clean")).hide_label()
+    seen = bias.observe(before, beta, new_rng(purpose="observe clean")).hide_label()
     return held_out, TestRows(
         numbering(data, experiment, fold.axes, before_bias)(seen, rows, "clean"), before
     )
