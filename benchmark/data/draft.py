@@ -151,11 +151,11 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
 
 
 class _Drafting:
-    """The steps to a draft. Their order in :meth:`run` counts, because they change ``raw`` and ``draft``."""
+    """The steps to a draft: :meth:`run` calls them in an order that counts, as each adds to ``draft``."""
 
     def __init__(self, table: RawTable, file_options: FileOptions, favorable: str, file: str) -> None:
         self.file_options, self.least, self.file = file_options, file_options.min_count, file
-        # The columns: those of all rows, until :meth:`run` leaves out rows without a label or a group.
+        # Columns with all rows of the file, until :meth:`run` leaves out rows without a label or a group.
         self.raw = _without_codes(table.columns, file_options)
         self.draft = Draft(table, {})
         self.rows_out: list[tuple[Mask, str]] = []  # rows that are left out, and why

@@ -124,15 +124,15 @@ def first_experiment(
             f"{_minutes(planned * seconds + _REST)} on two cores. For steadier means set --repetitions to "
             f"{MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
+    betas = f"betas = {list(levels)}"
+    planted = _DOSES.format(levels=list(levels[1:])) if quick_options.betas is None else betas
     written = [toml({"attribute": edit.attribute, "group": edit.group}) for edit in edits]
     text = _FILE.format(
         name=toml(name),
         title=toml(title),
         seed=quick_options.seed,
         repetitions=planned if quick_options.repetitions is None else quick_options.repetitions,
-        levels=_DOSES.format(levels=list(levels[1:]))
-        if quick_options.betas is None
-        else f"betas = {list(levels)}",
+        levels=planted,
         protocol=protocol,
         classifiers=toml(classifiers),
         dataset=toml(DATASET),
