@@ -125,14 +125,14 @@ def first_experiment(
             f"{MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
     betas = f"betas = {list(levels)}"
-    planted = _DOSES.format(levels=list(levels[1:])) if quick_options.betas is None else betas
+    level_lines = _DOSES.format(levels=list(levels[1:])) if quick_options.betas is None else betas
     written = [toml({"attribute": edit.attribute, "group": edit.group}) for edit in edits]
     text = _FILE.format(
         name=toml(name),
         title=toml(title),
         seed=quick_options.seed,
         repetitions=planned if quick_options.repetitions is None else quick_options.repetitions,
-        levels=planted,
+        levels=level_lines,
         protocol=protocol,
         classifiers=toml(classifiers),
         dataset=toml(DATASET),
