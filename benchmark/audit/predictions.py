@@ -449,7 +449,7 @@ def _check_classes(role: str, name: str, values: set[str]) -> None:
             got=f"{len(numbers):,} different numbers from {min(numbers):g} to {max(numbers):g}",
             remedy="divide it into two classes first"
             if role == "label"
-            else "name it as the score (--score), and select rows by --threshold, --top-k or --top-percent",
+            else "name it as the score (--score), and select rows with --threshold, --top-k or --top-percent",
         )
 
 

@@ -258,7 +258,7 @@ class _Drafting:
             neither = np.zeros_like(missing)
             if first is not None and second is not None:
                 neither = ~missing & ~first.of(column) & ~second.of(column)
-            for rows, reason in ((no_value, why), (neither, f"another {name!r} than those named")):
+            for rows, reason in ((no_value, why), (neither, f"a {name!r} other than those named")):
                 if column.counts[rows].sum():
                     self.rows_out.append((rows[column.rows], reason))
             if not (excluded := no_value | neither).any():

@@ -52,10 +52,10 @@ NO_TRUE_LABEL = "these rows have no true labels"
 """Why a metric has no value where the group was drawn at random and labels are decisions of people."""
 
 JOINT = "joint"
-"""Key in stored counts, beside the tests, of counts by several attributes."""
+"""Key in stored counts, besides the tests, of counts by several attributes."""
 
 DECISIONS: Mapping[Test, str] = {ORIGINAL: "decisions", TRUTH: "decisions_in_truth"}
-"""Keys in stored counts, beside the tests, of :class:`Decisions` on a test."""
+"""Keys in stored counts, besides the tests, of :class:`Decisions` on a test."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -328,7 +328,7 @@ def mismatches(plan: ExpandedExperiment) -> Iterator[str]:
 
 
 def other_learners(experiment: Experiment) -> Iterator[str]:
-    """Yield a sentence on techniques that are compared with another learner than their own.
+    """Yield a sentence on techniques that are compared with a learner other than their own.
 
     Differences between learners then count as effects of mitigation. Cruz and Hardt (2024), Unprocessing
     seven years of algorithmic fairness, ICLR, find comparisons of unequal base models misleading.
@@ -339,7 +339,7 @@ def other_learners(experiment: Experiment) -> Iterator[str]:
     entries = [t for t in experiment.techniques if t.name in compared and t.refit is None]
     if names := [t.name for t in entries if t.unconstrained is not None]:
         yield (
-            f"{', '.join(names)}: compared with another learner than the technique's own, so differences "
+            f"{', '.join(names)}: compared with a learner other than the technique's own, so differences "
             "between the learners count as effects of mitigation (Cruz and Hardt 2024). "
             f'baseline = "{OWN}" compares each with its own learner without mitigation.'
         )
