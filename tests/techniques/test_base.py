@@ -210,7 +210,7 @@ def test_a_declined_table_is_an_error_with_the_reason() -> None:
 
 def test_test_rows_of_another_schema_are_refused() -> None:
     predictor = Custom.doing(Prepared).fit(TRAIN, tools())
-    with pytest.raises(TechniqueError, match="another schema"):
+    with pytest.raises(TechniqueError, match="a different schema"):
         predictor.predict(Table(replace(TEST.schema, deprived_group="men"), TEST.codes))
 
 
