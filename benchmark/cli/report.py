@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.runs.analysis import folder_statistics
     from benchmark.runs.folder_notes import unfinished_run
-    from benchmark.statistics.choices import Criteria
+    from benchmark.statistics.recommendation import Criteria
     from benchmark.techniques import load_plugin
     from benchmark.text.terminal import say
     from benchmark.text.writing import figure_formats

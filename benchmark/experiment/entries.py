@@ -236,7 +236,7 @@ class TechniqueEntry(Identifying):
     title: Free[str] = ""
     parameters: Derived[Parameters] = Field(default={})
     sweep: Free[str] = ""  # the list of values that it belongs to, if any (:func:`listed_techniques`)
-    # Rows that its parameters are chosen on, if any (:func:`benchmark.experiment.rule.with_tuned`).
+    # Rows that its parameters are chosen on, if any (:func:`benchmark.experiment.tuning_rule.with_tuned`).
     tuned: Derived[TunedOn | None] = None
     # refit, refit_of: The rows whose bootstrap a reference row is trained on, and its untreated learner
     # (:func:`benchmark.experiment.expand.expand`). It is no technique.

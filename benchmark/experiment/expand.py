@@ -25,7 +25,7 @@ from benchmark.experiment.entries import (
 )
 from benchmark.experiment.evaluate import configured_techniques
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
-from benchmark.experiment.rule import with_tuned
+from benchmark.experiment.tuning_rule import with_tuned
 from benchmark.experiment.validate import broken_names, check_experiment, naming_plugins
 from benchmark.techniques import Technique, list_techniques
 
@@ -58,8 +58,9 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
     """Return an experiment as it is run, with further entries, and its techniques.
 
     There are entries for each hidden label gap, and for tuned techniques
-    (:func:`~benchmark.experiment.rule.with_tuned`). Techniques' own learners have entries where datasets ask
-    for them. Refits of untreated learners have some where decisions are compared with the clean model's.
+    (:func:`~benchmark.experiment.tuning_rule.with_tuned`). Techniques' own learners have entries where
+    datasets ask for them. Refits of untreated learners have entries where decisions are compared with the
+    clean model's.
 
     An expanded experiment stays as it is. ``plugins`` are the loaded files. Raises the errors of
     :func:`~benchmark.experiment.validate.check_experiment`, and an ExperimentError if an entry has the name

@@ -45,7 +45,7 @@ from benchmark.experiment.entries import (
     TrainRows,
     listed_techniques,
 )
-from benchmark.experiment.rule import TuneEntry
+from benchmark.experiment.tuning_rule import TuneEntry
 from benchmark.metrics import get_metric, metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.models import Derived, Free, Identifier, Identifying, Keyed, Option, Planned

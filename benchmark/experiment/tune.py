@@ -29,9 +29,9 @@ from benchmark.experiment.entries import TechniqueEntry, TunedOn
 from benchmark.experiment.evaluate import Cell, Evaluator, Shared
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
-from benchmark.experiment.rule import Values, space
 from benchmark.experiment.scoring import FoldTest, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
+from benchmark.experiment.tuning_rule import Values, space
 from benchmark.experiment.versions import code_digest
 from benchmark.seeding import generator
 from benchmark.techniques import Technique, get_technique
@@ -71,7 +71,7 @@ def describe_tuning(prepared: PreparedExperiment, block: Block, entry: Technique
         "share": experiment.tune.on,
         "rule": experiment.tune.rule,
         "metrics": _metrics_digest(experiment.tune.parsed.metrics, data.strata),
-        "code": code_digest([Path(__file__), Path(__file__).with_name("rule.py")]),
+        "code": code_digest([Path(__file__), Path(__file__).with_name("tuning_rule.py")]),
     }
     if entry.tuned == "clean" and experiment.train == "network" and not experiment.splits:
         described["network"] = network_digest(data.network)

@@ -23,8 +23,8 @@ from benchmark.errors import BetabenchError, BiasError, ExperimentError, Unknown
 from benchmark.experiment.entries import NOBODY_HAS, ClassifierEntry, DatasetEntry
 from benchmark.experiment.evaluate import classifier_mismatch, describe_classifier
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, entries_for_names, load_plugins
-from benchmark.experiment.rule import Rule
 from benchmark.experiment.run import headline_metrics
+from benchmark.experiment.tuning_rule import Rule
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.metrics import get_metric, metric_names
 from benchmark.statistics.repetitions import FEW_REPETITIONS, few_words

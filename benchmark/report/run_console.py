@@ -22,7 +22,7 @@ from benchmark.sections.answers import constant_title, in_short, short
 from benchmark.sections.signs import below_constant_words, mark
 from benchmark.statistics.answer_record import Answer, answer_records
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.choices import Criteria
+from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
 from benchmark.text.words import LevelName, level_text, share
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmark.columns import GOALS, ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
 from benchmark.errors import ReportError
-from benchmark.experiment.rule import Rule
+from benchmark.experiment.tuning_rule import Rule
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
@@ -50,12 +50,12 @@ from benchmark.statistics.cells import (
     baseline_names,
     to_cells,
 )
-from benchmark.statistics.choices import Criteria
 from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.intervals import require_level
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.pareto_front import PARETO_COLUMNS
+from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import (
     RESTORATION_COLUMNS,
     UNDO_COLUMNS,

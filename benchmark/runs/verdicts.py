@@ -22,9 +22,9 @@ from benchmark.statistics.answers import (
     judged,
 )
 from benchmark.statistics.cells import Baselines, Cells, Resampling, baseline_of, to_cells
-from benchmark.statistics.choices import Criteria
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS
+from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from benchmark.statistics.unprocessing import with_frontier
 

@@ -51,7 +51,7 @@ from benchmark.sections.signs import INSIDE_WORDS
 from benchmark.statistics.answer_record import Answer, answer_records, by_level
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.cells import Baseline, ScenarioKey
-from benchmark.statistics.choices import CHEAP, CHOICES, LEAST, Criteria
+from benchmark.statistics.recommendation import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import number, share
 

@@ -17,8 +17,8 @@ from benchmark.sections.signs import (
 )
 from benchmark.statistics.answer_record import Answer
 from benchmark.statistics.answers import NEARLY_ALL, is_constant
-from benchmark.statistics.choices import CHEAP, CHOICES, EQUAL, FEWER, LEAST, OF_BASELINE, Criteria
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
+from benchmark.statistics.recommendation import CHEAP, CHOICES, EQUAL, FEWER, LEAST, OF_BASELINE, Criteria
 from benchmark.statistics.repetitions import FEW_REPETITIONS, few_words
 from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.statistics.unprocessing import INSIDE
@@ -55,7 +55,7 @@ _REJECTED = (
 
 
 def named_choices(rows: Sequence[Answer]) -> dict[str, Answer]:
-    """Return the choices at one level of bias, by :data:`~benchmark.statistics.choices.CHOICES`."""
+    """Return the choices at one level of bias, by :data:`~benchmark.statistics.recommendation.CHOICES`."""
     return {name: row for name in CHOICES for row in rows if name in row.choices}
 
 

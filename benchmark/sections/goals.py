@@ -12,8 +12,8 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answer_record import Answer, by_level
 from benchmark.statistics.cells import ScenarioKey
-from benchmark.statistics.choices import LEAST
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
+from benchmark.statistics.recommendation import LEAST
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 
 

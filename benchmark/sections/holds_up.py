@@ -19,8 +19,8 @@ from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import SAME_ANSWER, baseline_notes
 from benchmark.statistics.answers import ACCURACY, with_useful
 from benchmark.statistics.cells import WHERE
-from benchmark.statistics.choices import COMPARED_WITH
 from benchmark.statistics.paired import FAMILY
+from benchmark.statistics.recommendation import COMPARED_WITH
 
 SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "keeps_accuracy")
 """Columns of :func:`survivors`: ``up_to`` a level of bias, but ``not_at`` these smaller ones."""

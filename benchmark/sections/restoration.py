@@ -18,7 +18,7 @@ from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.answer_record import Answer, by_level
 from benchmark.statistics.answers import undo_of
 from benchmark.statistics.cells import ScenarioKey
-from benchmark.statistics.choices import LEAST, TO_CHOOSE
+from benchmark.statistics.recommendation import LEAST, TO_CHOOSE
 from benchmark.statistics.restoration import REVERSED
 from benchmark.text.words import number, share
 

@@ -16,7 +16,7 @@ from benchmark.sections.goals import WORDS, by_goal
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer_record import Answer, by_level
 from benchmark.statistics.cells import ScenarioKey
-from benchmark.statistics.choices import LEAST
+from benchmark.statistics.recommendation import LEAST
 from benchmark.techniques import find_technique, get_technique
 from benchmark.text.words import share
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from benchmark.statistics.cells import ScenarioKey
-from benchmark.statistics.choices import COMPARED_WITH, TO_CHOOSE
+from benchmark.statistics.recommendation import COMPARED_WITH, TO_CHOOSE
 
 VERDICTS = (
     *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),

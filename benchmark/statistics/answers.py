@@ -25,7 +25,6 @@ from benchmark.columns import (
     ORIGINAL,
     RESTORE,
     TRUTH,
-    UNTREATED,
 )
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.answer_record import ANSWER_COLUMNS
@@ -39,12 +38,11 @@ from benchmark.statistics.cells import (
     positions_in,
     to_cells,
 )
-from benchmark.statistics.choices import EQUAL, Criteria, choose, references
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
-from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
-from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
+from benchmark.statistics.recommendation import EQUAL, Criteria, choose, references, verdicts
+from benchmark.statistics.restoration import BY_CHANCE
 
 ACCURACY = "accuracy"
 """Metric that is traded off against the others."""
@@ -388,7 +386,7 @@ def _answers_for(
         table = table[(table["test"] == ORIGINAL) & (table["beta"] > 0)].reset_index(drop=True)
     table["undo"] = undo_of(table, undo) if goal == RESTORE else ""
     table["by_chance"] = _by_chance(table, undo) if goal == RESTORE else False
-    table["verdict"] = _verdicts(table, criteria)
+    table["verdict"] = verdicts(table, criteria)
     spots = table.groupby([*SCENARIO, "beta"], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(outdone_by="", choice="", tied="")
@@ -484,36 +482,6 @@ def _joined(
     table[texts] = table[texts].fillna("")
     table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
     return table
-
-
-def _verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
-    """Return the verdict on each row: the first that is true."""
-    good = table["better"] | table["candidate"]
-    return first_true(
-        {
-            "baseline": table["technique"] == table["baseline"],
-            "untreated": table["technique"] == UNTREATED,
-            NO_REFERENCE: table["undo"] == NO_REFERENCE,
-            NOTHING_TO_UNDO: table["undo"] == NOTHING_TO_UNDO,
-            NO_EFFECT_SHOWN: table["undo"] == NO_EFFECT_SHOWN,
-            HIDDEN_BIAS: table["undo"] == HIDDEN_BIAS,
-            "degenerate": table["n_degenerate"] > 0,
-            "missing": table["value"].isna(),
-            "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
-            "below_constant": table["accuracy"] < table["accuracy_floor"] - EQUAL,
-            "unknown": table["accepted"].isna()
-            | table["accuracy"].isna()
-            | table["constant_accuracy"].isna(),
-            "not_compared": table["baseline_degenerate"] | table["change"].isna(),
-            "one_group": good & table["one_group"],
-            "too_few": good & (table["too_few"] != ""),
-            BY_CHANCE: good & table["by_chance"],
-            "recommended": table["better"] & (table["splits"] >= criteria.least_splits),
-            "candidate": good,
-            "worse": table["worse"],
-        },
-        "no_less",
-    )
 
 
 def _with_losses(table: pd.DataFrame) -> pd.DataFrame:

@@ -27,7 +27,6 @@ from benchmark.statistics.cells import (
     row_means,
     to_cells,
 )
-from benchmark.statistics.choices import HARDLY_MOVED
 from benchmark.statistics.decisions import (
     DECISION_CELL,
     RESTORATION_DISTANCE,
@@ -40,6 +39,9 @@ from benchmark.statistics.decisions import (
 )
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.statistics.recovery import NOTHING_PLANTED, Ratio
+
+HARDLY_MOVED = 0.02
+"""Change in a model's discrimination below which there is nothing to undo."""
 
 ORIGINAL_REMOVED, PLANTED_REMOVED = "original_removed", "planted_removed"
 """Metrics: the discrimination that a technique removes, of the original part and of the planted part."""

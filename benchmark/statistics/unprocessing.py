@@ -21,8 +21,8 @@ from benchmark.statistics.cells import (
     first_true,
     to_cells,
 )
-from benchmark.statistics.choices import EQUAL
 from benchmark.statistics.intervals import cell_intervals
+from benchmark.statistics.recommendation import EQUAL
 
 INSIDE, ON, BEYOND = "inside", "on", "beyond"
 """Standing of a technique: outdone by the frontier, not told apart from it, or better than it."""

@@ -23,10 +23,10 @@ from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.plan import Block, Experiment, load_experiment, plan_blocks
 from benchmark.experiment.pool import Task
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.experiment.rule import Rule, TuneEntry
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
+from benchmark.experiment.tuning_rule import Rule, TuneEntry
 from benchmark.experiment.validate import check_experiment, too_few_repetitions
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.baselines import baselines_of

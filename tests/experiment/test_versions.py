@@ -57,7 +57,7 @@ NOT_HARNESS = {
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
-    "experiment/rule.py": "says what tuned cells choose by; its digest is in their keys",
+    "experiment/tuning_rule.py": "says what tuned cells choose by; its digest is in their keys",
     "experiment/prepare.py": "prepares what the keys have digests of",
     "experiment/pool.py": "says in which processes cells are computed",
     "experiment/main_script.py": "says which script starts them",

@@ -14,7 +14,7 @@ from benchmark.sections.choices import answer_sentences
 from benchmark.statistics.answer_record import Answer, answer_records, in_order
 from benchmark.statistics.answers import ConstantAnswer, standings
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.statistics.choices import Criteria
+from benchmark.statistics.recommendation import Criteria
 
 TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
 REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))

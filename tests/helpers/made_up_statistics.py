@@ -17,7 +17,7 @@ from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.cells import to_cells
-from benchmark.statistics.choices import Criteria
+from benchmark.statistics.recommendation import Criteria
 from tests.helpers.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
 
 BETAS = (0.0, 0.5, 1.0)

@@ -38,7 +38,7 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.sections.holds_up import survivors
 from benchmark.statistics import cell_intervals, paired_comparisons
 from benchmark.statistics.cells import Baselines
-from benchmark.statistics.choices import Criteria
+from benchmark.statistics.recommendation import Criteria
 from benchmark.text.spreadsheet import csv_text
 from tests.helpers.made_up_folder import (
     BETAS,

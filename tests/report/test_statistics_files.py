@@ -28,7 +28,7 @@ from benchmark.runs.left_out import BELOW_COLUMNS, with_below
 from benchmark.sections import answers
 from benchmark.sections.holds_up import left_out_notes, survivors
 from benchmark.sections.report_table import ReportTable
-from benchmark.statistics.choices import Criteria
+from benchmark.statistics.recommendation import Criteria
 from benchmark.tables.significance import statistics_tables
 from benchmark.text.markdown import plain
 from benchmark.text.spreadsheet import csv_text

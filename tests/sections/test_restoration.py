@@ -17,7 +17,7 @@ from benchmark.sections.answers import short_section
 from benchmark.sections.restoration import GOAL, READING, Restored, _text, people_of, section, sentences
 from benchmark.sections.section import Section
 from benchmark.statistics.answer_record import answer_records
-from benchmark.statistics.choices import LEAST
+from benchmark.statistics.recommendation import LEAST
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, REVERSED
 from tests.helpers.made_up_restoration import BETA, answered, with_restoration
 from tests.helpers.made_up_statistics import statistics as made_up

@@ -27,9 +27,9 @@ from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.answers import ACCURACY
-from benchmark.statistics.choices import LEAST
 from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+from benchmark.statistics.recommendation import LEAST
 from benchmark.statistics.restoration import (
     NO_EFFECT_SHOWN,
     NO_REFERENCE,

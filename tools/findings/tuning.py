@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, OWN, RESTORE
-from benchmark.experiment.rule import Rule
+from benchmark.experiment.tuning_rule import Rule
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.runs.baselines import baselines_of

@@ -1,4 +1,4 @@
-"""Which technique is chosen at a level of bias, by which goal of choice, and whom a choice must not harm."""
+"""The rule of recommendation: each technique's verdict, the choice among them, and whom it must not harm."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE
+from benchmark.columns import EQUALISE, UNTREATED
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.cells import SCENARIO
+from benchmark.statistics.cells import SCENARIO, first_true
+from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.repetitions import FEW_REPETITIONS
+from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 
 EQUAL = 1e-6
 """Means of shares that differ by less are equal: the difference is rounding, or one row of a million."""
@@ -27,9 +29,6 @@ COMPARED_WITH = ("baseline", "untreated")
 
 CHOICES = (LEAST, CHEAP)
 """Names of all choices, in the order of sentences."""
-
-HARDLY_MOVED = 0.02
-"""Change in a model's discrimination below which there is nothing to undo."""
 
 OF_BASELINE, OF_LABELS = "baseline", "labels"
 """Sources of a reference for acceptance: the baseline without planted bias, or the test rows' labels."""
@@ -113,6 +112,39 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     words = [np.where(missed[limit], f"{limit} ", "") for limit in LIMITS if limit in missed]
     frame["too_few"] = ["".join(limits).rstrip() for limits in zip(*words, strict=True)]
     return frame[list(REFERENCE_COLUMNS)]
+
+
+def verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
+    """Return the verdict on each row of :func:`~benchmark.statistics.answers.answer_table`, shape (n,).
+
+    This is the rule of ``docs/statistics.md``: the first condition that is true names the verdict.
+    """
+    good = table["better"] | table["candidate"]
+    return first_true(
+        {
+            "baseline": table["technique"] == table["baseline"],
+            "untreated": table["technique"] == UNTREATED,
+            NO_REFERENCE: table["undo"] == NO_REFERENCE,
+            NOTHING_TO_UNDO: table["undo"] == NOTHING_TO_UNDO,
+            NO_EFFECT_SHOWN: table["undo"] == NO_EFFECT_SHOWN,
+            HIDDEN_BIAS: table["undo"] == HIDDEN_BIAS,
+            "degenerate": table["n_degenerate"] > 0,
+            "missing": table["value"].isna(),
+            "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
+            "below_constant": table["accuracy"] < table["accuracy_floor"] - EQUAL,
+            "unknown": table["accepted"].isna()
+            | table["accuracy"].isna()
+            | table["constant_accuracy"].isna(),
+            "not_compared": table["baseline_degenerate"] | table["change"].isna(),
+            "one_group": good & table["one_group"],
+            "too_few": good & (table["too_few"] != ""),
+            BY_CHANCE: good & table["by_chance"],
+            "recommended": table["better"] & (table["splits"] >= criteria.least_splits),
+            "candidate": good,
+            "worse": table["worse"],
+        },
+        "no_less",
+    )
 
 
 def _of_baseline(

@@ -14,7 +14,7 @@ from benchmark.sections.answers import answer_lines, choice_headings, choice_row
 from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import ConstantAnswer, constant_on, unranked
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.statistics.choices import Criteria
+from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.repetitions import repetitions_for
 from benchmark.statistics.restoration import UNDO_COLUMNS
 from tests.helpers.answers import (
@@ -444,7 +444,7 @@ def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
     }
     text = said(found)
     assert (
-        "Tied for least within 0.01: Gamma; Alpha (0.017 from 0, accuracy 0.698); Beta (0.018 from 0, "
+        "Tied for least discrimination within 0.01: Gamma; Alpha (0.017 from 0, accuracy 0.698); Beta (0.018 from 0, "
         "accuracy 0.757). "
         "The most accurate is named."
     ) in text
@@ -472,8 +472,8 @@ def test_what_is_better_in_both_but_not_shown_to_be_less_is_named() -> None:
     found = answers_at({0.5: cells})
     assert found["verdict"]["b", 0.5] == "no_less"
     assert (
-        "In the mean these are nearer to 0 and more accurate than Alpha, but not shown to leave less than "
-        "the baseline: Beta (0.275 from 0, accuracy 0.830)."
+        "more accurate than Alpha, but not shown to leave less than the baseline: Beta (0.275 from 0, "
+        "accuracy 0.830)."
     ) in said(found)
 
 
@@ -551,7 +551,7 @@ def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
             "no_reference",
             "no reference",
             "None is no reference. Without planted bias it has no results, or is less accurate than a "
-            "constant, or answers nearly everybody or each group alike in some sample.",
+            "constant, or is degenerate in some sample.",
         ),
         (
             "nothing_to_undo",
