@@ -444,9 +444,8 @@ def test_within_the_margin_of_the_least_the_most_accurate_is_named() -> None:
     }
     text = said(found)
     assert (
-        "Tied for least discrimination within 0.01: Gamma; Alpha (0.017 from 0, accuracy 0.698); Beta (0.018 from 0, "
-        "accuracy 0.757). "
-        "The most accurate is named."
+        "Tied for least discrimination within 0.01: Gamma; Alpha (0.017 from 0, accuracy 0.698); "
+        "Beta (0.018 from 0, accuracy 0.757). The most accurate is named."
     ) in text
     assert "Recommended as well: Delta (0.060 from 0, accuracy 0.809)." in text
 
