@@ -84,7 +84,7 @@ def execute(options: argparse.Namespace) -> int:
     with preparing():  # before the imports below, which take long
         from rich.console import Console
 
-        from benchmark.cli.new_dataset import asking, require_roles, wish_of
+        from benchmark.cli.new_dataset import asking, file_options, require_roles
         from benchmark.data.true_rates import parse_rates
         from benchmark.experiment.quick_defaults import QuickOptions
         from benchmark.first_look import first_look
@@ -94,7 +94,7 @@ def execute(options: argparse.Namespace) -> int:
         console = Console(emoji=False)
         if not require_roles(options, console):
             return EXIT_USAGE
-        planned = QuickOptions(
+        quick_options = QuickOptions(
             options.bias,
             None if options.doses is None else tuple(options.doses),
             None if options.betas is None else tuple(options.betas),
@@ -108,8 +108,8 @@ def execute(options: argparse.Namespace) -> int:
             console,
             lambda: first_look(
                 options.file,
-                wish_of(options),
-                planned,
+                file_options(options),
+                quick_options,
                 output=options.output,
                 workers=options.workers,
                 figures=options.figures,

@@ -17,7 +17,9 @@ EXAMPLE = "betabench report results/paper"
 def add_options(option: Options) -> None:
     option("folder FOLDER", "folder of a finished run", type=Path)
     option("--baseline TECHNIQUE", "compare with this technique, not with each dataset's declared baseline")
-    baselines = "baselines to choose from on the page, beside the report's, declared ones and none; at most 5"
+    baselines = (
+        "baselines to choose from on the page, beside the report's, declared ones and 'none'; at most 5"
+    )
     option("--page-baselines TECHNIQUE", baselines, nargs="+", default=())
     metrics = "only these metrics, in this order, also of metrics.csv; default: all of results.csv"
     option("--metrics METRIC", metrics, nargs="+", default=())

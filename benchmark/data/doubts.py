@@ -79,10 +79,10 @@ class DoubtError(DataError):
         super().__init__(
             " ".join(f"{question.text.rstrip('.')}." for question in questions),
             expected="an answer" if len(questions) == 1 else f"{len(questions)} answers",
-            remedy=self.told(),
+            remedy=self.advice(),
         )
 
-    def told(self, *, python: bool = False) -> str:
+    def advice(self, *, python: bool = False) -> str:
         """Return the answers as they are typed, in a terminal or in Python."""
         remedies = []
         for question in self.questions:

@@ -149,8 +149,8 @@ def summary_lines(draft: Draft) -> Iterator[str]:
     for reason, dropped in _by_reason(draft.dropped):
         yield f"Left out: {few(dropped, 8)}: {reason}."
     yield from (f"Warning: {warning}" for warning in draft.warnings)
-    said = set() if read is None else set(map(str, read.left_out))
-    yield from (f"Note: {problem}" for problem in draft.problems if problem not in said)
+    shown = set() if read is None else set(map(str, read.left_out))
+    yield from (f"Note: {problem}" for problem in draft.problems if problem not in shown)
 
 
 def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

@@ -149,9 +149,9 @@ class ForkServer:
     def fork(self, connection: Connection, prepare: Callable[[], Any]) -> Forked:
         """Return a new worker that has the given end of a pipe and the object that ``prepare`` returned.
 
-        The server calls ``prepare`` once. A BetabenchError that it raises is raised here; any other error
-        ends the server. A NotStartedError says that the server has ended, a CannotForkError that forking is
-        not safe after the preparation.
+        The same ``prepare`` object is called once. A BetabenchError that it raises is raised here; any other
+        error ends the server. A NotStartedError says that the server has ended, a CannotForkError that
+        forking is not safe after the preparation.
         """
         with self._lock:
             if self._process.poll() is not None and not self._closed:

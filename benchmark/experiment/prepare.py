@@ -53,8 +53,9 @@ class Learning:
 
     def of(self, table: Table) -> Network:
         """Return a table's network; raises the errors of :func:`benchmark.network.learn.learn_network`."""
-        edges = {"required_edges": self.required, "forbidden_edges": self.forbidden}
-        return learn_network(table, self.settings, **edges)
+        return learn_network(
+            table, self.settings, required_edges=self.required, forbidden_edges=self.forbidden
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -183,13 +183,12 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         if schema is not None and not unknown:
             built = bias.to_bias()
             wrong = [p for edit in built.edits for p in _tried(planted, check_edits, schema, [edit])]
-            for lacking, need, error_of in (
-                (experiment.train == "network", "needs_boundary", no_boundary),
-                (not has_judged, "needs_judged", no_judged),
-                (not dataset.audit, "of_audit", no_audit),
-            ):
-                names = [step.name for step in built.steps if lacking and getattr(step, need)]
-                wrong += [_Problem(planted, error_of(name)) for name in names]
+            if experiment.train == "network":
+                wrong += [_Problem(planted, no_boundary(s.name)) for s in built.steps if s.needs_boundary]
+            if not has_judged:
+                wrong += [_Problem(planted, no_judged(s.name)) for s in built.steps if s.needs_judged]
+            if not dataset.audit:
+                wrong += [_Problem(planted, no_audit(s.name)) for s in built.steps if s.of_audit]
             if experiment.doses and any(step.needs_judged for step in built.steps):
                 wrong.append(_Problem(planted, _measured_dose()))
             if any(experiment.hidden):
