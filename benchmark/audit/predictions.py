@@ -250,15 +250,21 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     if columns.intersections:
         crossed = intersect(pd.DataFrame(groups), attributes)
         groups[str(crossed.name)] = crossed
-    arrays = {
-        "y_true": truth.get("label"),
-        "y_pred": truth["prediction"],
-        "y_score": scores,
-        "sample_weight": given["weight"].to_numpy() if "weight" in given else None,
-        "strata": pd.factorize(given["strata"])[0] if "strata" in given else None,
-        "features": np.column_stack(list(features.values())) if features else None,
+    weights = given["weight"].to_numpy() if "weight" in given else None
+    strata = pd.factorize(given["strata"])[0] if "strata" in given else None
+    feature_matrix = np.column_stack(list(features.values())) if features else None
+    ready = {
+        attribute: by_group(
+            values,
+            y_true=truth.get("label"),
+            y_pred=truth["prediction"],
+            y_score=scores,
+            sample_weight=weights,
+            strata=strata,
+            features=feature_matrix,
+        )
+        for attribute, values in groups.items()
     }
-    ready = {attribute: by_group(values, **arrays) for attribute, values in groups.items()}
     facts = {
         "rows": len(frame),
         "rows_audited": int(complete.sum()),

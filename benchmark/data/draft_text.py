@@ -57,7 +57,7 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     yield f"title = {toml(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
     task = f"{len(draft.columns_read)} columns of {file.name}. The task is to predict {roles['label']}."
     yield f"description = {toml(task)}"
-    yield f'{toml_key("licence")} = ""  # terms for using the data'
+    yield 'licence = ""  # under which terms the data may be used'
     yield from _comment("The file shows these problems. Who is missing from it, and how was it recorded?")
     problems = "".join(f"  {toml(problem)},\n" for problem in draft.problems)
     yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
