@@ -65,7 +65,7 @@ GOAL_METRICS: Mapping[str, str] = {RESTORE: "restoration_distance", EQUALISE: "d
 """The metric that measures each goal; 0 is ideal."""
 
 TUNED = "tuned"
-"""Key in stored counts, beside the tests, of the chosen setting (:mod:`benchmark.experiment.tune`)."""
+"""Key in stored counts, besides the tests, of the chosen setting (:mod:`benchmark.experiment.tune`)."""
 TUNING_COLUMNS = (
     *(*CELL_COLUMNS, "of", "chosen_on", "parameters", "settings", "unscored"),
     *("validation_objective", "validation_excess", "objective", "excess", "discrimination", "accuracy"),

@@ -165,7 +165,7 @@ def quick(
         )
     except BetabenchError as error:
         if isinstance(error, DoubtError):
-            error.remedy = error.told(python=True)
+            error.remedy = error.advice(python=True)
         for part in ("what", "expected", "got", "remedy"):
             if (text := getattr(error, part)) is not None:
                 setattr(error, part, as_parameters(text))
@@ -174,8 +174,8 @@ def quick(
 
 def first_look(
     data: pd.DataFrame | str | Path,
-    wish: FileOptions,
-    options: QuickOptions,
+    file_options: FileOptions,
+    quick_options: QuickOptions,
     *,
     output: str | Path | None,
     workers: int | None,
@@ -198,19 +198,23 @@ def first_look(
     if isinstance(data, pd.DataFrame):
         columns = data.select_dtypes("category").items()
         orders = {str(key): list(map(str, col.cat.categories)) for key, col in columns if col.cat.ordered}
-        wish = replace(wish, orders=orders)
+        file_options = replace(file_options, orders=orders)
         write_atomically(file, data.to_csv(index=False))
-    drafted = draft(file, wish, folder)
+    drafted = draft(file, file_options, folder)
     for line in summary_lines(drafted):
         say(line)
     assert drafted.reading is not None
-    rates = None if options.true_rates is None else rates_of_sides(options.true_rates, drafted.reading)
-    card = card_text(drafted, file, wish.min_count, DATASET)
+    rates = (
+        None
+        if quick_options.true_rates is None
+        else rates_of_sides(quick_options.true_rates, drafted.reading)
+    )
+    card = card_text(drafted, file, file_options.min_count, DATASET)
     schema = Card.model_validate(tomllib.loads(card)).schema()
-    experiment = first_experiment(options, name, f"{name}, a first look", schema, drafted.n_rows, rates)
+    experiment = first_experiment(quick_options, name, f"{name}, a first look", schema, drafted.n_rows, rates)
     columns_read = drafted.columns_read
     rows = Table(schema, np.column_stack([columns_read[name].codes for name in schema.names]))
-    reachable_doses(options, rows)
+    reachable_doses(quick_options, rows)
     for note in experiment.notes:
         say(note)
     for path, text in ((folder / "card.toml", card), (folder / "experiment.toml", experiment.text)):
@@ -242,7 +246,7 @@ def first_look(
     for section in sections_of(statistics, Surface.QUICK):
         for line in section_lines(section):
             say(line)
-    for line in disclosed(folder, is_frame, wish.min_count):
+    for line in disclosed(folder, is_frame, file_options.min_count):
         say(line)
     return finished
 

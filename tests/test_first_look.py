@@ -78,7 +78,7 @@ def test_what_is_missing_is_proposed_in_a_terminal_and_else_one_sentence(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try two techniques only."""
-    monkeypatch.setattr(first_file.defaults, "TECHNIQUES", ("none", "drop_sensitive"))
+    monkeypatch.setattr(first_file, "TECHNIQUES", ("none", "drop_sensitive"))
 
 
 @pytest.mark.slow  # compiles, trains and writes a whole report

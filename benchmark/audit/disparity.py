@@ -180,16 +180,34 @@ def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     return crossed.rename(CROSSED.join(columns))
 
 
-def by_group(values: pd.Series, **arrays: NDArray[Any] | None) -> Predictions:
+def by_group(
+    values: pd.Series,
+    *,
+    y_true: NDArray[np.bool_] | None = None,
+    y_pred: NDArray[np.bool_] | None = None,
+    y_score: NDArray[np.float64] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+    strata: NDArray[np.integer] | None = None,
+    features: NDArray[np.float64] | None = None,
+) -> Predictions:
     """Return predictions with the groups of an attribute, whose value for each row is in ``values``.
 
-    The groups are the values that occur, as text, sorted. The arrays, such as ``y_true`` and ``y_pred``, are
-    fields of :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or that
-    arrays do not fit.
+    The groups are the values that occur, as text, sorted. The arrays are fields of
+    :class:`~benchmark.metrics.Predictions`. A DataError means that a value is missing, or that arrays do not
+    fit.
     """
     _check_complete(values)
     codes, names = pd.factorize(values.astype(str).to_numpy(dtype=object), sort=True)
-    return Predictions(codes, tuple(names), **arrays)
+    return Predictions(
+        codes,
+        tuple(names),
+        y_true=y_true,
+        y_pred=y_pred,
+        y_score=y_score,
+        strata=strata,
+        features=features,
+        sample_weight=sample_weight,
+    )
 
 
 def _check_rows(predictions: Predictions) -> None:
@@ -373,10 +391,8 @@ def _p_value(metric: str, group: Group, other: Group) -> float:
     from scipy.stats import binomtest, fisher_exact
 
     if metric == _SHARE:
-        number, total = (
-            int(group.predicted_positives),
-            int(group.predicted_positives + other.predicted_positives),
-        )
+        number = int(group.predicted_positives)
+        total = number + int(other.predicted_positives)
         return float(binomtest(number, total).pvalue) if total else 1.0
     cells = np.array([[getattr(g, cell) for cell in _COUNTED[metric]] for g in (group, other)])
     return float(fisher_exact(cells)[1])

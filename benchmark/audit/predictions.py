@@ -250,15 +250,21 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     if columns.intersections:
         crossed = intersect(pd.DataFrame(groups), attributes)
         groups[str(crossed.name)] = crossed
-    arrays = {
-        "y_true": truth.get("label"),
-        "y_pred": truth["prediction"],
-        "y_score": scores,
-        "sample_weight": given["weight"].to_numpy() if "weight" in given else None,
-        "strata": pd.factorize(given["strata"])[0] if "strata" in given else None,
-        "features": np.column_stack(list(features.values())) if features else None,
+    weights = given["weight"].to_numpy() if "weight" in given else None
+    strata = pd.factorize(given["strata"])[0] if "strata" in given else None
+    feature_matrix = np.column_stack(list(features.values())) if features else None
+    ready = {
+        attribute: by_group(
+            values,
+            y_true=truth.get("label"),
+            y_pred=truth["prediction"],
+            y_score=scores,
+            sample_weight=weights,
+            strata=strata,
+            features=feature_matrix,
+        )
+        for attribute, values in groups.items()
     }
-    ready = {attribute: by_group(values, **arrays) for attribute, values in groups.items()}
     facts = {
         "rows": len(frame),
         "rows_audited": int(complete.sum()),
@@ -449,7 +455,7 @@ def _check_classes(role: str, name: str, values: set[str]) -> None:
             got=f"{len(numbers):,} different numbers from {min(numbers):g} to {max(numbers):g}",
             remedy="divide it into two classes first"
             if role == "label"
-            else "name it as the score (--score), and select rows by --threshold, --top-k or --top-percent",
+            else "name it as the score (--score), and select rows with --threshold, --top-k or --top-percent",
         )
 
 

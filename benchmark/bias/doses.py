@@ -35,7 +35,8 @@ class Dose:
     def pooled(self) -> bool:
         """Whether results at this dose are pooled with results of other datasets.
 
-        They are not if the level takes nearly all favorable labels, or adds another gap than the dose.
+        Results are not pooled if the level takes nearly all favorable labels, or if its gap differs from
+        the dose.
         """
         near = abs(self.gap - self.dose) <= max(_NEAR, _SIGMAS * self.error)
         return self.beta is not None and self.beta <= POOLED_BELOW and near

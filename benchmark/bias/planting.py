@@ -133,7 +133,7 @@ class Bias:
                     _require_all_or_nothing(step, levels)
                 for name, value in step.parameters.items():
                     for beta in levels if isinstance(value, Level) else ():
-                        with _naming(name):
+                        with _naming_parameter(name):
                             value.at(beta)
                 if overrides(step, "recorded") and (levels or step.widens):
                     # Later steps meet the columns and states that this step leaves.
@@ -173,7 +173,7 @@ class Bias:
         return _applied(self.steps, rows, beta, rng)
 
     def check_hidden(self) -> None:
-        """Raise a BiasError if it cannot be planted in rows that then count as the original rows."""
+        """Raise a BiasError if this bias cannot be hidden: planted in rows that then count as original."""
         if self.records_anew:
             raise BiasError(
                 f"The bias {', then '.join(step.name for step in self.steps)} cannot be hidden",
@@ -213,12 +213,15 @@ class Bias:
 
         return expected
 
-    def _naming_step(self, number: int) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def _naming_step(self, number: int) -> Iterator[None]:
         """Let an error name the step that it is about, if there are several."""
-        several = len(self.steps) > 1
-        return (
-            _naming(f"Step {number} ({self.steps[number - 1].name})") if several else contextlib.nullcontext()
-        )
+        try:
+            yield
+        except BetabenchError as error:
+            if len(self.steps) > 1:
+                error.what = f"Step {number} ({self.steps[number - 1].name}): {error.what}"
+            raise
 
     def _require_edits_first(self) -> None:
         editing = [step.edits_network for step in self.steps]
@@ -249,8 +252,8 @@ class Bias:
 
 
 @contextlib.contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Let an error name the step or parameter that it is about."""
+def _naming_parameter(name: str) -> Iterator[None]:
+    """Let an error name the parameter that it is about."""
     try:
         yield
     except BetabenchError as error:

@@ -45,7 +45,8 @@ def add_options(option: Options) -> None:
     option("--metrics NAME,...", "metrics or families to compute; default: all that apply")
     option(
         "--conventions",
-        "program whose answer stands where a denominator is zero; default: betabench (none, with a reason)",
+        "program whose convention gives the value if a denominator is zero; default: betabench (no value, "
+        "but a reason)",
         choices=("betabench", "clarify", "aequitas"),
         default="betabench",
     )

@@ -57,7 +57,7 @@ def execute(options: argparse.Namespace) -> int:
     if not names:
         raise TechniqueError(
             "There is nothing to check",
-            expected="a Python file that registers techniques, kinds of bias or metrics, a name, or --all",
+            expected="a name, --all, or a Python file that registers techniques, kinds of bias or metrics",
             got=f"{', '.join(files)}, which registers none" if files else "no target before the options",
             remedy="'betabench list techniques' shows registered names; targets come before the options",
         )

@@ -14,7 +14,10 @@ def add_options(option: Options) -> None:
     option("folder FOLDER", folder, nargs="?", type=Path, default=Path("results") / "paper")
     other = "folder of another finished run: show which numbers are equal, and how far others differ"
     option("other OTHER", other, nargs="?", type=Path)
-    option("--experiment NAME|FILE", "take published numbers and their counterparts from this experiment")
+    option(
+        "--experiment NAME|FILE",
+        "take published numbers and their counterparts from this experiment, instead of the run's experiment",
+    )
     option("--allow-embedded", "compare a run on embedded networks with published numbers of real data")
     option.figures()
 

@@ -17,7 +17,8 @@ def add_options(option: Options) -> None:
     option("--max-indegree N", "most parents per column", type=int)
     option("--restarts N", "number of random restarts", type=int)
     option("--pseudo-count X", "number added to each count; 0 is maximum likelihood", type=float)
-    option("--min-count N", "fewest rows for a probability, else rows are pooled; 1 pools nothing", type=int)
+    least = "fewest rows for a separate probability; smaller groups of rows are pooled; 1 pools nothing"
+    option("--min-count N", least, type=int)
     edge: Any = {"nargs": 2, "action": "append", "default": [], "metavar": ("PARENT", "CHILD")}
     option("--require", "require an edge", **edge)
     option("--forbid", "forbid an edge", **edge)

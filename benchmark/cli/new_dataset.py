@@ -27,7 +27,7 @@ def add_options(option: Options) -> None:
     option("--out FILE", "card to write; default: NAME.toml here", type=Path)
 
 
-_WISHED = (
+_FILE_OPTIONS = (
     *("label", "favorable", "unfavorable", "sensitive", "deprived", "favored"),
     *("missing", "thousands", "decimals", "max_mb", "min_count"),
 )
@@ -51,7 +51,8 @@ def require_roles(options: argparse.Namespace, console: Console) -> bool:
         raise missing_roles(table, named)
     for line in proposals(table, named):
         say(console, line)
-    say(console, "Nothing is written: name them, and call the command again.")
+    remedy = "Name these columns and values with options, and run the command again."
+    say(console, f"Nothing was written. {remedy}")
     return False
 
 
@@ -92,11 +93,11 @@ def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) ->
     return answer.typed
 
 
-def wish_of(options: argparse.Namespace) -> FileOptions:
+def file_options(options: argparse.Namespace) -> FileOptions:
     """Return the options on reading a file."""
     from benchmark.data.draft import FileOptions
 
-    values = {name: getattr(options, name) for name in _WISHED}
+    values = {name: getattr(options, name) for name in _FILE_OPTIONS}
     return FileOptions(
         **{name: value for name, value in values.items() if value is not None or name in _NEEDED}
     )
@@ -118,7 +119,7 @@ def execute(options: argparse.Namespace) -> int:
         raise CardError(
             "Existing files are not overwritten", got=str(out), remedy="choose another --out, or move it away"
         )
-    drafted = asking(options, console, lambda: draft(options.file, wish_of(options), out.parent))
+    drafted = asking(options, console, lambda: draft(options.file, file_options(options), out.parent))
     write_atomically(out, card_text(drafted, options.file, options.min_count))
     for line in summary_lines(drafted):
         tell(console, line)

@@ -15,8 +15,8 @@ def add_options(option: Options) -> None:
     option("--output DIR", "folder of the results; default: results/NAME_quick", type=Path)
     option(
         "--bias KIND",
-        f"kind of bias to plant, without parameters; default: {BIAS}, which turns favorable labels of the "
-        "deprived group",
+        f"kind of bias to plant, without parameters; default: {BIAS}, which makes favorable labels of the "
+        "deprived group unfavorable",
         default=BIAS,
     )
     option(
@@ -33,7 +33,7 @@ def add_options(option: Options) -> None:
         "shares of each group that should have the favorable label, known from outside the file, such as "
         "F=0.4,M=0.42. The report then shows how much bias the labels hide, and what is known of such bias",
     )
-    classifier = f"one or several models to try techniques with; default: {' '.join(CLASSIFIERS)}"
+    classifier = f"one or more models to try techniques with; default: {' '.join(CLASSIFIERS)}"
     option("--classifier NAME", classifier, nargs="+", default=CLASSIFIERS)
     option(
         "--repetitions N",
@@ -73,9 +73,9 @@ def roles(option: Options) -> None:
         "another column as 'age=-9,points=99'",
     )
     option("--thousands COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands")
-    option("--decimals COLUMNS", "columns A,B in which it separates decimals")
+    option("--decimals COLUMNS", "columns A,B in which the point or comma of 1.234 separates decimals")
     option("--max-mb N", "largest file, in megabytes of text; default: 500", type=float)
-    option("--min-count N", "merge values that fewer rows have; default: 5", type=int, default=5)
+    option("--min-count N", "merge values that fewer than N rows have; default: 5", type=int, default=5)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -84,7 +84,7 @@ def execute(options: argparse.Namespace) -> int:
     with preparing():  # before the imports below, which take long
         from rich.console import Console
 
-        from benchmark.cli.new_dataset import asking, require_roles, wish_of
+        from benchmark.cli.new_dataset import asking, file_options, require_roles
         from benchmark.data.true_rates import parse_rates
         from benchmark.experiment.quick_defaults import QuickOptions
         from benchmark.first_look import first_look
@@ -94,7 +94,7 @@ def execute(options: argparse.Namespace) -> int:
         console = Console(emoji=False)
         if not require_roles(options, console):
             return EXIT_USAGE
-        planned = QuickOptions(
+        quick_options = QuickOptions(
             options.bias,
             None if options.doses is None else tuple(options.doses),
             None if options.betas is None else tuple(options.betas),
@@ -108,8 +108,8 @@ def execute(options: argparse.Namespace) -> int:
             console,
             lambda: first_look(
                 options.file,
-                wish_of(options),
-                planned,
+                file_options(options),
+                quick_options,
                 output=options.output,
                 workers=options.workers,
                 figures=options.figures,

@@ -17,15 +17,23 @@ EXAMPLE = "betabench report results/paper"
 def add_options(option: Options) -> None:
     option("folder FOLDER", "folder of a finished run", type=Path)
     option("--baseline TECHNIQUE", "compare with this technique, not with each dataset's declared baseline")
-    baselines = "baselines to choose from on the page, beside the report's, declared ones and none; at most 5"
-    option("--page-baselines TECHNIQUE", baselines, nargs="+", default=())
+    option(
+        "--page-baselines TECHNIQUE",
+        "further baselines to choose from on the page, at most 5; the report's, the declared ones and the "
+        "technique 'none' are always there",
+        nargs="+",
+        default=(),
+    )
     metrics = "only these metrics, in this order, also of metrics.csv; default: all of results.csv"
     option("--metrics METRIC", metrics, nargs="+", default=())
     rope = "difference up to which two techniques are practically equivalent; default: %(default)s"
     option("--rope DIFFERENCE", rope, type=float, default=0.01)
     option("--alpha LEVEL", "level of significance; default: 0.05", type=float, default=0.05)
     option("--output DIR", "write tables and page here, not to FOLDER/statistics and FOLDER", type=Path)
-    option.plugins("file that registers this run's metrics; without it, their better values are unknown")
+    option.plugins(
+        "file that registers this run's metrics; without it, the report does not know which values of these "
+        "metrics are better"
+    )
     option.figures(without="write no figures; the page draws its own")
 
 

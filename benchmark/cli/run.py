@@ -14,9 +14,14 @@ EXAMPLE = "betabench run --experiment paper --datasets adult --techniques none m
 
 def add_options(option: Options) -> None:
     option("--experiment NAME|FILE", "shipped experiment or a TOML file; default: paper", default="paper")
-    option("--datasets NAME|FILE", "only these of its datasets, or others by files of their cards", nargs="+")
-    option("--techniques NAME", "only these, or others with their defaults", nargs="+")
-    option("--classifiers NAME|PATH", "only these, or others with their defaults", nargs="+")
+    datasets = "only these datasets of the experiment, or others by the files of their cards"
+    option("--datasets NAME|FILE", datasets, nargs="+")
+    techniques = "only these techniques of the experiment; any other technique runs with its default settings"
+    option("--techniques NAME", techniques, nargs="+")
+    classifiers = (
+        "only these classifiers of the experiment; any other classifier runs with its default settings"
+    )
+    option("--classifiers NAME|PATH", classifiers, nargs="+")
     option("--betas BETA", "these levels of bias, each from 0 to 1", nargs="+", type=float)
     option("--doses DOSE", "these label gaps that bias adds, if the file has doses", nargs="+", type=float)
     option("--repetitions N", "this many samples of each kind", type=int)
@@ -33,7 +38,8 @@ def add_options(option: Options) -> None:
         type=Path,
     )
     option.plugins(
-        "file that registers techniques, metrics, classifiers or kinds of bias, beside the experiment's files"
+        "file that registers techniques, metrics, classifiers or kinds of bias, in addition to the "
+        "experiment's files"
     )
     option(
         "--lite",

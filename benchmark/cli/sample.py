@@ -15,7 +15,8 @@ def add_options(option: Options) -> None:
     option("--beta BETA", "planted bias, from 0 (default) to 1", type=float, default=0.0)
     train = "draw rows of the dataset's network (default), or its real rows"
     option("--train network|data", train, choices=("network", "data"), default="network")
-    option("--rows N", "number of rows, of real ones before any are left out; default: all", type=int)
+    rows = "number of rows; for real rows, the number before bias leaves some out; default: all"
+    option("--rows N", rows, type=int)
     option("--seed N", "seed of the sample; default: 0", type=int, default=0)
     option("--out FILE", "file to write: .csv, .parquet or .arff", type=Path, required=True)
     option("--experiment NAME|FILE", "whose bias edits to use; default: paper")

@@ -180,13 +180,13 @@ def _hold(expected: Expected, y: np.ndarray, deprived: np.ndarray, subject: str)
     variance = sum(max(rate * (1 - rate), 1 / n) / n for rate, n in rates) + expected.error**2
     within = abs(discrimination - expected.discrimination) <= _ERRORS * np.sqrt(variance)
     values = f"{expected.discrimination:.4f} ± {_ERRORS * np.sqrt(variance):.4f}"
-    message = f"{subject}: another discrimination than expected"
+    message = f"{subject}: the discrimination is not the expected one"
     _demand(bool(within), message, values, f"{discrimination:.4f}")
     share = float(deprived.mean())
     spread = np.sqrt(max(expected.deprived * (1 - expected.deprived), 1 / len(y)) / len(y))
     _demand(
         bool(abs(share - expected.deprived) <= _ERRORS * (spread + expected.error)),
-        f"{subject}: another share of the deprived group than expected",
+        f"{subject}: the share of the deprived group is not the expected one",
         f"{expected.deprived:.4f}",
         f"{share:.4f}",
     )

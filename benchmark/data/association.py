@@ -52,8 +52,8 @@ def giving_away(codes: NDArray[Any], names: Sequence[str], y: NDArray[np.bool_])
     table = _table(codes, y)
     n, states = table.sum(0), [names[code] for code in np.unique(codes)]
     common = table.sum(1).max() / table.sum()
-    told = (table.max(0) >= 0.995 * n) & (n >= max(50, 0.02 * n.sum())) & (common < 0.9)
-    return str(states[int(np.argmax(np.where(told, n, 0)))]) if told.any() else ""
+    tells = (table.max(0) >= 0.995 * n) & (n >= max(50, 0.02 * n.sum())) & (common < 0.9)
+    return str(states[int(np.argmax(np.where(tells, n, 0)))]) if tells.any() else ""
 
 
 def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:

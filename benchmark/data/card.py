@@ -205,8 +205,8 @@ class Card(CardTable):
         if feature != self.sensitive_feature and deprived_group is None:
             raise CardError(
                 f"The deprived group of {feature!r} is not known",
-                expected=f"'deprived_group' beside 'mitigate', as the card {self.name!r} names it for "
-                f"{self.sensitive_feature!r} alone",
+                expected=f"'deprived_group' together with 'mitigate', because the card {self.name!r} names a "
+                f"deprived group for {self.sensitive_feature!r} only",
                 got="none",
                 remedy=f"name the states of {feature!r} whose members are deprived",
             )
@@ -329,7 +329,7 @@ class Card(CardTable):
             if info.field_name == "label" and len(states) != 2:
                 raise ValueError("must have two states, but has " + ", ".join(map(repr, states)))
             if len(states) < 2:
-                raise ValueError(f"must have a state beside the deprived group, but has only {states[0]!r}")
+                raise ValueError(f"must have a state outside the deprived group, but has only {states[0]!r}")
         if info.field_name == "sensitive_feature" and name == info.data.get("label"):
             raise ValueError("must not be the label itself")
         return name
@@ -360,7 +360,7 @@ class Card(CardTable):
             for state in named:
                 require_known(state, states, f"a state of {name!r}")
             if len(named) == len(states):
-                raise ValueError(f"must leave a state of {name!r} to others")
+                raise ValueError(f"must leave at least one state of {name!r} outside the deprived group")
             # One order, because a group can be written in several.
             ordered = tuple(state for state in states if state in named)
             table[name] = ordered if len(ordered) > 1 else ordered[0]

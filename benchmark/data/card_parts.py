@@ -218,7 +218,7 @@ class NumericColumn(CardTable):
     @classmethod
     def _another_mark(cls, thousands: str | None, info: ValidationInfo) -> str | None:
         if thousands is not None and thousands == info.data.get("decimal"):
-            raise ValueError("must be another mark than 'decimal'")
+            raise ValueError("must differ from 'decimal'")
         return thousands
 
     @field_validator("bins")

@@ -79,14 +79,21 @@ class DoubtError(DataError):
         super().__init__(
             " ".join(f"{question.text.rstrip('.')}." for question in questions),
             expected="an answer" if len(questions) == 1 else f"{len(questions)} answers",
-            remedy=self.told(),
+            remedy=self.advice(),
         )
 
-    def told(self, *, python: bool = False) -> str:
+    def advice(self, *, python: bool = False) -> str:
         """Return the answers as they are typed, in a terminal or in Python."""
-        verb, form = ("give", "python") if python else ("type", "typed")
-        answers = ([f"{verb} {getattr(a, form)} ({a.words})" for a in q.answers] for q in self.questions)
-        return "; ".join(map(" or ".join, answers))
+        remedies = []
+        for question in self.questions:
+            texts = [
+                f"give {answer.python} ({answer.words})"
+                if python
+                else f"type {answer.typed} ({answer.words})"
+                for answer in question.answers
+            ]
+            remedies.append(" or ".join(texts))
+        return "; ".join(remedies)
 
 
 def _quoted(value: str) -> str:
@@ -100,7 +107,8 @@ def marks_in_doubt(unclear: Mapping[str, Notation]) -> Iterator[Question]:
     """Yield the question whether a mark in some columns separates thousands."""
     if not unclear:
         return
-    names, texts = as_list(list(unclear)), []
+    names = as_list(list(unclear))
+    texts = []
     for name, notation in unclear.items():
         forms = (notation.read(thousands=separates) for separates in (True, False))
         readings = " or ".join(f"{float(form.plain(notation.example)):.12g}" for form in forms)
@@ -123,7 +131,8 @@ def doubts_of_sides(
     # Each of two values is a side, even if its name looks like a code.
     codes = _codes(column, present, by_number=cut) if len(present) > 2 else []
     codes = [i for i in codes if cut or i not in named]
-    rest, questions = [i for i in present if i not in codes], list[Question]()
+    rest = [i for i in present if i not in codes]
+    questions: list[Question] = []
     if chosen is None:
         questions += _about_spellings(column, rest, options)
     elif not cut:
@@ -236,7 +245,8 @@ def _about_codes(
 ) -> Question:
     names = _names(column, codes)
     which, it = ("value", "it") if len(names) == 1 else ("values", "they")
-    destination, answers = words[1], list[Answer]()
+    destination = words[1]
+    answers: list[Answer] = []
     if chosen is None:
         destination = "a group"
         for name in (groups := _names(column, [i for i in present if i not in codes]))[:3]:

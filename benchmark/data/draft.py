@@ -12,15 +12,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data import doubts, states
 from benchmark.data.association import cramers_v, finely, giving_away, right_by, told_by
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
+from benchmark.data.doubts import (
+    Answer,
+    DoubtError,
+    Question,
+    doubts_of_sides,
+    marks_in_doubt,
+    standing_apart,
+)
 from benchmark.data.load import Coder
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
 from benchmark.data.sides import Side, as_list, counted, least_favored, shown, side
 from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
-from benchmark.data.states import CardEntry, Mask
+from benchmark.data.states import (
+    MISSING,
+    MOST_LEVELS,
+    MOST_STATES,
+    OTHER,
+    CardEntry,
+    Mask,
+    category,
+    content,
+    cut,
+    feature,
+    figure,
+    merged,
+    useless,
+)
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few, number, share, values_in_list
 
@@ -100,53 +121,66 @@ class Draft:
         return {name: column for name, column in self.columns.items() if not column.leak}
 
 
-def draft(path: Path, given: FileOptions, folder: Path) -> Draft:
+def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
     """Return the draft of a CSV file's card, which is to lie in a folder.
 
     Raises a DataError if something cannot be read or found, a DoubtError if it can be read in several ways.
     """
-    table = sniff(path, folder, thousands=given.thousands, decimals=given.decimals, most_mb=given.max_mb)
+    table = sniff(
+        path,
+        folder,
+        thousands=file_options.thousands,
+        decimals=file_options.decimals,
+        most_mb=file_options.max_mb,
+    )
     for option in ("thousands", "decimals"):
-        for name in values_in_list(getattr(given, option) or "", table.columns):
+        for name in values_in_list(getattr(file_options, option) or "", table.columns):
             require_column(name, option, table)
-    for name, option in ((given.label, "label"), (given.sensitive, "sensitive")):
+    for name, option in ((file_options.label, "label"), (file_options.sensitive, "sensitive")):
         require_column(name, option, table)
-    if given.label == given.sensitive:
-        problem = f"{given.label!r} cannot be the label and the sensitive column"
+    if file_options.label == file_options.sensitive:
+        problem = f"{file_options.label!r} cannot be the label and the sensitive column"
         raise DataError(problem, remedy="name another --sensitive")
-    if given.favorable is None:
+    if file_options.favorable is None:
         raise DataError(
-            f"The favorable value of {given.label!r} is not named",
-            expected=shown(table.columns[given.label]),
+            f"The favorable value of {file_options.label!r} is not named",
+            expected=shown(table.columns[file_options.label]),
             remedy="name the value that is good for people with --favorable",
         )
-    return _Drafting(table, given, given.favorable, path.name).run()
+    return _Drafting(table, file_options, file_options.favorable, path.name).run()
 
 
 class _Drafting:
-    def __init__(self, table: RawTable, given: FileOptions, favorable: str, file: str) -> None:
-        self.given, self.least, self.file = given, given.min_count, file
-        self.raw = _without_codes(table.columns, given)
+    """The steps to a draft: :meth:`run` calls them in an order that counts, as each adds to ``draft``."""
+
+    def __init__(self, table: RawTable, file_options: FileOptions, favorable: str, file: str) -> None:
+        self.file_options, self.least, self.file = file_options, file_options.min_count, file
+        # Columns with all rows of the file, until :meth:`run` leaves out rows without a label or a group.
+        self.raw = _without_codes(table.columns, file_options)
         self.draft = Draft(table, {})
         self.rows_out: list[tuple[Mask, str]] = []  # rows that are left out, and why
-        self.favorable = self._side(given.label, favorable, "favorable")
-        self.unfavorable = self._opposite(given.label, self.favorable, given.unfavorable, "unfavorable")
-        text = given.deprived
-        self.deprived = None if text is None else self._side(given.sensitive, text, "deprived")
-        self.favored = self._opposite(given.sensitive, self.deprived, given.favored, "favored")
+        self.favorable = self._side(file_options.label, favorable, "favorable")
+        self.unfavorable = self._opposite(
+            file_options.label, self.favorable, file_options.unfavorable, "unfavorable"
+        )
+        text = file_options.deprived
+        self.deprived = None if text is None else self._side(file_options.sensitive, text, "deprived")
+        self.favored = self._opposite(file_options.sensitive, self.deprived, file_options.favored, "favored")
         # The label and the groups: the column, the side that is named first, and its opposite if named.
         self.pairs = (
-            (given.label, self.favorable, self.unfavorable),
-            (given.sensitive, self.deprived, self.favored),
+            (file_options.label, self.favorable, self.unfavorable),
+            (file_options.sensitive, self.deprived, self.favored),
         )
 
     def run(self) -> Draft:
-        draft, whole = self.draft, dict(self.raw)
+        draft, whole = self.draft, self.raw
         if questions := list(self._doubts()):
-            raise doubts.DoubtError(questions)
-        read = self._leave_rows_out()
-        label, sensitive = self._label(), self._sensitive()
-        y = label.codes == label.entry["states"].index(self.favorable.name)
+            raise DoubtError(questions)
+        read = self._rows_read()
+        self.raw = {name: column.of(read) for name, column in whole.items()}
+        label, favorable = self._label()
+        sensitive = self._sensitive()
+        y = label.codes == label.entry["states"].index(favorable)
         group, picked = self._group(sensitive, y)
         member = sensitive.codes == sensitive.entry["states"].index(group)
         self._read(whole, read, y, member)
@@ -155,7 +189,7 @@ class _Drafting:
         self._repeated_rows()
         draft.roles = {
             "label": label.name,
-            "favorable_label": self.favorable.name,
+            "favorable_label": favorable,
             "sensitive_feature": sensitive.name,
             "deprived_group": group,
         }
@@ -190,18 +224,18 @@ class _Drafting:
             )
         return opposite
 
-    def _doubts(self) -> Iterator[doubts.Question]:
-        yield from doubts.marks_in_doubt(self.draft.table.unclear)
-        label, sensitive = self.raw[self.given.label], self.raw[self.given.sensitive]
+    def _doubts(self) -> Iterator[Question]:
+        yield from marks_in_doubt(self.draft.table.unclear)
+        label, sensitive = self.raw[self.file_options.label], self.raw[self.file_options.sensitive]
         if self.unfavorable is None:
             options = ("favorable", "unfavorable")
-            yield from doubts.doubts_of_sides(label, self.favorable, options, options)
+            yield from doubts_of_sides(label, self.favorable, options, options)
         if self.favored is None:
             words = ("in the deprived group", "in the favored group")
-            yield from doubts.doubts_of_sides(sensitive, self.deprived, ("deprived", "favored"), words)
+            yield from doubts_of_sides(sensitive, self.deprived, ("deprived", "favored"), words)
 
-    def _leave_rows_out(self) -> Mask:
-        """Return which rows have a label and a group; the card lists the values to keep, or to leave out."""
+    def _rows_read(self) -> Mask:
+        """Return which rows have a label and a group; the draft gets the values to keep, or to leave out."""
         read = np.ones(self.draft.table.n_rows, dtype=bool)
         for name, first, second in self.pairs:
             column = self.raw[name]
@@ -210,7 +244,11 @@ class _Drafting:
             if codes := [value for value, out in zip(column.values, missing, strict=True) if value and out]:
                 count = "counts" if len(codes) == 1 else "count"
                 why += f" ({few(list(map(repr, codes)))} {count} as missing)"
-            if name == self.given.sensitive and (first is None or first.cut is None) and second is None:
+            if (
+                name == self.file_options.sensitive
+                and (first is None or first.cut is None)
+                and second is None
+            ):
                 # Together they are too few for a state, and they belong to no other group.
                 rare: Mask = ~missing & (column.counts < self.least)
                 if first is not None:
@@ -220,7 +258,7 @@ class _Drafting:
             neither = np.zeros_like(missing)
             if first is not None and second is not None:
                 neither = ~missing & ~first.of(column) & ~second.of(column)
-            for rows, reason in ((no_value, why), (neither, f"another {name!r} than those named")):
+            for rows, reason in ((no_value, why), (neither, f"a {name!r} other than those named")):
                 if column.counts[rows].sum():
                     self.rows_out.append((rows[column.rows], reason))
             if not (excluded := no_value | neither).any():
@@ -235,16 +273,16 @@ class _Drafting:
                 self.draft.exclude[name] = leaving
             else:
                 raise DataError(
-                    f"{int(column.counts[excluded].sum()):,} rows have no {name!r} that is read, with "
-                    f"{len(leaving):,} different values",
-                    expected=f"at most {_MOST_LISTED} different values that are left out, or that remain",
+                    f"{int(column.counts[excluded].sum()):,} rows would be left out: their {len(leaving):,} "
+                    f"different values of {name!r} are not read",
+                    expected=f"at most {_MOST_LISTED} different values left out, or at most {_MOST_LISTED} "
+                    "kept",
                     remedy="take these rows out of the file",
                 )
             read &= ~excluded[column.rows]
         if not read.any():
-            problem = f"No row has both {self.given.label!r} and {self.given.sensitive!r}"
+            problem = f"No row has both {self.file_options.label!r} and {self.file_options.sensitive!r}"
             raise DataError(problem, remedy="check the file, and the names of the columns")
-        self.raw = {name: column.of(read) for name, column in self.raw.items()}
         return read
 
     def _read(self, whole: Mapping[str, RawColumn], read: Mask, y: Mask, member: Mask) -> None:
@@ -252,8 +290,8 @@ class _Drafting:
 
         A DoubtError says that rows that are left out could change which group is deprived.
         """
-        table, given = self.draft.table, self.given
-        label, sensitive = self.raw[given.label], self.raw[given.sensitive]
+        table, file_options = self.draft.table, self.file_options
+        label, sensitive = self.raw[file_options.label], self.raw[file_options.sensitive]
         sides = (
             self._by_row(whole[label.name], label, y),
             self._by_row(whole[sensitive.name], sensitive, member),
@@ -267,7 +305,7 @@ class _Drafting:
         )
         merged_label = ""
         rest = [value for value, _ in parts[1].values]
-        if given.unfavorable is None and self.favorable.cut is None and len(rest) > 1:
+        if file_options.unfavorable is None and self.favorable.cut is None and len(rest) > 1:
             merged_label = (
                 "All values that are not favorable count as unfavorable. To leave some out, name the others: "
                 f"--unfavorable {json.dumps(as_list(rest[:1]), ensure_ascii=False)}"
@@ -278,10 +316,10 @@ class _Drafting:
         )
         turning = [rows for rows in groups_out if rows.may_turn]
         if turning and self.deprived is None:
-            groups = [group for group, _ in counted(sensitive)][: states.MOST_STATES]
-            answers = tuple(doubts.Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
+            groups = [group for group, _ in counted(sensitive)][:MOST_STATES]
+            answers = tuple(Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
             question = f"These rows do not tell which group of {sensitive.name!r} is deprived. {turning[0]}"
-            raise doubts.DoubtError([doubts.Question(question, answers)])
+            raise DoubtError([Question(question, answers)])
 
     @staticmethod
     def _by_row(whole: RawColumn, read: RawColumn, on_side: Mask) -> NDArray[np.float64]:
@@ -291,30 +329,29 @@ class _Drafting:
         values = dict(zip(read.values, side_of, strict=True))
         return np.array([values.get(value, np.nan) for value in whole.values])[whole.rows]
 
-    def _label(self) -> DraftColumn:
-        column, favorable, unfavorable = self.raw[self.given.label], self.favorable, self.unfavorable
+    def _label(self) -> tuple[DraftColumn, str]:
+        """Return the label, and the name of its favorable state."""
+        column, favorable, unfavorable = self.raw[self.file_options.label], self.favorable, self.unfavorable
         chosen = favorable.of(column)
         self._require_both(column, chosen, ("favorable", "unfavorable"), "check --favorable")
         if favorable.cut is not None:
-            entry, comments = states.cut(column, [favorable.cut]), ["Two classes, as --favorable says."]
-            return self._coded(column, (entry, comments))
+            entry, comments = cut(column, [favorable.cut]), ["Two classes, as --favorable says."]
+            return self._coded(column, (entry, comments)), favorable.name
         order = sorted(np.flatnonzero(~chosen), key=lambda i: -column.counts[i])
         names = [column.values[i] for i in order]
         rest = names[0] if len(set(map(as_number, names)) - {None}) == 1 else " or ".join(names)
-        rest = rest if len(names) <= 3 else states.OTHER
+        rest = rest if len(names) <= 3 else OTHER
         if unfavorable is not None and unfavorable.cut is None:
             rest = unfavorable.name
-        if favorable.name == rest:
-            favorable.name += " (favorable)"
+        name = favorable.name if favorable.name != rest else f"{favorable.name} (favorable)"
+        entry = merged(column, [(name, chosen), (rest, ~chosen)])
         comments = [] if len(column.values) == 2 else ["Classes are merged into two, as --favorable says."]
-        return self._coded(
-            column, (states.merged(column, [(favorable.name, chosen), (rest, ~chosen)]), comments)
-        )
+        return self._coded(column, (entry, comments)), name
 
     def _sensitive(self) -> DraftColumn:
-        column, deprived, favored = self.raw[self.given.sensitive], self.deprived, self.favored
+        column, deprived, favored = self.raw[self.file_options.sensitive], self.deprived, self.favored
         if deprived is None:
-            reading = states.feature if len(column.values) > states.MOST_LEVELS else states.category
+            reading = feature if len(column.values) > MOST_LEVELS else category
             sensitive = self._coded(column, reading(column, self.least))
             if len(sensitive.entry["states"]) < 2:
                 raise DataError(
@@ -328,14 +365,12 @@ class _Drafting:
         both = f"in the deprived group {deprived.name!r}", "in another group"
         self._require_both(column, chosen, both, "name several values with --deprived A,B, or another group")
         if deprived.cut is not None:
-            return self._coded(
-                column, (states.cut(column, [deprived.cut]), ["Two groups, as --deprived says."])
-            )
+            return self._coded(column, (cut(column, [deprived.cut]), ["Two groups, as --deprived says."]))
         if favored is not None and favored.cut is None:
             name = favored.name if favored.name != deprived.name else f"{favored.name} (favored)"
-            entry = states.merged(column, [(deprived.name, chosen), (name, ~chosen)])
+            entry = merged(column, [(deprived.name, chosen), (name, ~chosen)])
             return self._coded(column, (entry, ["Two groups, as --deprived and --favored say."]))
-        return self._coded(column, states.category(column, self.least, (deprived.name, chosen)))
+        return self._coded(column, category(column, self.least, (deprived.name, chosen)))
 
     def _require_both(self, column: RawColumn, chosen: Mask, words: tuple[str, str], remedy: str) -> None:
         for rows, word in zip((chosen, ~chosen), words, strict=True):
@@ -349,25 +384,26 @@ class _Drafting:
 
     def _group(self, sensitive: DraftColumn, y: Mask) -> tuple[str, str]:
         """Return the deprived group, by default the one with the fewest favorable labels, and why."""
-        groups, draft = sensitive.entry["states"], self.draft
-        counts = np.bincount(sensitive.codes, minlength=len(groups))
-        rates = np.bincount(sensitive.codes, weights=y, minlength=len(groups)) / np.maximum(counts, 1)
+        draft = self.draft
+        states = sensitive.entry["states"]
+        counts = np.bincount(sensitive.codes, minlength=len(states))
+        rates = np.bincount(sensitive.codes, weights=y, minlength=len(states)) / np.maximum(counts, 1)
         picked = ""
         if self.deprived is None:
-            code = least_favored(sensitive.codes, y, len(groups))
+            code = least_favored(sensitive.codes, y, len(states))
             picked = "It was not named: it is the group that has the favorable label least often. "
-            which = f"{sensitive.name} = {groups[code]!r}, which has the favorable label least often"
+            which = f"{sensitive.name} = {states[code]!r}, which has the favorable label least often"
             draft.warnings.append(f"The deprived group was not named: it is {which}.")
         else:
-            code = groups.index(self.deprived.name)
+            code = states.index(self.deprived.name)
         others = float(y[sensitive.codes != code].mean())
         if round(rates[code] - others, 3) > 0:
             better = f"{share(rates[code])} of it have the favorable label, {share(others)} of the others"
             small = f" It has {counts[code]:,} rows, so this may be chance." * int(counts[code] < FEW_ROWS)
             draft.warnings.append(
-                f"{sensitive.name} = {groups[code]!r} is better off in these data: {better}.{small}"
+                f"{sensitive.name} = {states[code]!r} is better off in these data: {better}.{small}"
             )
-        for state, n in zip(groups, counts.tolist(), strict=True):
+        for state, n in zip(states, counts.tolist(), strict=True):
             if n < max(50, 0.01 * len(y)):
                 draft.problems.append(
                     f"The group {sensitive.name} = {state!r} has {n} rows: too few to tell."
@@ -378,26 +414,25 @@ class _Drafting:
                 draft.problems.append(f"{answer} in {who} has the favorable label.")
         if (rare := min(y.mean(), 1 - y.mean())) < 0.1:
             draft.problems.append(f"The rarer label has {share(float(rare))} of the rows.")
-        return str(groups[code]), picked
+        return str(states[code]), picked
 
     def _features(self, label: DraftColumn, sensitive: DraftColumn) -> None:
-        draft, first = self.draft, dict[object, str]()
+        draft = self.draft
+        first = dict[object, str]()
         incomplete, apart = [], []
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
                 draft.columns[name] = label if name == label.name else sensitive
-            elif reason := states.useless(column, draft.table.n_rows):
+            elif reason := useless(column, draft.table.n_rows):
                 draft.dropped[name] = reason
-            elif (same := first.setdefault(states.content(column), name)) != name:
+            elif (same := first.setdefault(content(column), name)) != name:
                 draft.dropped[name] = f"tells the same as {same!r}, value by value"
-            elif len((entry := states.feature(column, self.least))[0]["states"]) < 2:
+            elif len((entry := feature(column, self.least))[0]["states"]) < 2:
                 draft.dropped[name] = "has nearly the same value in every row"
             else:
                 draft.columns[name] = self._coded(column, entry)
                 lacking = float(column.counts[column.missing].sum()) / len(column.rows)
-                if draft.columns[name].entry["kind"] == "numeric" and (
-                    codes := doubts.standing_apart(column)
-                ):
+                if draft.columns[name].entry["kind"] == "numeric" and (codes := standing_apart(column)):
                     apart.append(f"{name} ({few(codes)})")
                 incomplete += [(-lacking, f"{name} ({share(lacking)})")] * (lacking >= 0.01)
         if incomplete:
@@ -412,7 +447,8 @@ class _Drafting:
     def _coded(self, column: RawColumn, reading: CardEntry) -> DraftColumn:
         """Return a column with the codes that the loader gives it."""
         entry, comments = reading
-        order, decimal = list(self.given.orders.get(column.name, ())), self.draft.table.source.decimal
+        order = list(self.file_options.orders.get(column.name, ()))
+        decimal = self.draft.table.source.decimal
         spec: NumericColumn | CategoricalColumn
         if entry["kind"] == "numeric":
             form = column.form
@@ -421,8 +457,8 @@ class _Drafting:
             entry |= {name: value for name, value in written.items() if value is not None}
             spec = NumericColumn(**entry)
         else:
-            if set(entry["states"]) - {states.MISSING} <= set(order):
-                entry["states"].sort(key=[*order, states.MISSING].index)
+            if set(entry["states"]) - {MISSING} <= set(order):
+                entry["states"].sort(key=[*order, MISSING].index)
                 entry["ordered"] = True
             spec = CategoricalColumn(**entry)
         coder = Coder(spec, decimal)
@@ -433,25 +469,27 @@ class _Drafting:
         """Find the columns that give the label away, and the proxies of the group."""
         proxies, hints = [], []
         for name, column in self.draft.columns.items():
-            if name in (self.given.label, self.given.sensitive):
+            if name in (self.file_options.label, self.file_options.sensitive):
                 continue
             fine = finely(self.raw[name])
-            told, right = (max(f(codes, y) for codes in (column.codes, fine)) for f in (told_by, right_by))
+            strength = max(told_by(codes, y) for codes in (column.codes, fine))
+            right = share(max(right_by(codes, y) for codes in (column.codes, fine)))
             common = share(float(max(y.mean(), 1 - y.mean())))
-            says = f"alone it tells {share(right)} of the labels; the more frequent label is {common} of them"
-            if told >= LEAK:
-                column.leak = f"suspected leak: {says}. {_KNOWN_BEFORE}"
+            reason = f"alone it tells {right} of the labels; the more frequent label is {common} of them"
+            if strength >= LEAK:
+                column.leak = f"suspected leak: {reason}. {_KNOWN_BEFORE}"
                 warning = f"{name} is left out, a {column.leak} The card says how to keep it."
                 self.draft.warnings.append(warning)
                 continue
             state = giving_away(column.codes, column.entry["states"], y)
-            if state or told >= HINT:
-                says = f"nearly all rows with {state!r} have one label" if state else says
-                column.comments.append(f"A strong feature: {says}. {_KNOWN_BEFORE}")
+            if state or strength >= HINT:
+                reason = f"nearly all rows with {state!r} have one label" if state else reason
+                column.comments.append(f"A strong feature: {reason}. {_KNOWN_BEFORE}")
                 hints.append(name)
-            if (strength := cramers_v(column.codes, member)) >= PROXY:
-                column.comments.append(f"Proxy of {self.given.sensitive}: Cramér's V {number(strength, 2)}.")
-                proxies.append((-strength, f"{name} ({number(strength, 2)})"))
+            if (v := cramers_v(column.codes, member)) >= PROXY:
+                proxy_of = self.file_options.sensitive
+                column.comments.append(f"Proxy of {proxy_of}: Cramér's V {number(v, 2)}.")
+                proxies.append((-v, f"{name} ({number(v, 2)})"))
         if hints:
             advice = "Check that they are known before it."
             self.draft.problems.append(f"These columns tell much about the label: {few(hints, 8)}. {advice}")
@@ -467,14 +505,14 @@ class _Drafting:
             self.draft.problems.append(f"{words} another row in every column that is read.")
 
 
-def _without_codes(columns: Mapping[str, RawColumn], given: FileOptions) -> dict[str, RawColumn]:
+def _without_codes(columns: Mapping[str, RawColumn], file_options: FileOptions) -> dict[str, RawColumn]:
     """Return the columns with the values that a user calls missing; a DataError says that there is none."""
     missing: dict[str, set[str]] = {}
-    for part in values_in_list(given.missing, ()) if given.missing is not None else ():
+    for part in values_in_list(file_options.missing, ()) if file_options.missing is not None else ():
         named = [name for name in columns if part.startswith(f"{name}=")]
         column_name = max(named, key=len, default=None)
         value = part if column_name is None else part[len(column_name) + 1 :].strip()
-        names = [given.label, given.sensitive] if column_name is None else [column_name]
+        names = [file_options.label, file_options.sensitive] if column_name is None else [column_name]
         same = {
             name: {
                 one
@@ -500,14 +538,10 @@ def _without_codes(columns: Mapping[str, RawColumn], given: FileOptions) -> dict
 
 def _part(role: str, column: RawColumn, chosen: Side | None, rows: Mask, y: Mask) -> Part:
     """Return one side of the label or of the groups."""
-    of_side, name, span = column.of(rows), "", ""
+    side_column, name, span = column.of(rows), "", ""
     if chosen is not None and chosen.cut is not None:
-        low, high = np.nanmin(of_side.numbers), np.nanmax(of_side.numbers)
-        name = (
-            f"below {states.figure(chosen.cut)}"
-            if high < chosen.cut
-            else f"{states.figure(chosen.cut)} and more"
-        )
-        span = f"from {states.figure(low)} to {states.figure(high)}"
+        low, high = np.nanmin(side_column.numbers), np.nanmax(side_column.numbers)
+        name = f"below {figure(chosen.cut)}" if high < chosen.cut else f"{figure(chosen.cut)} and more"
+        span = f"from {figure(low)} to {figure(high)}"
     n, n_favorable = int(rows.sum()), int((rows & y).sum())
-    return Part(role, column.name, tuple(counted(of_side)), n, n_favorable, len(rows), name, span)
+    return Part(role, column.name, tuple(counted(side_column)), n, n_favorable, len(rows), name, span)

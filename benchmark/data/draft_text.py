@@ -38,7 +38,7 @@ def card_text(draft: Draft, file: Path, min_count: int, name: str | None = None)
     except ValidationError as error:
         rules = "; ".join(broken_rules(error, Card, "a card"))
         raise CardError(
-            f"No card can be drafted for {file}", got=rules, remedy="rename the columns that it names"
+            f"No card can be drafted for {file}", got=rules, remedy="rename the columns named under 'Got'"
         ) from None
     return text
 
@@ -57,7 +57,7 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     yield f"title = {toml(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
     task = f"{len(draft.columns_read)} columns of {file.name}. The task is to predict {roles['label']}."
     yield f"description = {toml(task)}"
-    yield f'{toml_key("licence")} = ""  # terms for using the data'
+    yield 'licence = ""  # under which terms the data may be used'
     yield from _comment("The file shows these problems. Who is missing from it, and how was it recorded?")
     problems = "".join(f"  {toml(problem)},\n" for problem in draft.problems)
     yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
@@ -149,8 +149,8 @@ def summary_lines(draft: Draft) -> Iterator[str]:
     for reason, dropped in _by_reason(draft.dropped):
         yield f"Left out: {few(dropped, 8)}: {reason}."
     yield from (f"Warning: {warning}" for warning in draft.warnings)
-    said = set() if read is None else set(map(str, read.left_out))
-    yield from (f"Note: {problem}" for problem in draft.problems if problem not in said)
+    shown = set() if read is None else set(map(str, read.left_out))
+    yield from (f"Note: {problem}" for problem in draft.problems if problem not in shown)
 
 
 def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

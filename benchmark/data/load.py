@@ -136,7 +136,7 @@ def _unused_note(unused: Sequence[str]) -> Iterator[str]:
 def _check_rows(card: Card, table: Table) -> None:
     if card.rows is not None and len(table) != card.rows:
         raise DataError(
-            f"The dataset {card.name!r} has a wrong number of rows",
+            f"The dataset {card.name!r} has the wrong number of rows",
             expected=f"{card.rows:,}",
             got=f"{len(table):,}",
             remedy="get the complete files, or correct 'rows' and 'filter' in the card",

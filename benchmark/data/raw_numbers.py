@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _Codes = NDArray[np.int16]
 _Array = NDArray[np.float64]
-_Rows = NDArray[np.intp]
+_RowPositions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ def numbered(
     table: Table,
     data: Table,
     numbers: Numbers,
-    source_rows: _Rows | None,
-    data_rows: _Rows | None,
+    source_rows: _RowPositions | None,
+    data_rows: _RowPositions | None,
     lots: Callable[[str], np.random.Generator],
 ) -> Table:
     """Return a table with numbers: the data's own for rows of the data, else drawn ones.
@@ -93,7 +93,7 @@ def numbered(
 
 
 def _drawn(
-    codes: _Codes, of_data: _Codes, numbers: _Array, source_rows: _Rows | None, lots: _Array
+    codes: _Codes, of_data: _Codes, numbers: _Array, source_rows: _RowPositions | None, lots: _Array
 ) -> _Array:
     """Return for each code, and its lot in [0, 1), a number of one of the data's rows with that code."""
     if source_rows is not None:

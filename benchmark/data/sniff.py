@@ -48,7 +48,7 @@ class RawColumn:
     rows: NDArray[np.intp]  # position of each row's value
     form: NumberForm = PLAIN  # how its numbers are written
     mixed: str = ""  # why its numbers have no single form, if they have none
-    none: frozenset[str] = frozenset()  # values that a user calls missing, beside the usual marks
+    none: frozenset[str] = frozenset()  # values that a user calls missing, besides the usual marks
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:

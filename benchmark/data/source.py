@@ -175,7 +175,7 @@ class _Finder:
             write_atomically(path, content)
         except OSError as error:
             problem = f"The download cannot be kept in {path.parent}"
-            raise DataError(problem, got=str(error), remedy="name another by BETABENCH_CACHE") from error
+            raise DataError(problem, got=str(error), remedy="name another with BETABENCH_CACHE") from error
         return SourceBytes(content, "download", location)
 
     def _not_found(
@@ -189,7 +189,7 @@ class _Finder:
             allow = "allow the network, or " if self.sources.offline and file.url else ""
             remedy = (
                 f"{allow}{how}{unpack}, put it as {self.card.folder}/{file.name} into a folder, "
-                "and name that folder by --data-dir or BETABENCH_DATA"
+                "and name that folder with --data-dir or BETABENCH_DATA"
             )
         return DataNotFoundError(
             f"No source file {file.name or file.path} of the dataset {self.card.name!r}"

@@ -92,11 +92,13 @@ def feature(column: RawColumn, min_count: int) -> CardEntry:
         entry, comments = category(column, min_count)
         return entry, ["These numbers look like codes: each is a state.", *comments]
     levels = len(distinct) <= MOST_LEVELS
-    cuts, comment = [float(value) for value in distinct[1:]], "Each number is a state."
+    cuts = [float(value) for value in distinct[1:]]
+    comment = "Each number is a state."
     if not levels:
         cuts, comment = _quantile_cuts(distinct, counts)
     least = min_count if levels else max(min_count, counts.sum() // 100)
-    n_cuts, cuts = len(cuts), _large_enough(cuts, distinct, counts, least)
+    n_cuts = len(cuts)
+    cuts = _large_enough(cuts, distinct, counts, least)
     if levels and len(cuts) < n_cuts:
         comment += f" Numbers with fewer than {least} rows are joined with their neighbors."
     entry = cut(column, cuts, levels=levels)

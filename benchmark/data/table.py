@@ -213,8 +213,9 @@ class Schema(_Columns):
             or not all(0 < len({*states}) < self.column(name).cardinality for name, states in members.items())
         ):
             raise DataError(
-                "The deprived group is no group of the sensitive feature",
-                expected=f"states of {self.sensitive_feature!r}, not all of them, and then of other features",
+                "The deprived group does not fit its features",
+                expected=f"some but not all states of {self.sensitive_feature!r} first, then some but not "
+                "all states of other features",
                 got=f"{self.deprived_group}: {self.deprived_states}",
                 remedy="correct 'deprived_group'",
             )
@@ -270,7 +271,7 @@ class Table:
             ]
             raise DataError(
                 "Codes lie outside their column's states",
-                expected="0 to the number of states less 1",
+                expected="0 to the number of states minus 1",
                 got=", ".join(bad),
             )
         if self.numbers is not None and len(self.numbers.values) != len(codes):

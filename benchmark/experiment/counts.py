@@ -34,13 +34,13 @@ class CountsOfCells:
     def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
         """Yield cells without their counts, which are added here; other contents of ``counts`` stay."""
         for cell in cells:
-            by_place = counts_by_fold(cell.counts)
-            original = [counts for (_, test), counts in by_place.items() if test == ORIGINAL]
+            by_fold_test = counts_by_fold(cell.counts)
+            original = [counts for (_, test), counts in by_fold_test.items() if test == ORIGINAL]
             block = (cell.dataset, cell.bias, cell.beta, cell.repetition)
-            planted = [counts for (_, test), counts in by_place.items() if test == BIASED]
+            planted = [counts for (_, test), counts in by_fold_test.items() if test == BIASED]
             if planted and block not in self.biased:
                 self.biased[block] = _favorable(planted)
-            true = [counts for (_, test), counts in by_place.items() if test == TRUTH]
+            true = [counts for (_, test), counts in by_fold_test.items() if test == TRUTH]
             if true and block not in self.hidden:
                 self.hidden[block] = {ORIGINAL: _favorable(original), TRUTH: _favorable(true)}
             if cell.status == "ok" and original and len(original[0]):

@@ -257,11 +257,13 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
         if self._server is not None:
             self._server.close()
 
+    def _new_pool(self) -> Pool:
+        return Pool(self._make_handler, n_workers=1, limits=self._limits, server=self._server)
+
     def compute(self, task: Task) -> Iterator[list[Finished]]:
         """Run a task; see :meth:`~benchmark.experiment.pool.Pool.run`."""
         with self._lock:
-            new = functools.partial(Pool, n_workers=1, limits=self._limits, server=self._server)
-            pool = self._idle.pop() if self._idle else new(self._make_handler)
+            pool = self._idle.pop() if self._idle else self._new_pool()
             self._busy.append(pool)
         try:
             yield from pool.run([task])

@@ -1,4 +1,8 @@
-"""Random draws of a block: its seeds, its splits, its training samples and its test rows."""
+"""Random draws of a block: its seeds, its splits, its training samples and its test rows.
+
+All random numbers of a block pass through here, so the module is part of
+:data:`benchmark.experiment.versions.HARNESS`.
+"""
 
 from __future__ import annotations
 
@@ -66,10 +70,12 @@ def draw_folds(
     data: PreparedDataset, block: Block, experiment: Experiment, *, in_truth: bool = False
 ) -> Iterator[Fold]:
     """Yield the folds of a block; a holdout is a single fold. ``in_truth`` leaves hidden bias out."""
-    seed_axes, bias = axes(data, block, experiment), data.biases[block.bias]
+    seed_axes = axes(data, block, experiment)
+    bias = data.biases[block.bias]
     beta = data.beta_of(block.bias, block.level)
     if not experiment.splits:
-        whole, rows = data.planted(block.bias, beta)[0], data.rows
+        whole = data.planted(block.bias, beta)[0]
+        rows = data.rows
         train = whole.draw(data.n_train, generator(experiment.seed, purpose="sample", **seed_axes))
         fill = numbering(data, experiment, seed_axes, None)
         tests = _tests(rows, bias, beta, whole, experiment, seed_axes, fill, rows.positions, rows.table)
@@ -94,8 +100,9 @@ def draw_folds(
         else:
             planted = bias.plant_unchecked(data.network_of(train_rows), beta)
             train = planted.draw(data.n_train, rng)
-        found_at = source.find(test_rows)
-        held_out, observed = source.test.apart(found_at), source.observed.take(found_at)
+        test_positions = source.find(test_rows)
+        held_out = source.test.apart(test_positions)
+        observed = source.observed.take(test_positions)
         fill = numbering(data, experiment, fold, train_rows)
         tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows, observed)
         if hides:
@@ -148,12 +155,12 @@ def _source(
     if not data.entry.audit:
         return _Source(rows, rows, np.ones(len(data.test), dtype=np.bool_), rows.table)
     favored = ~data.test.deprived
-    lots = generator(experiment.seed, purpose="group", **seed_axes)
+    rng = generator(experiment.seed, purpose="group", **seed_axes)
     if data.biases[block.bias].of_audit:
         everybody, trained = rows, np.ones(len(favored), dtype=np.bool_)
     else:
         groups = data.recorded_groups
-        everybody, trained = rows.in_groups(groups[lots.integers(len(groups), size=len(favored))]), favored
+        everybody, trained = rows.in_groups(groups[rng.integers(len(groups), size=len(favored))]), favored
     if block.level > 0:
         return _Source(everybody, everybody, trained, everybody.table)
     return _Source(rows, everybody, favored, data.as_favored)
@@ -178,10 +185,10 @@ def numbering(
         return lambda table, *_: table
 
     def number(table: Table, rows: Positions | None, part: str) -> Table:
-        def lots(column: str) -> np.random.Generator:
+        def column_rng(column: str) -> np.random.Generator:
             return generator(experiment.seed, purpose="numbers", part=part, column=column, **seed_axes)
 
-        return numbered(table, data.test, numbers, source_rows, rows, lots)
+        return numbered(table, data.test, numbers, source_rows, rows, column_rng)
 
     return number
 
@@ -254,17 +261,19 @@ def _tests(
     """
     before = rows.table
     # The same for all tests, so that their rows are equal without planted bias.
-    lots = partial(generator, experiment.seed, purpose="observe", **seed_axes)
+    new_rng = partial(generator, experiment.seed, purpose="observe", **seed_axes)
 
-    original = TestRows(fill(bias.observe(observed, beta, lots()).hide_label(), positions, ORIGINAL), before)
+    original = TestRows(
+        fill(bias.observe(observed, beta, new_rng()).hide_label(), positions, ORIGINAL), before
+    )
     tests: dict[Test, TestRows] = {ORIGINAL: original}
     if BIASED in experiment.tests:
         if planted is not None and bias.edits_network:
             # No original row shows the edited network, so other people are drawn.
-            changed = planted.draw_rows(len(before), lots())
+            changed = planted.draw_rows(len(before), new_rng())
             tests[BIASED] = TestRows(fill(changed.table.hide_label(), None, BIASED), changed.truth)
         else:
-            changed = bias.plant_in_rows(rows, beta, lots())
+            changed = bias.plant_in_rows(rows, beta, new_rng())
             seen, same = changed.table.hide_label(), not bias.records_anew
             # New records can be the same as well, because no label or row was changed before.
             same = same or np.array_equal(seen.codes, original.seen.codes[changed.positions])

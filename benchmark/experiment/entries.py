@@ -51,7 +51,10 @@ def _of_percent(beta: float) -> str:
 
 
 def levels_of(betas: Sequence[float]) -> tuple[float, ...]:
-    """Return levels of bias in order, each once; an ExperimentError says that a level is out of range."""
+    """Return levels of bias in order, each once.
+
+    An ExperimentError says that a level is out of range, or that there is none.
+    """
     bad = [beta for beta in betas if not 0 <= beta <= 1]  # NaN included
     if bad or not betas:
         raise ExperimentError(

@@ -101,8 +101,7 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
 def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     """Return the facts that identify a classifier in a cell's key; raises if it cannot be built.
 
-    Every key has the version of scikit-learn. All other classes, of this package or of the user, add a digest
-    of their source.
+    Every key has the version of scikit-learn. Classes outside of scikit-learn add a digest of their source.
     """
     factory = make_classifier(entry.classifier, entry.parameters, entry.encoding)
     try:
@@ -203,7 +202,7 @@ class Evaluator:
         # All before the first technique: techniques empty the processor's caches, and then each set of tools
         # would take five times as long.
         tools = [
-            [self._tools(cell, self._named[block.dataset, cell.technique], of_fold) for of_fold in shared]
+            [self._tools(cell, self._named[block.dataset, cell.technique], part) for part in shared]
             for cell in cells
         ]
         for cell, cell_tools in zip(cells, tools, strict=True):
@@ -247,7 +246,7 @@ class Evaluator:
             return {"status": "skipped", "reason": storable(mismatch)}
         numbers = factory is not None and factory.encoding == "numbers"
         answers: dict[FoldTest, Answers] = {}
-        convergences, frontier_inputs = [], []
+        convergences, delayed_frontiers = [], []
         begin = ""
         try:
             for number, (fold, fold_tools) in enumerate(zip(folds, tools, strict=True)):
@@ -258,21 +257,20 @@ class Evaluator:
                     if (declined := declined_by(technique, train)) is not None:
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     fold_scorers = {test: scorers[number, test] for test in fold.tests}
-                    fold_answers, convergence, inputs = answers_of(
+                    fold_answers, convergence, frontier_of_fold = answers_of(
                         technique, train, fold.tests, fold_scorers, fold_tools, numbers
                     )
-                answers |= {(number, test): fold_answers[test] for test in fold_answers}
+                answers |= {(number, test): answer for test, answer in fold_answers.items()}
                 convergences += [convergence] if convergence is not None else []
-                if inputs is not None and self._refit[cell.technique] is None:
-                    frontier_inputs.append(inputs)
+                if frontier_of_fold is not None and self._refit[cell.technique] is None:
+                    delayed_frontiers.append(frontier_of_fold)
             seconds = time.perf_counter() - started
-            frontier = frontier_values(
-                [inputs() for inputs in frontier_inputs], self.prepared.experiment.tests
-            )
+            unconstrained = [frontier_of_fold() for frontier_of_fold in delayed_frontiers]
+            frontier = frontier_values(unconstrained, self.prepared.experiment.tests)
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return {"status": status_of(error), "reason": begin + in_words(error)}
-        scored = {fold_test: scorers[fold_test].score(answers[fold_test]) for fold_test in answers}
+        scored = {fold_test: scorers[fold_test].score(answer) for fold_test, answer in answers.items()}
         metrics, counts = metric_values(scored, self.prepared.experiment.tests), stored_counts(scored)
         if cell.reference:
             for decisions in self._decisions(block, cell, drawn, answers, scorers):
@@ -303,12 +301,14 @@ class Evaluator:
         Where bias is hidden, there are also counts in truth: by true labels, beside the learner without
         planted and without hidden bias.
         """
-        entry, begin = self.prepared.untreated(block.dataset, cell.technique, cell.classifier), ""
-        learner, references = (block.dataset, entry, cell.classifier), self._references
+        entry = self.prepared.untreated(block.dataset, cell.technique, cell.classifier)
+        learner = (block.dataset, entry, cell.classifier)
+        references = self._references
         hides = block.bias in self.prepared.datasets[block.dataset].hidden
         counted: dict[Test, list[list[int]]] = {
             test: [] for test in ([ORIGINAL, TRUTH] if hides else [ORIGINAL])
         }
+        begin = ""
         try:
             for number, fold in enumerate(folds):
                 begin = in_fold(number, len(folds))
@@ -386,7 +386,7 @@ def answers_of(
             with_scores[name] = Answers(predicted, score)
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
-    def frontier_inputs() -> UnconstrainedFold:
+    def frontier_of_fold() -> UnconstrainedFold:
         return train, predict_score(train.twin(numbers=numbers)), tests, with_scores
 
     answers: dict[Test, Answers] = {}
@@ -397,10 +397,10 @@ def answers_of(
         answers[name] = answers[ORIGINAL].of(rows.among)
         if with_scores:
             with_scores[name] = with_scores[ORIGINAL].of(rows.among)
-    inputs = frontier_inputs if with_scores and has_frontier(technique) else None
+    delayed_frontier = frontier_of_fold if with_scores and has_frontier(technique) else None
     reported = predictor.convergence
     if reported is None:
-        return answers, None, inputs
+        return answers, None, delayed_frontier
     convergence = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([convergence.residual, convergence.tolerance]).all())
     if not (finite and 0 <= convergence.steps < 2**63):  # SQLite's integers
@@ -410,7 +410,7 @@ def answers_of(
             got=str(convergence),
             remedy="correct the convergence that the technique reports",
         )
-    return answers, convergence, inputs
+    return answers, convergence, delayed_frontier
 
 
 def status_of(error: BaseException) -> Status:

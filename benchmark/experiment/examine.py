@@ -13,9 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmark import conformance
 from benchmark.bias import list_bias_kinds
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import (
+    CheckResult,
+    check_bias,
+    check_metric,
+    check_technique,
+    described,
+    example_of,
+    example_table,
+)
 from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import load_plugin
@@ -45,20 +53,20 @@ class Examiner:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     plugins: tuple[str, ...] = ()
 
-    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[conformance.CheckResult] | Fit]:
+    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[CheckResult] | Fit]:
         """Yield the checks of the item named ``block``, and the fit; ``cells`` has its kind, and the fit."""
         for plugin in self.plugins:
             load_plugin(plugin)
         if "bias kind" in cells:
-            yield conformance.check_bias(conformance.example_of(list_bias_kinds()[block]))
+            yield check_bias(example_of(list_bias_kinds()[block]))
         elif "metric" in cells:
-            yield conformance.check_metric(get_metric(block))
+            yield check_metric(get_metric(block))
         else:
             technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
             build = functools.partial(factory.build, seed=0)
             for cell in cells:
                 if cell == "technique":
-                    yield conformance.check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
+                    yield check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
                 else:
                     yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
 
@@ -88,7 +96,7 @@ def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[st
     batches = run_tasks([task], functools.partial(replace, examiner), n_workers=1, limits=limits)
     checks, *fits = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
-        checks = [conformance.CheckResult("the checks come to an end", "failed", checks.reason)]
+        checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
     fits = [Fit("failed", fit.reason) if isinstance(fit, Failure) else fit for fit in fits]
     statuses = {result.status for result in (*checks, *fits)}
     report: dict[str, Any] = {
@@ -104,7 +112,7 @@ def examine(kind: str, name: str, examiner: Examiner, limits: Limits) -> dict[st
 
 
 def _measured(technique: Technique, tools: Tools) -> Fit:
-    table = conformance.example_table(_ROWS, extra_columns=_COLUMNS - 5)
+    table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
     try:
         if (reason := technique.skip(table)) is not None:
             return Fit("not applicable", f"it declines: {reason}")
@@ -114,7 +122,7 @@ def _measured(technique: Technique, tools: Tools) -> Fit:
         technique.fit(table, tools)
         seconds, after = time.perf_counter() - started, _peak_memory()
     except BaseException as error:  # a technique under test may do anything
-        return Fit("failed", conformance.described(error))
+        return Fit("failed", described(error))
     return Fit("passed", "", seconds, None if before is None or after is None else after - before)
 
 

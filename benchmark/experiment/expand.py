@@ -120,8 +120,10 @@ def _with_own_baselines(experiment: Experiment) -> Experiment:
             name = short if first else f"{entry.name}_unconstrained"
             names.add(name)
             title = f"{title_of(entry.technique) if first else entry.title} unconstrained"
-            fields = {"technique": entry.technique, "parameters": {**entry.parameters, **free}}
-            entries.append(TechniqueEntry.model_validate({**fields, "name": name, "title": title}))
+            parameters = {**entry.parameters, **free}
+            entries.append(
+                TechniqueEntry(technique=entry.technique, name=name, title=title, parameters=parameters)
+            )
         entries.append(entry)
     baselines = _own_baselines(experiment.model_copy(update={"techniques": tuple(entries)}))
     listed_before = tuple(entry.name for entry in experiment.techniques)

@@ -17,8 +17,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark import columns
-from benchmark.columns import CROSSED, ORIGINAL, TUNED, Test
+from benchmark.columns import (
+    CONVERGENCE_COLUMNS,
+    CROSSED,
+    DECISION_COLUMNS,
+    DOSE_COLUMNS,
+    FAILURE_COLUMNS,
+    FOLD_COLUMNS,
+    FRONTIER_COLUMNS,
+    GROUP_COLUMNS,
+    METRIC_COLUMNS,
+    ORIGINAL,
+    TUNED,
+    TUNING_COLUMNS,
+    Test,
+)
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
@@ -43,7 +56,7 @@ def metrics_frame(
         for cell in cells
         for m in _in_order(cell, metrics, tests)
     ]
-    return pd.DataFrame(rows, columns=list(columns.METRIC_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def failures_frame(
@@ -62,7 +75,7 @@ def failures_frame(
             if m.value is None:
                 status = "failed" if m.reason.startswith(FAILING) else "undefined"
                 rows.append((*_key(cell), m.test, m.metric, status, m.reason))
-    return pd.DataFrame(rows, columns=list(columns.FAILURE_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
 
 
 def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:
@@ -72,7 +85,7 @@ def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequ
         for cell in cells
         for m in _in_order(cell, metrics, tests, of_folds=True)
     ]
-    return pd.DataFrame(rows, columns=list(columns.FOLD_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:
@@ -92,16 +105,16 @@ def groups_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
                 for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
                     key = (*_key(cell), test, attribute)
                     rows.append((*key, m.group, m.n_rows, m.metric, m.value, m.reason))
-    return pd.DataFrame(rows, columns=list(columns.GROUP_COLUMNS)).astype({"beta": float, "value": float})
+    return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def _margins(data: PreparedDataset, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
     """Yield name and counts of each attribute, of each pair, and of all attributes together."""
-    coded_columns = [data.test.schema.column(name) for name in data.attributes]
-    codes = np.unravel_index(joint[:, 0], [column.cardinality for column in coded_columns])
-    for size in sorted({1, 2, len(coded_columns)} & {*range(len(coded_columns) + 1)}):
-        for chosen in itertools.combinations(range(len(coded_columns)), size):
-            attributes = [coded_columns[i] for i in chosen]
+    columns = [data.test.schema.column(name) for name in data.attributes]
+    codes = np.unravel_index(joint[:, 0], [column.cardinality for column in columns])
+    for size in sorted({1, 2, len(columns)} & {*range(len(columns) + 1)}):
+        for chosen in itertools.combinations(range(len(columns)), size):
+            attributes = [columns[i] for i in chosen]
             shape = tuple(column.cardinality for column in attributes)
             groups = np.ravel_multi_index(tuple(codes[i] for i in chosen), shape)
             occur, positions = np.unique(groups, return_inverse=True)
@@ -125,7 +138,7 @@ def decisions_frame(cells: Iterable[CellResult], tests: Sequence[str] = (ORIGINA
         for decisions in Decisions.stored(cell.counts, tests)
         for fold, people in enumerate(decisions.folds)
     ]
-    return pd.DataFrame(rows, columns=list(columns.DECISION_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(DECISION_COLUMNS)).astype({"beta": float})
 
 
 def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
@@ -150,7 +163,7 @@ def doses_frame(prepared: PreparedExperiment) -> pd.DataFrame:
                     added = _label_gaps(prepared, name, bias, dose.dose) - clean
                 rows += [(*key, repetition, gap, reason) for repetition, gap in enumerate(added)]
     numbers = dict.fromkeys(("dose", "beta", "gap", "error", "added"), float)
-    return pd.DataFrame(rows, columns=list(columns.DOSE_COLUMNS)).astype(numbers)
+    return pd.DataFrame(rows, columns=list(DOSE_COLUMNS)).astype(numbers)
 
 
 def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: float) -> NDArray[np.float64]:
@@ -158,12 +171,12 @@ def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: fl
     data, gaps = prepared.datasets[dataset], []
     for repetition in range(prepared.experiment.repetitions):
         folds = draw_folds(data, Block(dataset, bias, level, repetition), prepared.experiment)
-        of_folds = []
+        fold_gaps = []
         for fold in folds:
             deprived = fold.train.deprived if fold.after_bias is None else data.test.deprived[fold.after_bias]
             groups = [fold.train.y[members] for members in (~deprived, deprived)]
-            of_folds.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
-        gaps.append(float(np.mean(of_folds)))
+            fold_gaps.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
+        gaps.append(float(np.mean(fold_gaps)))
     return np.array(gaps)
 
 
@@ -224,13 +237,13 @@ def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> p
         shown = (values["discrimination"], values["accuracy"])
         setting = (base, chosen_on[cell.technique], parameters, *tried, *validated, *on_test, *shown)
         rows.append((*_key(cell), *setting))
-    return pd.DataFrame(rows, columns=list(columns.TUNING_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(TUNING_COLUMNS)).astype({"beta": float})
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return the convergence of each cell whose technique optimizes."""
     rows = [(*_key(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
-    return pd.DataFrame(rows, columns=list(columns.CONVERGENCE_COLUMNS)).astype({"beta": float})
+    return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
 def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.DataFrame:
@@ -241,8 +254,8 @@ def frontier_frame(cells: Iterable[CellResult], tests: Sequence[Test]) -> pd.Dat
         for test in tests
         for point in frontier_points(cell, test)
     ]
-    numbers = ("beta", *columns.FRONTIER_COLUMNS[-3:])
-    return pd.DataFrame(rows, columns=list(columns.FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
+    numbers = ("beta", *FRONTIER_COLUMNS[-3:])
+    return pd.DataFrame(rows, columns=list(FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
 
 
 def _in_order(
@@ -250,8 +263,8 @@ def _in_order(
 ) -> list[MetricValue]:
     """Return a cell's values ordered by test, metric and fold; values of one metric keep their order."""
     ranks = {key: i for i, key in enumerate(itertools.product(tests, metrics))}
-    of_cell = [m for m in cell.metrics if (m.fold is not None) == of_folds]
-    named = [(ranks.get((m.test, m.metric.partition("[")[0])), m) for m in of_cell]
+    values = [m for m in cell.metrics if (m.fold is not None) == of_folds]
+    named = [(ranks.get((m.test, m.metric.partition("[")[0])), m) for m in values]
     ranked = ((i, m.fold or 0, m) for i, m in named if i is not None)
     return [m for *_, m in sorted(ranked, key=lambda item: item[:2])]
 

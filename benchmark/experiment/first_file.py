@@ -16,9 +16,20 @@ from benchmark.bias.edits import deprived_edits
 from benchmark.classifiers import make_classifier
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, BiasError, ExperimentError
-from benchmark.experiment import quick_defaults as defaults
 from benchmark.experiment.draws import n_held_out
 from benchmark.experiment.entries import levels_of
+from benchmark.experiment.quick_defaults import (
+    DATASET,
+    DOSES,
+    FOLDED_BELOW,
+    FOLDS,
+    HOLDOUT,
+    LEAST_REPETITIONS,
+    MOST_REPETITIONS,
+    MOST_ROWS,
+    TECHNIQUES,
+    QuickOptions,
+)
 from benchmark.seeding import generator
 from benchmark.text.words import few, toml
 
@@ -59,12 +70,12 @@ _DOSES = """\
 doses = {levels}"""
 _REAL = """\
 # Models are trained on rows of the file with planted bias, and tested on other rows without it.
-train = "data"
+train = "data"\
 """
 _NETWORK = """\
 # This bias changes the people, not their records: training rows are drawn from a network that is learned from
 # the file. Models are tested on the rows of the file.
-train = "network"
+train = "network"\
 """
 
 
@@ -77,7 +88,7 @@ class FirstExperiment:
 
 
 def first_experiment(
-    options: defaults.QuickOptions,
+    quick_options: QuickOptions,
     name: str,
     title: str,
     schema: Schema,
@@ -90,45 +101,45 @@ def first_experiment(
     or UnknownNameError says that an option is wrong, a BiasError that the kind of bias needs more than its
     name.
     """
-    levels = _levels(options)
-    classifiers = list(dict.fromkeys(options.classifiers))
-    _require_sensible(options)
-    kind = make_step(options.bias)
+    levels = _levels(quick_options)
+    classifiers = list(dict.fromkeys(quick_options.classifiers))
+    _require_sensible(quick_options)
+    kind = make_step(quick_options.bias)
     edits = deprived_edits(schema) if kind.edits_network else ()
     if not edits:
-        _require_bias(kind, schema, levels if options.betas is not None else ())
+        _require_bias(kind, schema, levels if quick_options.betas is not None else ())
     protocol, fits, n_train = _protocol(n_rows, drawn=bool(edits))
     values = n_train * len(schema.columns)
     seconds = len(levels) * fits * sum(_seconds(name, values) for name in classifiers) / _CORES
-    most = defaults.MOST_REPETITIONS * seconds + _REST
-    planned = min(
-        defaults.MOST_REPETITIONS, max(defaults.LEAST_REPETITIONS, int((_MINUTE - _REST) / seconds))
-    )
+    most = MOST_REPETITIONS * seconds + _REST
+    planned = min(MOST_REPETITIONS, max(LEAST_REPETITIONS, int((_MINUTE - _REST) / seconds)))
     if _minutes(most) == _minutes(_MINUTE):  # all repetitions take about a minute
-        planned = defaults.MOST_REPETITIONS
+        planned = MOST_REPETITIONS
     notes = []
-    if n_train == defaults.MOST_ROWS:
+    if n_train == MOST_ROWS:
         notes.append(f"Models are trained on {n_train:,} rows, so that the run takes minutes.")
-    if options.repetitions is None and planned < defaults.MOST_REPETITIONS:
+    if quick_options.repetitions is None and planned < MOST_REPETITIONS:
         notes.append(
             f"There are {planned} repetitions, which take about "
             f"{_minutes(planned * seconds + _REST)} on two cores. For steadier means set --repetitions to "
-            f"{defaults.MOST_REPETITIONS}, which take about {_minutes(most)}."
+            f"{MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
+    betas = f"betas = {list(levels)}"
+    level_lines = _DOSES.format(levels=list(levels[1:])) if quick_options.betas is None else betas
     written = [toml({"attribute": edit.attribute, "group": edit.group}) for edit in edits]
     text = _FILE.format(
         name=toml(name),
         title=toml(title),
-        seed=options.seed,
-        repetitions=planned if options.repetitions is None else options.repetitions,
-        levels=_DOSES.format(levels=list(levels[1:])) if options.betas is None else f"betas = {list(levels)}",
+        seed=quick_options.seed,
+        repetitions=planned if quick_options.repetitions is None else quick_options.repetitions,
+        levels=level_lines,
         protocol=protocol,
         classifiers=toml(classifiers),
-        dataset=toml(defaults.DATASET),
+        dataset=toml(DATASET),
         true_rates=f", true_rates = {toml(true_rates)}" if true_rates else "",
-        techniques=toml(list(defaults.TECHNIQUES)),
+        techniques=toml(list(TECHNIQUES)),
         meaning=f"Planted: {kind.summary}.",
-        bias=f"kind = {toml(options.bias)}" + (f"\nedits = [{', '.join(written)}]" if edits else ""),
+        bias=f"kind = {toml(quick_options.bias)}" + (f"\nedits = [{', '.join(written)}]" if edits else ""),
     )
     return FirstExperiment(text, tuple(notes))
 
@@ -138,22 +149,23 @@ def _minutes(seconds: float) -> str:
     return "a minute" if minutes == "1.0" else f"{minutes} minutes"
 
 
-def reachable_doses(options: defaults.QuickOptions, table: Table) -> tuple[Dose, ...]:
+def reachable_doses(quick_options: QuickOptions, table: Table) -> tuple[Dose, ...]:
     """Return the doses on all rows that the card reads; empty if levels are β.
 
     A BiasError says that the kind of bias widens no label gap, or that no dose can be reached.
     """
-    if options.betas is not None:
+    if quick_options.betas is not None:
         return ()
-    kind = make_step(options.bias)
+    kind = make_step(quick_options.bias)
     edits = deprived_edits(table.schema) if kind.edits_network else ()
-    bias = Bias((make_step(options.bias, {"edits": edits}) if edits else kind,))
+    bias = Bias((make_step(quick_options.bias, {"edits": edits}) if edits else kind,))
     boundary = None
     if bias.needs_boundary:
-        lots = generator(options.seed, purpose="borderline", dataset=defaults.DATASET)
-        boundary = nearness_to_boundary(table, lots)
+        rng = generator(quick_options.seed, purpose="borderline", dataset=DATASET)
+        boundary = nearness_to_boundary(table, rng)
     try:
-        doses = solve_doses(bias.expectations_in_rows(Rows.of(table, None, boundary)), _levels(options)[1:])
+        expectations = bias.expectations_in_rows(Rows.of(table, None, boundary))
+        doses = solve_doses(expectations, _levels(quick_options)[1:])
     except BiasError as error:
         error.remedy = "give levels of bias in place of doses: --betas 0.1 0.2"
         raise
@@ -161,26 +173,26 @@ def reachable_doses(options: defaults.QuickOptions, table: Table) -> tuple[Dose,
         most = doses[0].gap
         raise BiasError(
             "No dose can be reached in this file",
-            expected=f"a dose of at most {int(1000 * most) / 1000:g}: the bias {options.bias!r} widens the "
-            f"label gap by {most:.4f} at most",
+            expected=f"a dose of at most {int(1000 * most) / 1000:g}: the bias {quick_options.bias!r} widens "
+            f"the label gap by {most:.4f} at most",
             got=few([f"{dose.dose:g}" for dose in doses]),
             remedy="give smaller ones with --doses, or levels of bias with --betas",
         )
     return doses
 
 
-def _levels(options: defaults.QuickOptions) -> tuple[float, ...]:
+def _levels(quick_options: QuickOptions) -> tuple[float, ...]:
     """Return the levels of bias, 0 included; an ExperimentError says that there is no other one."""
-    if options.betas is not None and options.doses is not None:
+    if quick_options.betas is not None and quick_options.doses is not None:
         raise ExperimentError(
             "Doses and levels of bias are both given",
             expected="label gaps to add with --doses, or levels of bias with --betas",
             remedy="leave out one of the two",
         )
-    if options.betas is None:
-        option, given, example = "--doses", options.doses or defaults.DOSES, "0.05"
+    if quick_options.betas is None:
+        option, given, example = "--doses", quick_options.doses or DOSES, "0.05"
     else:
-        option, given, example = "--betas", options.betas, "0.2"
+        option, given, example = "--betas", quick_options.betas, "0.2"
     levels = levels_of((0.0, *given))
     if levels == (0.0,):
         raise ExperimentError(
@@ -192,32 +204,36 @@ def _levels(options: defaults.QuickOptions) -> tuple[float, ...]:
     return levels
 
 
-def _require_sensible(options: defaults.QuickOptions) -> None:
-    for name in options.classifiers:
+def _require_sensible(quick_options: QuickOptions) -> None:
+    for name in quick_options.classifiers:
         make_classifier(name)
-    for name, least, problem, expected in (
-        ("repetitions", 2, "Too few repetitions", "2 or more, so that there are intervals"),
-        ("seed", 0, "The seed is negative", "0 or more"),
-    ):
-        value = getattr(options, name)
-        if value is not None and value < least:
-            raise ExperimentError(problem, expected=expected, got=str(value), remedy=f"correct --{name}")
+    if quick_options.repetitions is not None and quick_options.repetitions < 2:
+        raise ExperimentError(
+            "Too few repetitions",
+            expected="2 or more, so that there are intervals",
+            got=str(quick_options.repetitions),
+            remedy="correct --repetitions",
+        )
+    if quick_options.seed < 0:
+        raise ExperimentError(
+            "The seed is negative", expected="0 or more", got=str(quick_options.seed), remedy="correct --seed"
+        )
 
 
 def _protocol(n_rows: int, drawn: bool) -> tuple[str, int, int]:
     """Return the lines on training rows, real or drawn, the fits in each repetition, and their rows."""
-    folds, most = defaults.FOLDS, defaults.MOST_ROWS
     if drawn:
-        lines, n_train = _NETWORK, n_rows
-    elif n_rows < defaults.FOLDED_BELOW:
-        split = f"# Every row is tested on, in one of {folds} parts.\nfolds = {folds}"
-        return f"{_REAL}{split}", folds, n_rows - n_rows // folds
+        lines = [_NETWORK]
+        n_train = n_rows
+    elif n_rows < FOLDED_BELOW:
+        folds = f"# Every row is tested on, in one of {FOLDS} parts.\nfolds = {FOLDS}"
+        return f"{_REAL}\n{folds}", FOLDS, n_rows - n_rows // FOLDS
     else:
-        n_train = n_rows - n_held_out(n_rows, defaults.HOLDOUT)
-        lines = f"{_REAL}holdout = {defaults.HOLDOUT}\n"
-    if n_train > most:
-        lines += f"# Of {n_rows:,}, so that the run takes minutes.\ntrain_rows = {most}"
-    return lines.rstrip(), 1, min(n_train, most)
+        lines = [_REAL, f"holdout = {HOLDOUT}"]
+        n_train = n_rows - n_held_out(n_rows, HOLDOUT)
+    if n_train > MOST_ROWS:
+        lines.append(f"# Of {n_rows:,}, so that the run takes minutes.\ntrain_rows = {MOST_ROWS}")
+    return "\n".join(lines), 1, min(n_train, MOST_ROWS)
 
 
 def _require_bias(kind: BiasKind, schema: Schema, betas: Sequence[float]) -> None:

@@ -5,9 +5,9 @@ once. Otherwise the server is a fresh process, because a fork would stop other t
 threads of its own, which a plugin can start on import, cannot fork. Then workers start without it, as on
 systems that cannot fork safely.
 
-Two pipes without content end the processes. The run holds the first one: when it closes, the server ends with
-all its workers. The server holds the second one: when it closes, the workers end. So nothing is left,
-whatever is killed.
+Two pipes, which carry no data, tell the processes when to end. The run holds the first one: when it closes,
+the server ends with all its workers. The server holds the second one: when it closes, the workers end. So
+nothing is left, whatever is killed.
 
 The standard library's ``forkserver``, with the same modules preloaded, cannot be a fork of the run's process,
 and each worker makes the handler again. It takes 7 to 9 % more processor time for the paper's experiment. By
@@ -149,9 +149,9 @@ class ForkServer:
     def fork(self, connection: Connection, prepare: Callable[[], Any]) -> Forked:
         """Return a new worker that has the given end of a pipe and the object that ``prepare`` returned.
 
-        The server calls ``prepare`` once. A BetabenchError that it raises is raised here; any other error
-        ends the server. A NotStartedError says that the server has ended, a CannotForkError that forking is
-        not safe after the preparation.
+        The same ``prepare`` object is called once. A BetabenchError that it raises is raised here; any other
+        error ends the server. A NotStartedError says that the server has ended, a CannotForkError that
+        forking is not safe after the preparation.
         """
         with self._lock:
             if self._process.poll() is not None and not self._closed:

@@ -53,8 +53,9 @@ class Learning:
 
     def of(self, table: Table) -> Network:
         """Return a table's network; raises the errors of :func:`benchmark.network.learn.learn_network`."""
-        edges = {"required_edges": self.required, "forbidden_edges": self.forbidden}
-        return learn_network(table, self.settings, **edges)
+        return learn_network(
+            table, self.settings, required_edges=self.required, forbidden_edges=self.forbidden
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +337,8 @@ def _prepare_dataset(
     if experiment.train == "data" and any(bias.needs_boundary for bias in biases.values()):
         lots = generator(experiment.seed, purpose="borderline", dataset=entry.name)
         boundary = np.zeros(len(test))
-        # If the group was drawn at random, other rows are trained on only as they are recorded.
+        # If the group was drawn at random, deprived rows are left out, because they are trained on only
+        # as recorded.
         trained = ~test.deprived if entry.audit else np.ones(len(test), dtype=np.bool_)
         boundary[trained] = nearness_to_boundary(test.take(trained), lots)
     data = PreparedDataset(

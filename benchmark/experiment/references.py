@@ -57,11 +57,12 @@ class References:
 
         The clean ones are tested on original test rows without planted bias.
         """
-        refits, seed = [], self._prepared.experiment.seed
+        refits = []
+        seed = self._prepared.experiment.seed
         for fold, source in zip(folds, self.clean(block, folds) if rows == "clean" else folds, strict=True):
             n = len(source.train)
             chosen = generator(seed, purpose="refit", **fold.axes).integers(n, size=n)
-            tests = {name: replace(of_test, among=None) for name, of_test in fold.tests.items()}
+            tests = {name: replace(test_rows, among=None) for name, test_rows in fold.tests.items()}
             tests[ORIGINAL] = source.tests[ORIGINAL]
             refits.append(replace(fold, train=source.train.take(chosen).sealed, tests=tests))
         return refits

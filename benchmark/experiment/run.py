@@ -354,7 +354,7 @@ def _scored_again(
     """Return metrics of a stored cell; None if its stored data do not suffice."""
     counts = counts_by_fold(cell.counts)
     answers = {} if packed is None else unpack(packed, {key: scorers[key].n_rows for key in counts})
-    rescored = {key: scorers[key].score_again(counts[key], answers.get(key)) for key in counts}
+    rescored = {key: scorers[key].score_again(tallied, answers.get(key)) for key, tallied in counts.items()}
     complete = {key: scored for key, scored in rescored.items() if scored is not None}
     return complete if len(complete) == len(rescored) else None
 

@@ -52,10 +52,10 @@ NO_TRUE_LABEL = "these rows have no true labels"
 """Why a metric has no value where the group was drawn at random and labels are decisions of people."""
 
 JOINT = "joint"
-"""Key in stored counts, beside the tests, of counts by several attributes."""
+"""Key in stored counts, besides the tests, of counts by several attributes."""
 
 DECISIONS: Mapping[Test, str] = {ORIGINAL: "decisions", TRUTH: "decisions_in_truth"}
-"""Keys in stored counts, beside the tests, of :class:`Decisions` on a test."""
+"""Keys in stored counts, besides the tests, of :class:`Decisions` on a test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class Scorer:
             codes = 2 * codes + decisions
         return [int(n) for n in np.bincount(codes, minlength=len(DECISION_COUNTS))]
 
-    def with_true_labels(self, results: MetricResults) -> MetricResults:
+    def without_unknown(self, results: MetricResults) -> MetricResults:
         """Return results without values of metrics that need true labels, if there are none."""
         if self._true:
             return results
@@ -215,7 +215,7 @@ class Scorer:
         return self._measure(GroupCounts(self._groups, counts * weights[:, :, None], counts), rows)
 
     def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
-        results = self.with_true_labels(self._values(counts, rows=rows, tolerant=True))
+        results = self.without_unknown(self._values(counts, rows=rows, tolerant=True))
         if self._exchangeable:
             return results
         several = f"there are {len(self._groups)}" if len(self._groups) != 2 else "this is an intersection"
@@ -300,7 +300,7 @@ class Decisions:
             parts += enumerate(self.folds)
         values: list[MetricValue] = []
         for fold, people in parts:
-            results = scorer.with_true_labels(restoration(np.asarray(people), names))
+            results = scorer.without_unknown(restoration(np.asarray(people), names))
             values += _metric_values(results, self.test, fold)
         return tuple(values)
 
@@ -341,7 +341,7 @@ def metric_values(scored: Mapping[FoldTest, Scored], tests: Sequence[Test]) -> t
         ]
         if len(folds) > 1:
             values += map(_mean, zip(*by_fold, strict=True))
-        values += (value for of_fold in by_fold for value in of_fold)
+        values += (value for fold_values in by_fold for value in fold_values)
     return tuple(values)
 
 
@@ -366,7 +366,10 @@ def stored_counts(scored: Mapping[FoldTest, Scored]) -> list[object] | dict[str,
 
 
 def _by_test(counts: Mapping[FoldTest, Any]) -> dict[str, list[object]]:
-    return {test: [counts[key] for key in counts if key[1] == test] for _, test in counts}
+    return {
+        test: [fold_counts for (_, counted), fold_counts in counts.items() if counted == test]
+        for _, test in counts
+    }
 
 
 def counts_by_fold(stored: Sequence[object] | Mapping[str, Sequence[object]]) -> dict[FoldTest, Any]:

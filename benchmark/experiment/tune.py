@@ -16,20 +16,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.table import Table
-from benchmark.experiment import evaluate
 from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering, sealed_fold
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
-from benchmark.experiment.evaluate import Cell, Evaluator, Shared
+from benchmark.experiment.evaluate import (
+    Cell,
+    Evaluator,
+    Shared,
+    answers_of,
+    cell_result,
+    classifier_mismatch,
+    declined_by,
+    in_words,
+    named,
+    status_of,
+)
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, network_digest
-from benchmark.experiment.scoring import FoldTest, Scorer, scorers_of, scoring_digest
+from benchmark.experiment.scoring import Answers, FoldTest, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.tuning_rule import Values, space
 from benchmark.experiment.versions import code_digest
@@ -79,6 +89,7 @@ def describe_tuning(prepared: PreparedExperiment, block: Block, entry: Technique
 
 
 _metrics_digest = cache(scoring_digest)
+_RowsKey: TypeAlias = Any  # a kind of rows here, and a test in the types of :func:`answers_of`
 
 
 @dataclass(frozen=True)
@@ -132,12 +143,10 @@ class TuningEvaluator(Evaluator):
             if self._state is None:
                 self._state = self._drawn(data, block)
         except Exception as error:
-            reason = f"the rows for training, tuning and tests could not be drawn: {evaluate.in_words(error)}"
-            return evaluate.cell_result(data, block, cell, "failed", reason)
+            reason = f"the rows for training, tuning and tests could not be drawn: {in_words(error)}"
+            return cell_result(data, block, cell, "failed", reason)
         content = self._chosen(block, cell, self._state)
-        return evaluate.cell_result(
-            data, block, cell, **{**content, "seconds": time.perf_counter() - started}
-        )
+        return cell_result(data, block, cell, **{**content, "seconds": time.perf_counter() - started})
 
     def _drawn(self, data: PreparedDataset, block: Block) -> _BlockState:
         experiment = self.prepared.experiment
@@ -146,18 +155,18 @@ class TuningEvaluator(Evaluator):
         fold = sealed_fold(drawn)
         held_out, clean = validation_rows(data, block, experiment, fold)
         biased = fold.train.take(held_out)
-        drawn_rows: dict[TunedOn, TestRows] = {
+        drawn_on: dict[TunedOn, TestRows] = {
             "biased": TestRows(biased.hide_label(), biased),
             "clean": clean,
             "oracle": fold.tests[ORIGINAL],
         }
-        rows = {on: TestRows(of_kind.seen.sealed, of_kind.truth) for on, of_kind in drawn_rows.items()}
+        rows_on = {on: TestRows(rows.seen.sealed, rows.truth) for on, rows in drawn_on.items()}
         metrics = experiment.tune.parsed.metrics
-        scorers = {on: Scorer(of_kind.truth, metrics, data.strata) for on, of_kind in rows.items()}
+        scorers = {on: Scorer(rows.truth, metrics, data.strata) for on, rows in rows_on.items()}
         tested = scorers_of([fold], self.scorers[block.dataset], data.test)
         train = fold.train.take(~held_out).sealed
         shared = self._shared(fold, fold.train), self._shared(fold, train, "trial")
-        return _BlockState(fold, tested, train, rows, scorers, *shared)
+        return _BlockState(fold, tested, train, rows_on, scorers, *shared)
 
     def _chosen(self, block: Block, cell: Cell, state: _BlockState) -> dict[str, Any]:
         """Return the fields of a result with a tuned technique."""
@@ -165,12 +174,13 @@ class TuningEvaluator(Evaluator):
         assert tune is not None
         assert entry.tuned is not None
         tried = self._search(block, cell, entry, state)
-        values, rule = [trial.values.get(entry.tuned) for trial in tried], tune.parsed
+        values = [trial.values.get(entry.tuned) for trial in tried]
+        rule = tune.parsed
         if (position := rule.choose(values)) is None:
             return _unscored(tried)
         technique, default = tried[position].technique, tried[0].technique
         if (cell.classifier, technique) not in state.fitted:
-            tools = self._tools(cell, evaluate.named(technique), state.whole)
+            tools = self._tools(cell, named(technique), state.whole)
             content = self._cell(block, cell, technique, [state.fold], [tools], state.scorers, [state.fold])
             state.fitted[cell.classifier, technique] = content
         content = dict(state.fitted[cell.classifier, technique])
@@ -207,24 +217,28 @@ class TuningEvaluator(Evaluator):
         return state.searched[base, cell.classifier]
 
     def _try(self, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
-        tools = self._tools(cell, evaluate.named(technique), state.part)
+        tools = self._tools(cell, named(technique), state.part)
         factory = self.classifiers.get(cell.classifier)
         numbers = factory is not None and factory.encoding == "numbers"
-        train, tests, scorers = state.train.twin(numbers=numbers), state.rows, state.validation
+        train = state.train.twin(numbers=numbers)
+        rows: Mapping[_RowsKey, TestRows] = state.rows
+        scorers: Mapping[_RowsKey, Scorer] = state.validation
         try:
             with np.errstate():
-                declined = None if factory is None else evaluate.classifier_mismatch(technique, factory)
-                declined = declined or evaluate.declined_by(technique, train)
+                declined = None if factory is None else classifier_mismatch(technique, factory)
+                declined = declined or declined_by(technique, train)
                 if declined is not None:
                     return _Tried(technique, {}, "skipped", declined)
-                rows_and_scorers: tuple[Any, Any] = (tests, scorers)  # keyed by kinds of rows, not by tests
-                answers = evaluate.answers_of(technique, train, *rows_and_scorers, tools, numbers)[0]
-            by_rows: dict[Any, Any] = answers
-            values = {on: scorers[on].score(of_kind).results.values for on, of_kind in by_rows.items()}
-            plain = {on: {name: float(value) for name, value in v.items()} for on, v in values.items()}
-            return _Tried(technique, plain)
+                answers: Mapping[_RowsKey, Answers] = answers_of(
+                    technique, train, rows, scorers, tools, numbers
+                )[0]
+            results = {on: scorers[on].score(answer).results.values for on, answer in answers.items()}
+            values = {
+                on: {name: float(value) for name, value in metrics.items()} for on, metrics in results.items()
+            }
+            return _Tried(technique, values)
         except BaseException as error:  # SystemExit as well, so that a setting ends nothing but itself
-            return _Tried(technique, {}, evaluate.status_of(error), evaluate.in_words(error))
+            return _Tried(technique, {}, status_of(error), in_words(error))
 
 
 def validation_rows(
@@ -237,19 +251,22 @@ def validation_rows(
     recorded features, as in tests.
     """
     assert experiment.tune is not None
-    rng, bias = partial(generator, experiment.seed, **fold.axes), data.biases[block.bias]
+    new_rng = partial(generator, experiment.seed, **fold.axes)
+    bias = data.biases[block.bias]
     before_bias, after_bias = fold.before_bias, fold.after_bias
     n = len(fold.train if before_bias is None or after_bias is None else before_bias)
     held_out = np.zeros(n, dtype=bool)
-    held_out[rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
+    held_out[new_rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
     if before_bias is None or after_bias is None:
-        rows, network = None, data.network if before_bias is None else data.network_of(before_bias)
-        before = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
+        rows = None
+        network = data.network if before_bias is None else data.network_of(before_bias)
+        before = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), new_rng(purpose="clean"))
     else:
         rows = before_bias[held_out]
-        before, held_out = data.test.take(rows), held_out[np.searchsorted(before_bias, after_bias)]
+        before = data.test.take(rows)
+        held_out = held_out[np.searchsorted(before_bias, after_bias)]
     beta = data.beta_of(block.bias, block.level)
-    seen = bias.observe(before, beta, rng(purpose="observe clean")).hide_label()
+    seen = bias.observe(before, beta, new_rng(purpose="observe clean")).hide_label()
     return held_out, TestRows(
         numbering(data, experiment, fold.axes, before_bias)(seen, rows, "clean"), before
     )

@@ -183,13 +183,12 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         if schema is not None and not unknown:
             built = bias.to_bias()
             wrong = [p for edit in built.edits for p in _tried(planted, check_edits, schema, [edit])]
-            for lacking, need, error_of in (
-                (experiment.train == "network", "needs_boundary", no_boundary),
-                (not has_judged, "needs_judged", no_judged),
-                (not dataset.audit, "of_audit", no_audit),
-            ):
-                names = [step.name for step in built.steps if lacking and getattr(step, need)]
-                wrong += [_Problem(planted, error_of(name)) for name in names]
+            if experiment.train == "network":
+                wrong += [_Problem(planted, no_boundary(s.name)) for s in built.steps if s.needs_boundary]
+            if not has_judged:
+                wrong += [_Problem(planted, no_judged(s.name)) for s in built.steps if s.needs_judged]
+            if not dataset.audit:
+                wrong += [_Problem(planted, no_audit(s.name)) for s in built.steps if s.of_audit]
             if experiment.doses and any(step.needs_judged for step in built.steps):
                 wrong.append(_Problem(planted, _measured_dose()))
             if any(experiment.hidden):
@@ -203,7 +202,7 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
 
 def _measured_dose() -> BiasError:
     return BiasError(
-        "No dose can be solved for judged labels: the data determine it",
+        "For judged labels, no β can be solved for a dose: the data fix the dose",
         expected="betas, such as betas = [0, 1]",
         got="doses",
         remedy="give levels of bias, 'betas', in place of 'doses'; a note of the run gives the dose at β = 1",
@@ -215,7 +214,7 @@ def _of_audit(
 ) -> Iterator[_Problem]:
     """Yield the error of options that do not fit a dataset with a random group and no true labels."""
     wanted = {
-        'train = "data" and holdout or folds': experiment.train == "data",
+        'train = "data", with holdout or folds': experiment.train == "data",
         "paired_betas = true": experiment.paired_betas,
         "betas in place of doses": not experiment.doses,
         "the original test alone": experiment.tests == (ORIGINAL,),
@@ -227,7 +226,6 @@ def _of_audit(
         error = ExperimentError(
             "The experiment does not fit a dataset with audit = true",
             expected="; ".join(missing),
-            got="something else",
             remedy="correct the file, or leave 'audit' out",
         )
         yield _Problem(f"{location}, audit", error)
@@ -245,8 +243,8 @@ def _require_a_bound(rule: Rule) -> None:
         return
     which = "every" if (rule.bound >= high) == rule.at_most else "no"
     raise ExperimentError(
-        f"The rule of choice constrains nothing: {which} value of {name} meets it",
-        expected=f"a bound within {'|' * absolute}{name}{'|' * absolute}, {low:g} to {high:g}",
+        f"The constraint of the rule of choice cannot separate settings: {which} value of {name} meets it",
+        expected=f"a bound within the range of {'|' * absolute}{name}{'|' * absolute}, {low:g} to {high:g}",
         got=rule.text,
         remedy="correct the bound, or leave out 'subject to ...'",
     )
@@ -288,8 +286,8 @@ def foreseen(plan: ExpandedExperiment) -> Iterator[str]:
     if experiment.tune is not None and not any(entry.tuned for entry in experiment.techniques):
         names = [name for name, technique in list_techniques().items() if search_space(technique)]
         yield (
-            "nothing will be tuned, because the file fixes all tunable parameters of its techniques, or they "
-            f"have none; these techniques have some: {', '.join(names)}."
+            "nothing will be tuned: each technique has no tunable parameter, or the file fixes all of them. "
+            f"Techniques with tunable parameters: {', '.join(names)}."
         )
     yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
@@ -330,7 +328,7 @@ def mismatches(plan: ExpandedExperiment) -> Iterator[str]:
 
 
 def other_learners(experiment: Experiment) -> Iterator[str]:
-    """Yield a sentence on techniques that are compared with another learner than their own.
+    """Yield a sentence on techniques that are compared with a learner other than their own.
 
     Differences between learners then count as effects of mitigation. Cruz and Hardt (2024), Unprocessing
     seven years of algorithmic fairness, ICLR, find comparisons of unequal base models misleading.
@@ -341,7 +339,7 @@ def other_learners(experiment: Experiment) -> Iterator[str]:
     entries = [t for t in experiment.techniques if t.name in compared and t.refit is None]
     if names := [t.name for t in entries if t.unconstrained is not None]:
         yield (
-            f"{', '.join(names)}: compared with another learner than the technique's own, so differences "
+            f"{', '.join(names)}: compared with a learner other than the technique's own, so differences "
             "between the learners count as effects of mitigation (Cruz and Hardt 2024). "
             f'baseline = "{OWN}" compares each with its own learner without mitigation.'
         )

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from benchmark.errors import ReportError
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels, line_style
 from benchmark.runs.manifest import Manifest
@@ -30,9 +31,10 @@ def draw_auc(frame: pd.DataFrame, title: str) -> Figure:
     The design follows Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
     row per model and value: column ``model``, and ``metric``, ``group``, ``value``, ``reason`` and ``n_rows``
     of a :class:`~benchmark.metrics.declaration.Measurement`. Other metrics than :data:`AUC_METRICS` are
-    ignored.
+    ignored. A ReportError means that a model has two rows of one value.
     """
     rows = frame[frame["metric"].isin(AUC_METRICS)]
+    _require_single_values(rows)
     by_metric = {metric: rows[rows["metric"] == metric] for metric in AUC_METRICS}
     models = list(dict.fromkeys(rows["model"]))
     sizes = by_metric["auc"].groupby("group", sort=False)["n_rows"].agg(["min", "max"])
@@ -110,6 +112,18 @@ def auc_rows(
         n_rows = sizes.get(group, sum(sizes.values()))
         measured.append((technique.title, metric, group, row["mean"], reason, n_rows))
     return pd.DataFrame(measured, columns=["model", "metric", "group", "value", "reason", "n_rows"])
+
+
+def _require_single_values(rows: pd.DataFrame) -> None:
+    repeated = rows[rows.duplicated(["model", "metric", "group"])]
+    if len(repeated):
+        first = repeated.iloc[0]
+        raise ReportError(
+            "A model has several rows of one AUC value",
+            expected="one row per model, metric and group",
+            got=f"several rows of {first['model']!r}: {_value_name(first['metric'], first['group'])}",
+            remedy="choose one repetition, or average them",
+        )
 
 
 def _missing(rows: pd.DataFrame) -> list[str]:

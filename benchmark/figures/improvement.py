@@ -131,9 +131,10 @@ def _cells(
     for *where, mean, improvement, sign in table[columns_read].itertuples(index=False, name=None):
         i, j = names.index(where[-1]), positions[tuple(where[:-1])]
         standing = signs.get(tuple(where), "")
-        values[i, j], useless[i, j] = improvement, standing == marks.DEGENERATE
-        sign = "" if useless[i, j] else sign
-        texts[i][j] = "–" if np.isnan(mean) else short_number(mean) + sign + standing
+        values[i, j] = improvement
+        useless[i, j] = standing == marks.DEGENERATE
+        shown_sign = "" if useless[i, j] else sign
+        texts[i][j] = "–" if np.isnan(mean) else short_number(mean) + shown_sign + standing
     return values, texts, useless
 
 

@@ -160,7 +160,7 @@ def _draw_lines(plot: _Plot) -> Figure:
 
 
 def _extra_legend(plot: _Plot) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Yield looks and words of the legend's entries beside the techniques."""
+    """Yield looks and words of the legend's entries besides the techniques."""
     constant = plot.scenario.best_constant
     if plot.drawn and constant is not None:
         words = f"{constant.words}: accuracy {constant.accuracy:.3f}"

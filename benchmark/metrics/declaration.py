@@ -258,11 +258,11 @@ def measure(
             reference_group = [groups[names.index(compared_with)]] if compared_with else []
             arguments["against_reference"] = [(group, *reference_group) for group in groups]
             single = len(names) < 2 and conventions == "betabench"  # a group always equals itself
-        pairs = ((item, of_metric) for of_metric in arguments[item.compare])
+        pairs = ((item, group_arguments) for group_arguments in arguments[item.compare])
         results = values_or_reasons(pairs, predictions.given)
-        for of_metric, result in zip(arguments[item.compare], results, strict=True):
+        for group_arguments, result in zip(arguments[item.compare], results, strict=True):
             value, reason = _SINGLE if single else result
-            group = everybody if item.compare in ("overall", "all_groups") else of_metric[0]
+            group = everybody if item.compare in ("overall", "all_groups") else group_arguments[0]
             name = "" if group is everybody else names[group.codes[0]]
             measured.append(Measurement(item.name, name, compared_with, value, reason, group.n_rows))
     return measured

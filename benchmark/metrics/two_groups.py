@@ -1,4 +1,4 @@
-"""Metrics of one group's predictions against another group's, beside the main paper's four metrics.
+"""Metrics of one group's predictions against another group's, besides the main paper's four metrics.
 
 Most are post-training metrics of Amazon SageMaker Clarify. The group in question is its facet d, all others
 together are its facet a; any group can be in question. Signs are those of Clarify's open-source package,

@@ -68,7 +68,7 @@ def against(
             metric: {
                 "rule": rule_text(statistics, scenario, metric, title),
                 "techniques": [
-                    {**_given(asdict(row)), "technique": list(statistics.run.titles).index(row.technique)}
+                    {**_nonempty(asdict(row)), "technique": list(statistics.run.titles).index(row.technique)}
                     for row in rows
                 ],
             }
@@ -157,13 +157,13 @@ def _level(
     beta: float,
     rows: Sequence[Answer],
     positions: Mapping[str, int],
-    different: str,
+    winners_sentence: str,
     moves: str | None,
 ) -> dict[str, Any] | None:
     """Return the sentences, choices and lines of one level of bias.
 
-    ``positions`` are those of techniques in the fields. ``different`` is a sentence on different winners of
-    the goals. ``moves`` is the effect of a dose on the baseline.
+    ``positions`` are those of techniques in the fields. ``winners_sentence`` says that the goals have
+    different winners. ``moves`` is the effect of a dose on the baseline.
     """
     if not rows:
         solved = [bias.solved for bias in scenario.dataset.bias if bias.name == scenario.bias and bias.solved]
@@ -172,7 +172,7 @@ def _level(
     sentences = answer_sentences(rows, titles, criteria=criteria)
     lines = enumerate(answer_lines(rows, titles))
     return {
-        "told": [*([different] if different else []), *sentences],
+        "told": [*([winners_sentence] if winners_sentence else []), *sentences],
         "choices": choice_row(beta, rows, titles, moves)[1:],
         "notes": [note for note in (dominated_note(rows), frontier_note(rows)) if note],
         "rows": [_line(line, list(titles), positions, i) for i, line in lines],
@@ -195,11 +195,11 @@ def _line(line: Line, techniques: Sequence[str], positions: Mapping[str, int], i
         "technique": techniques.index(row.technique),
         "place": i,
         "cells": cells,
-        **_given(flags),
+        **_nonempty(flags),
     }
 
 
-def _given(fields: dict[str, Any]) -> dict[str, Any]:
+def _nonempty(fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that are neither empty nor false."""
     return {name: value for name, value in fields.items() if value}
 

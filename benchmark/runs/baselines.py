@@ -19,7 +19,7 @@ def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> 
     if baseline is not None:
         require_known("technique", [baseline], results["technique"])
     declared = run.baselines(results)
-    by_place: dict[tuple[str, str], Baseline] = {}
+    by_dataset_and_classifier: dict[tuple[str, str], Baseline] = {}
     # Baselines of one dataset differ between techniques only if some bring learners of their own.
     for rows, declared_baseline in declared.parts(results):
         for dataset, part in results[rows].groupby("dataset", sort=False):
@@ -35,5 +35,7 @@ def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> 
                         remedy="name one of these with --baseline, or run the experiment with the baseline "
                         "as well",
                     )
-            by_place |= {(str(dataset), classifier): used for classifier in part["classifier"].unique()}
-    return Baselines({key: by_place[key] for key in declared.by})
+            by_dataset_and_classifier |= {
+                (str(dataset), classifier): used for classifier in part["classifier"].unique()
+            }
+    return Baselines({key: by_dataset_and_classifier[key] for key in declared.by})

@@ -201,7 +201,7 @@ class DatasetInExperiment:
     name: str = ""
     # The technique with the rows of the paper's "no technique" (Tables 2 and 5), or OWN.
     baseline: str = UNTREATED
-    baseline_reason: str = ""  # for another baseline than doing nothing
+    baseline_reason: str = ""  # for a baseline other than doing nothing
     folds: int | None = None  # where it differs from the experiment's
     columns: dict[str, dict[str, Any]] = field(default_factory=dict, hash=False)
     sensitive: tuple[str, ...] = ()

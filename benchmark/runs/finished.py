@@ -168,7 +168,7 @@ def read_run(folder: Path) -> FinishedRun:
 
     The folder has ``manifest.json``, ``summary.csv`` and ``failures.csv``, and ``metrics_summary.csv`` if the
     run measured more than its headline metrics. Each CSV file may be compressed: ``summary.csv.xz``. A
-    ReportError says that the folder or a file is missing, or that a file has another content than a run's.
+    ReportError says that the folder or a file is missing, or that a file's content is not a run's.
     """
     again = f"'betabench run' writes it; run the experiment with --output {folder}"
     if not folder.is_dir():

@@ -18,7 +18,7 @@ from benchmark.runs.manifest import ExperimentInRun
 
 
 def other_experiment(output: Path, experiment: Experiment) -> str:
-    """Return a sentence if a folder's tables belong to another experiment than the one to run there."""
+    """Return a sentence if a folder's tables belong to a different experiment from the one to run."""
     before = _experiment_of(_manifest(output), type(experiment))
     now = _experiment_of({"experiment": ExperimentInRun.of(experiment).settings}, type(experiment))
     differing = _differing(before, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from benchmark.runs.report_frames import Scenario
+from benchmark.text.words import in_any_fold
 
 _MOST_REASONS = 2
 _LONGEST_REASON = 160
@@ -29,8 +30,8 @@ def explain(
         rows = rows[rows["beta"] == beta]
     if metric is not None:
         rows = rows[rows["metric"].isin(["", metric])]
-    # In which fold it was, failures.csv says.
-    # failures.csv names the fold.
+    # One reason in several folds counts as one; failures.csv names the folds.
+    rows = rows.assign(reason=rows["reason"].map(in_any_fold))
     # One repetition may lack several metrics for one reason: it counts once.
     once = rows.drop_duplicates(["beta", "repetition", "status", "reason"])
     counts = once.groupby(["status", "reason"]).size().reset_index(name="n")

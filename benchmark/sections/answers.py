@@ -509,7 +509,7 @@ def _goal_blocks(
 def _in_full(
     scenario: Scenario, levels: _Levels, run: Manifest, criteria: Criteria, moves: Mapping[float, str]
 ) -> Iterator[Block]:
-    yield Block(f"Which technique: {scenario.heading}", _short_notes(scenario, run))
+    yield Block(f"Technique to choose: {scenario.heading}", _short_notes(scenario, run))
     for beta in scenario.telling_levels(sorted(levels[scenario.key])):
         if not (rows := levels[scenario.key].get(beta)):
             continue
@@ -531,7 +531,7 @@ def _in_full(
 def _alike(group: Sequence[Scenario], levels: _Levels, run: Manifest) -> Iterator[Block]:
     """Yield blocks on the choices that several scenarios of one dataset and bias share."""
     first = group[0]
-    title = f"Which technique, the same in {len(group)} cases of {first.dataset.heading}"
+    title = f"Technique to choose, the same in {len(group)} cases of {first.dataset.heading}"
     yield Block(title, [*_short_notes(first, run), "; ".join(scenario.heading for scenario in group)])
     for beta in first.telling_levels(sorted(levels[first.key])):
         chosen: dict[tuple[str, str], list[Answer]] = {}

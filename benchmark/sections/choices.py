@@ -42,7 +42,7 @@ UNKNOWN_CONSTANT = "The accuracy of a constant answer on these rows is not recor
 DOMINATED = (
     "on average, a recommended technique is nearer to the goal or more accurate, and no worse in the other"
 )
-"""The meaning of the verdict ``outdone``."""
+"""The meaning of the verdict ``outdone``; texts call such a technique dominated."""
 
 _LACKING = {True: "selection rates", False: "the accuracy of a constant answer"}
 

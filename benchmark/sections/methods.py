@@ -60,13 +60,11 @@ def section(statistics: RunStatistics) -> Section:
 
 def _definitions(statistics: RunStatistics) -> dict[str, str]:
     level, levels = statistics.run.level_sign, statistics.run.levels_sign
-    overlap, test = (
-        "",
-        (
-            "Two-sided sign-flip permutation test of how much nearer to the ideal the technique is than the "
-            f"baseline. All signs are tried if there are at most {statistics.n_flips:,} ways, else "
-            f"{statistics.n_flips:,} random ones."
-        ),
+    overlap = ""
+    test = (
+        "Two-sided sign-flip permutation test of how much nearer to the ideal the technique is than the "
+        f"baseline. All signs are tried if there are at most {statistics.n_flips:,} ways, else "
+        f"{statistics.n_flips:,} random ones."
     )
     if statistics.resampling is not None:
         overlap = ", corrected for splits that overlap"

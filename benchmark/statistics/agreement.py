@@ -159,6 +159,8 @@ def _signs_of(signs: pd.Series, axes: tuple[object, ...], techniques: tuple[str,
 def _counted(first: Array, second: Array) -> tuple[int, ...]:
     compared = np.isfinite(first) & np.isfinite(second)
     first, second = first[compared], second[compared]
-    product, in_first, in_second = first * second, first != 0, second != 0
+    product = first * second
+    in_first = first != 0
+    in_second = second != 0
     masks = (product > 0, product < 0, in_first & ~in_second, ~in_first & in_second, ~in_first & ~in_second)
     return tuple(int(mask.sum()) for mask in masks)

@@ -413,7 +413,7 @@ def undo_of(table: pd.DataFrame, undo: pd.DataFrame | None) -> pd.Series:
 
 
 def _by_chance(table: pd.DataFrame, undo: pd.DataFrame | None) -> Any:
-    """Return which techniques are not shown to come nearer to the clean model than a refit by chance."""
+    """Return which techniques are not shown to be nearer to the clean model than a refit on biased rows."""
     if undo is None:
         return np.zeros(len(table), dtype=bool)
     return positions_in(undo[undo["undo"] == BY_CHANCE], table, WHERE) >= 0
@@ -423,7 +423,8 @@ def unranked(keys: pd.DataFrame, baselines: Baselines, undo: pd.DataFrame | None
     """Return which rows compare with a clean model where there is nothing to rank by.
 
     ``keys`` have scenario, ``beta``, ``technique`` and ``metric``. At level 0 the baseline is the clean model
-    itself, and tests other than the original have no clean model. Elsewhere :func:`undo_of` says so.
+    itself, and tests other than the original have no clean model. Elsewhere, :func:`undo_of` returns why
+    nothing can be restored.
     """
     table = keys.assign(baseline=baselines.column(keys))
     of_metric = table["metric"].isin(OF_CLEAN_MODEL)

@@ -47,7 +47,7 @@ _NO_PEOPLE = "nobody was tested"
 
 
 def share_counts(counts: NDArray[Any]) -> dict[str, tuple[Array, Array]]:
-    """Return by name of each of :data:`SHARES` the number of people who have its property, and of all.
+    """Return, for each name in :data:`SHARES`, the number of people with its property, and of all people.
 
     ``given_back``: the technique accepts, of those whom the clean model accepts and the biased baseline
     refuses. ``paid``: the technique refuses, of those whom both accept. ``in_their_place``: the technique

@@ -193,8 +193,8 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
 
     ``rows`` are of one goal, scenario and level of bias, with ``verdict``, ``technique``, ``distance``,
     ``accuracy`` and ``accuracy_change``. Two techniques are tied up to a difference of ``margin``, and a
-    cheap one may lose as much accuracy. The result has the columns ``outdone_by``, ``choice`` and ``tied``,
-    and the index of the rows.
+    cheap technique loses at most ``margin`` of accuracy. The result has the columns ``outdone_by``,
+    ``choice`` and ``tied``, and the index of the rows.
     """
     outdone: dict[int, str] = {}
     chosen: dict[str, tuple[int, list[int]]] = {}  # in the order of CHOICES

@@ -233,9 +233,11 @@ def flaw_of(prepared: Prepared, train: Table) -> str | None:
     table, weight = prepared.table, prepared.sample_weight
     if table.schema != train.schema:
         if prepared.transform is None:
-            return "another schema than the training table's, and no transform that brings test rows into it"
+            return (
+                "a different schema from the training table's, and no transform that brings test rows into it"
+            )
         if _roles(table.schema) != _roles(train.schema):
-            return "another label or sensitive feature than the training table's"
+            return "a different label or sensitive feature from the training table's"
     if len(table) == 0:
         return "no rows"
     if len(set(prepared.feature_indices)) < len(prepared.feature_indices):
@@ -268,7 +270,7 @@ def guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -
     def visible(test: Table) -> Table:
         if schema is not None and test.schema != schema:
             raise TechniqueError(
-                f"{technique.name} got test rows of another schema than the training rows",
+                f"{technique.name} got test rows with a different schema from the training rows",
                 expected=", ".join(schema.names),
                 got=", ".join(test.schema.names),
             )

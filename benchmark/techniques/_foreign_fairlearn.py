@@ -86,8 +86,10 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
 
 def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
     seed = new_seed(tools)
-    fixed = {"estimator": first_column(), "prefit": True, "predict_method": "predict"}
-    optimizer = library("fairlearn.postprocessing.ThresholdOptimizer")(**fixed, **technique.options)
+    optimizer_class = library("fairlearn.postprocessing.ThresholdOptimizer")
+    optimizer = optimizer_class(
+        estimator=first_column(), prefit=True, predict_method="predict", **technique.options
+    )
     _fit(optimizer, held_out.score[:, None], held_out.table, seed)
 
     def adjust(test: Scored) -> NDArray[np.bool_]:

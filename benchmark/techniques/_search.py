@@ -1,6 +1,6 @@
 """Search spaces of techniques: the values that tuning tries.
 
-A technique declares them as ``search_space``, beside its parameters. This module is apart from the contract,
+A technique declares them as ``search_space``, besides its parameters. This module is apart from the contract,
 so that a space changes the identity of no other technique's numbers.
 """
 

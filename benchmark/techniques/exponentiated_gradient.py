@@ -65,8 +65,12 @@ class Reduction(Technique):
         """Return a fitted mitigator of fairlearn, which ``build`` makes, and a function to its features."""
         from fairlearn import reductions
 
-        # Such as EqualizedOdds for equalized_odds.
-        moment = getattr(reductions, self.constraint.title().replace("_", ""))
+        moment = {
+            "demographic_parity": reductions.DemographicParity,
+            "equalized_odds": reductions.EqualizedOdds,
+            "true_positive_rate_parity": reductions.TruePositiveRateParity,
+            "false_positive_rate_parity": reductions.FalsePositiveRateParity,
+        }[self.constraint]
         # Sorted rows, because the first row's group decides on the library's grid.
         numbers = () if train.numbers is None else train.numbers.values.T
         train = train.take(np.lexsort((*numbers, *train.codes.T, train.deprived)))

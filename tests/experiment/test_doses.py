@@ -124,7 +124,7 @@ def test_a_bias_without_doses_is_refused_by_name() -> None:
 
 def test_people_set_the_dose_of_what_they_judged() -> None:
     asked = {**GIVEN, "bias": "judged", "datasets": ["school_performance"], "doses": [0.1]}
-    with pytest.raises(BetabenchError, match="No dose can be solved for judged labels"):
+    with pytest.raises(BetabenchError, match="For judged labels, no β can be solved"):
         expand(Experiment(**asked))
 
 

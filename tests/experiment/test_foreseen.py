@@ -114,6 +114,6 @@ def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_nothing_to_tune() -> None:
     notes = [note for note in foreseen(small("none", "reweighing", tune={})) if "tuned" in note]
     assert len(notes) == 1
-    assert notes[0].startswith("nothing will be tuned, because")
+    assert notes[0].startswith("nothing will be tuned: each technique")
     assert "repair, " in notes[0]
     assert not any("tuned," in note for note in foreseen(small("none", "repair", tune={})))

@@ -247,7 +247,7 @@ def test_the_manifest_says_what_is_compared(folder: Path) -> None:
 
 def test_a_run_says_when_learners_differ() -> None:
     (note,) = other_learners(experiment(datasets=["compas"]))
-    assert note.startswith("prejudice_remover, zafar_2015, accurate: compared with another learner than")
+    assert note.startswith("prejudice_remover, zafar_2015, accurate: compared with a learner other than")
     assert 'baseline = "own"' in note
     assert list(other_learners(experiment())) == []
     assert list(other_learners(experiment(datasets=["compas"], techniques=["none", "massaging"]))) == []

@@ -13,6 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from benchmark.data.source import Sources
+from benchmark.errors import ReportError
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.prepare import prepare_experiment
@@ -154,6 +155,12 @@ def test_the_same_frame_gives_the_same_bytes() -> None:
     frame = measured(1, SEXES)
     for file_format in FORMATS:
         assert render(draw_auc(frame, TITLE), file_format) == render(draw_auc(frame, TITLE), file_format)
+
+
+def test_a_value_that_is_there_twice_is_refused() -> None:
+    frame = measured(1, SEXES)
+    with pytest.raises(ReportError, match="several rows of one AUC value"):
+        draw_auc(pd.concat([frame, frame]), TITLE)
 
 
 RUN = """

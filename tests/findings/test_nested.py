@@ -57,7 +57,7 @@ def test_what_is_said_of_ranks_and_choices_holds() -> None:
         assert nested.beyond_dropping(nested.judged(EQUALISE, *levels))[2] < 0
         _, low, high = nested.beyond_dropping(nested.judged(RESTORE, *levels))
         assert low < 0 < high
-    assert "more than by chance" in text()
+    assert "beyond chance" in text()
     assert "To restore, that is not shown" in text()
     clean = told[(told["goal"] == RESTORE) & (told["hidden"] == 0)]
     assert (clean["nothing_regret"] == 0).all()

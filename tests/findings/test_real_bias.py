@@ -58,7 +58,7 @@ def test_the_first_sentence_counts_every_comparison_once() -> None:
         counts = real_bias.counted(comparisons)
         assert sum(counts.values()) == len(comparisons)
         decided = len(comparisons) - counts[UNDECIDED]
-        assert f"in {counts[OTHER]} of {decided} decided comparisons" in text()
+        assert f"in {counts[OTHER]} of {decided} decided comparisons" in text().lower()
 
 
 def test_tau_and_its_ceiling_are_recomputed_from_the_values() -> None:

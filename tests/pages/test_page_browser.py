@@ -535,7 +535,7 @@ def test_the_reader_chooses_the_goal(visit: Visits, two_goals: Path) -> None:
         page.select_option("#goal", goal)
         assert page.locator("#answers-told li").first.text_content() == first
         assert table(page, "overview")[1][2].startswith(best)
-        assert ("The clean model is the baseline" in (page.locator("#reading").text_content() or "")) == (
+        assert ("The distance to it is the mean" in (page.locator("#reading").text_content() or "")) == (
             goal == "restore"
         )
         assert page.locator("#holding-title").text_content() == (

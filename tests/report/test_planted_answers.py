@@ -267,7 +267,7 @@ def test_the_terminal_counts_and_marks_them(run: tuple[Path, str, str]) -> None:
     for shown in (after_run, after_report):
         assert shown.count("1 of 5 techniques recommended; 3 degenerate (the same answer") == 2
         assert shown.count("Drop sensitive ") >= 2
-        choice = shown[shown.index("Which technique") : shown.index("β is the level")]
+        choice = shown[shown.index("Technique to choose") : shown.index("β is the level")]
         assert "PLANTED" not in choice
     assert all("*" in line for line in after_run.splitlines() if line.startswith("PLANTED"))
     assert after_run.count("\n* ") == 1

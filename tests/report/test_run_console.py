@@ -127,7 +127,7 @@ def test_techniques_that_answer_nearly_everybody_the_same_are_counted_not_shown(
     assert re.search(r"Uniform sampling +\S+/0\.5‡", text)
     note = " ".join(text.partition("\n‡ ")[2].partition("Goal: ")[0].split())
     assert "the same answer for nearly everybody, or for each group, in some sample" in note
-    _, choice = text.split("Which technique: ")
+    _, choice = text.split("Technique to choose: ")
     assert "1 degenerate (the same answer for nearly everybody" in " ".join(choice.split())
     assert "Uniform" not in choice
 

@@ -154,7 +154,7 @@ def test_the_terminal_names_the_test(folder: Path) -> None:
     for test in TESTS:
         # Of so many scenarios, those that name the same techniques are printed together.
         assert f"Dutch (embedded), under, {TEST_TITLES[test]}" in " ".join(
-            said.getvalue().partition("Which technique")[2].split()
+            said.getvalue().partition("Technique to choose")[2].split()
         )
     assert "on test rows without planted bias" not in said.getvalue()
 

@@ -153,7 +153,7 @@ def test_a_transform_that_breaks_test_rows_is_refused(transform: Callable[[Table
         (lambda t: Prepared(t, sample_weight=np.full(len(t), np.nan)), "negative or not finite"),
         (lambda t: Prepared(t, features=("sex", "sex")), "which repeat"),
         (lambda t: Prepared(t, features=("sex", "label")), "the label 'label' among the features"),
-        (lambda t: Prepared(Table(replace(t.schema, deprived_group="men"), t.codes)), "another schema"),
+        (lambda t: Prepared(Table(replace(t.schema, deprived_group="men"), t.codes)), "a different schema"),
     ],
 )
 def test_prepared_data_that_cannot_be_trained_on_is_refused(
@@ -210,7 +210,7 @@ def test_a_declined_table_is_an_error_with_the_reason() -> None:
 
 def test_test_rows_of_another_schema_are_refused() -> None:
     predictor = Custom.doing(Prepared).fit(TRAIN, tools())
-    with pytest.raises(TechniqueError, match="another schema"):
+    with pytest.raises(TechniqueError, match="a different schema"):
         predictor.predict(Table(replace(TEST.schema, deprived_group="men"), TEST.codes))
 
 

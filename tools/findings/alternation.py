@@ -17,10 +17,10 @@ from tools.pages import finding, write_all
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "alternation"
 FINDINGS = FOLDER / "FINDINGS.md"
 CASES = ("ten", "ordinal", "six", "zeros")
-SHORT = {"Amer Indian Aleut or Eskimo": "Indian", "Asian or Pacific Islander": "Asian"}
+SHORT = {"Amer Indian Aleut or Eskimo": "American Indian", "Asian or Pacific Islander": "Asian"}
 PAIRS = (
     *(("Female", "Male"), ("White", "Black"), ("Asian", "Black"), ("Asian", "White")),
-    *(("Indian", "White"), ("Indian", "Black"), ("Indian", "Asian")),
+    *(("American Indian", "White"), ("American Indian", "Black"), ("American Indian", "Asian")),
 )
 
 
@@ -68,7 +68,8 @@ def claims() -> list[list[str]]:
             "was the minimum wage",
         ],
         [
-            "women rise by about 280 as men, men fall by about 300 as women",
+            "predicted wages of women rise by about 280 if they count as men, and those of men fall by "
+            "about 300 if they count as women",
             "direction **holds** in every fold of the rows with a wage; size with few attributes",
         ],
         [
@@ -76,15 +77,20 @@ def claims() -> list[list[str]]:
             f"**does not hold**: less than for men in all four cases ({women:.2f} and {men:.2f} in `ten`); "
             "the other direction of the same divergence turns it round in two",
         ],
-        ["whites rise as blacks, much; blacks fall as whites", "**does not hold**: whites fall, blacks rise"],
         [
-            "Asians rise as blacks, blacks fall as Asians",
-            "**does not hold**: Asians depend on the case, blacks rise",
+            "predicted wages of White people rise much if they count as Black, and those of Black people "
+            "fall if they count as White",
+            "**does not hold**: wages of White people fall, wages of Black people rise",
+        ],
+        [
+            "predicted wages of Asian people rise if they count as Black, and those of Black people fall if "
+            "they count as Asian",
+            "**does not hold**: for Asian people it depends on the case; wages of Black people rise",
         ],
         [
             "nothing to say of American Indians, but higher wages both from and to that race",
             "the first **holds**: 93 rows, and signs that depend on fold and model; the second **does "
-            "not**: whoever leaves that race falls",
+            "not**: predicted wages of American Indians fall if they count as White, Black or Asian",
         ],
         [
             "train again on the exchanged rows (Section 5)",
@@ -96,8 +102,8 @@ def claims() -> list[list[str]]:
 def findings() -> str:
     """Return the page of findings; ``tests/audit/test_alternation.py`` holds its other words."""
     answer = (
-        "**Of Alelyani (2021), the direction for women and men holds; the divergence and the directions for "
-        "races do not.** There, a regression predicts hourly wages in Census-Income (KDD), and sexes or "
+        "**Alelyani's (2021) direction for women and men holds; the divergence and the directions for races "
+        "do not.** In that study, a regression predicts hourly wages in Census-Income (KDD), and sexes or "
         "races are exchanged."
     )
     lines = [
@@ -107,17 +113,19 @@ def findings() -> str:
         "**Cases.** `ten` and `ordinal` have ten attributes, `ordinal` as numbers in alphabetical order. "
         "`six` is without occupation, union, weeks and employer. `zeros` has all 14,864 rows, 6,450 with a "
         "wage of 0.",
-        "**Method.** The table predicts the same rows twice (`predict`). Training on exchanged rows "
-        "(`train`) is the same. With both (`retrain`), a model of categories gives 0 for any data. Three "
-        "values or more as one number (`ordinal`) measure their order.",
+        "**Method.** The table predicts the same rows twice (`predict`). If the model reads values as "
+        "categories, training on exchanged rows (`train`) gives the same predictions. Exchanging in both "
+        "places (`retrain`) then gives a divergence of 0 for any data. If three or more values enter as one "
+        "number (`ordinal`), `retrain` measures their order.",
         "**Divergence is no evidence of disadvantage.** Predictions for men vary more, and Equation 3 "
-        "divides by the variance of exchanged predictions. Most of the largest are those of Indians, about "
-        "9 rows in a fold.",
+        "divides by the variance of exchanged predictions. Most of the largest are those of American "
+        "Indians, about 9 rows in a fold.",
         "**What would change our mind.** [Rows and attributes](../../experiments/alternation.toml) with "
-        "which whites rise as blacks. An exchange leaves proxies, and may make persons that data do not "
-        "hold. It measures the use of a column, not harm.",
+        "which predicted wages of White people rise if they count as Black. An exchange leaves proxies "
+        "unchanged. It may create combinations of values that no person in the data has. It measures the use "
+        "of a column, not harm.",
     ]
-    title = "Alternation of sex and race: what holds of Alelyani (2021)?"
+    title = "Which findings of Alelyani (2021) hold?"
     picture = "![Mean predictions by fold, sex exchanged](figures/means_sex.png)"
     tables = [
         table(["exchanged", *(f"`{case}`" for case in CASES)], rows()),

@@ -128,7 +128,7 @@ def findings() -> str:
     ends = over_datasets()
     answer = (
         f"**In {percent(worse().mean())} of the cases the gap of the attribute that is not mitigated gets "
-        f"wider in the mean.** In single splits it does in {with_ends(everything)}, less than the half that "
+        f"wider on average.** In single splits it does in {with_ends(everything)}, less than the half that "
         "noise alone would give. Chen, Zhang, Sarro and Harman (2024) report 57.5 % for other techniques and "
         "data."
     )
@@ -136,7 +136,7 @@ def findings() -> str:
         "**How to read it.** Attribute A is mitigated, B is not. A case is a dataset with its A, a level of "
         "bias, a technique, and the gap in one rate. Rates are selection, true positives and false "
         "positives. B is worse where its gap is wider than without a technique on the same splits. *In "
-        "single splits*: the mean share over splits, with a 95 % interval that knows that they overlap.",
+        "single splits*: the mean share over splits, with a 95 % interval that accounts for their overlap.",
         "**Design.** Eleven techniques on Adult, COMPAS and Law School, with sex and race, two groups each. "
         "Real rows, logistic regression, a holdout of 30 %, ten repetitions. Nothing is planted, or 30 % of "
         "the favorable labels of A's deprived group are turned. The [file](../../experiments/groups.toml) "
@@ -154,8 +154,8 @@ def findings() -> str:
         "**Intersections.** The gap between the four groups of sex and race gets worse in "
         f"{percent((crossed > ROUNDING).mean())} of the cases, less often than the gap of B.",
         "**What would change our mind.** More datasets and attributes: three datasets with two attributes "
-        f"do not generalize. An interval over the six rows by dataset, {percent(ends[0], 0)} to "
-        f"{percent(ends[1], 0)}, holds a half. All other intervals speak of other splits.",
+        f"do not generalize. The interval over the six rows by dataset, {percent(ends[0], 0)} to "
+        f"{percent(ends[1], 0)}, includes 50 %. All other intervals account only for the choice of splits.",
     ]
     picture = (
         "![Change of the largest gap in the selection rate by technique, dataset and attribute]"

@@ -228,8 +228,8 @@ def findings() -> str:
         [two(float(getattr(own["tau"], end)())) for own in (restoring, equalising)] for end in ("min", "max")
     )
     answer = (
-        f"**With a hidden label gap of up to {two(most)}, planting in one's own rows still ranks techniques "
-        f"as the truth does, more than by chance.** τ is {least[0]} to {greatest[0]} to restore decisions, "
+        f"**With a hidden label gap of up to {two(most)}, ranks from planting in one's own rows still agree "
+        f"with true ranks, beyond chance.** τ is {least[0]} to {greatest[0]} to restore decisions, "
         f"{least[1]} to {greatest[1]} to equalize acceptance. To equalize, it chooses better than always "
         "dropping the sensitive feature. To restore, that is not shown."
     )
@@ -237,10 +237,11 @@ def findings() -> str:
     own_regrets = " and ".join(three(own) for own in worst["regret"])
     nothing, drop = (three(worst[name].iloc[0]) for name in ("nothing_regret", "drop_regret"))
     reading = [
-        "**How to read it.** Label bias is planted first, in training and test rows, and taken for the "
-        "original: a *hidden* label gap. A *dose* comes on top, as in one's own rows. *Apparent ranking*: "
-        "with the dose, by hidden labels and the clean model that these give. *True ranking*: without the "
-        "dose, which is what one would deploy, by true labels and the true clean model. *τ*: Kendall's, of "
+        "**How to read it.** Label bias is first planted in training and test rows. These rows then count as "
+        "the original rows. The added gap is the *hidden* label gap. A *dose* comes on top. *Apparent "
+        "ranking*: of models with the dose, by labels with hidden bias and the clean model trained on them. "
+        "*True ranking*: of models without the dose, the ones to deploy, by true labels and the true clean "
+        "model. *τ*: Kendall's, of "
         "both rankings of twelve techniques, mean over datasets. *Ceiling*: τ that noise alone would leave. "
         "*Regret*: by how much the technique that the apparent ranking puts first is farther from the goal "
         "in truth than the best one. C4.5, ten splits; brackets are 95 % intervals over datasets.",
@@ -256,10 +257,10 @@ def findings() -> str:
         "answers nearly everybody, or each group, alike in most splits; to restore, on "
         f"{max(degenerate(RESTORE, *own) for own in levels())}.",
         "**What would change our mind.** Hidden and planted bias of two kinds: here both are label bias, "
-        "which is the best case. More datasets: with eight, a mean difference of regrets to restore below "
-        f"{three(half_width(RESTORE))} is not told from 0. More hidden bias: [rates](RATES.md).",
+        "which is the best case. More datasets: with eight, for restoring, a mean difference of regrets "
+        f"below {three(half_width(RESTORE))} cannot be told from 0. More hidden bias: [rates](RATES.md).",
     ]
-    title = "Does planting bias in one's own rows choose well, if bias is hidden in them?"
+    title = "If your rows hide bias, does planting more bias in them help to choose a technique?"
     picture = "![τ and regret at each hidden label gap and dose, dataset by dataset](figures/nested.png)"
     rows = [row_of(goal, *level) for goal in GOALS for level in levels()]
     return finding(title, answer, picture, [table(head, rows)], reading)

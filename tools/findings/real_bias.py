@@ -396,12 +396,10 @@ def chosen_words(found: Sequence[Choice]) -> str:
     return f"{same} of {len(found)} times (distance {chosen}; the best {best}, doing nothing {nothing})"
 
 
-def verdict_words(found: Sequence[Comparison]) -> str:
-    """Count the verdicts of decided comparisons in words."""
+def share_of_decided(found: Sequence[Comparison]) -> str:
+    """Say in how many of the decided comparisons ranks differ."""
     n = counted(found)
-    decided = len(found) - n[UNDECIDED]
-    left = f"; {n[OPEN]} {'is' if n[OPEN] == 1 else 'are'} open" if n[OPEN] else ""
-    return f"{n[OTHER]} of {decided} decided comparisons, and are not shown to in {n[SAME]}{left}"
+    return f"{n[OTHER]} of {len(found) - n[UNDECIDED]} decided comparisons"
 
 
 def with_flips(verdict: str) -> str:
@@ -413,12 +411,14 @@ def with_flips(verdict: str) -> str:
 def findings() -> str:
     """Return the page of findings; ``tests/findings/test_real_bias.py`` holds what its words say."""
     planted, flips = (list(comparisons(planted=wanted)) for wanted in (True, False))
-    undecided = counted(planted)[UNDECIDED], counted(flips)[UNDECIDED]
+    n, n_flips = counted(planted), counted(flips)
+    assert not n_flips[OPEN]
     introduction = (
-        f"**Techniques rank otherwise under planted bias than under people's in {verdict_words(planted)}.** "
-        f"With people's rates on persons drawn at random (flips) they do in {verdict_words(flips)}. Not "
-        f"decided: {undecided[0]} of {len(planted)} and {undecided[1]} of {len(flips)}, and "
-        "`resume_audit`."
+        f"**In {share_of_decided(planted)}, techniques rank differently under planted bias and under "
+        f"people's bias.** In {n[SAME]} no difference is shown, and {n[OPEN]} are open. With flips (people's "
+        f"rates on random persons), ranks differ in {share_of_decided(flips)}. In the other "
+        f"{n_flips[SAME]}, none is shown. Not decided: {n[UNDECIDED]} of {len(planted)} "
+        f"with planted bias, {n_flips[UNDECIDED]} of {len(flips)} with flips, and `resume_audit`."
     )
     decided = [own for own in planted if own.verdict != UNDECIDED]
     taus, ceilings = [own.tau for own in decided], [own.ceiling for own in decided]
@@ -435,10 +435,10 @@ def findings() -> str:
         f"median {two(float(np.median(taus)))}; the median ceiling is {two(float(np.median(ceilings)))}. "
         f"Whose label is wrong changes ranks on {with_flips(OTHER)}; this is not shown on "
         f"{with_flips(SAME)}.",
-        "**A label gap is not the harm.** On `school_12` people's bias moves doing nothing "
-        f"{regression[0]} from the clean model (logistic regression; C4.5 {tree[0]}). Planted kinds with "
-        f"the same gap move it {regression[1]} to {regression[2]} ({tree[1]} to {tree[2]}), flips "
-        f"{regression[3]} ({tree[3]}): people err about both groups and both labels.",
+        "**A label gap is not the harm.** On `school_12`, under people's bias, the model without mitigation "
+        f"is {regression[0]} from the clean model (logistic regression; C4.5 {tree[0]}). With planted kinds "
+        f"of the same gap, it is {regression[1]} to {regression[2]} from it ({tree[1]} to {tree[2]}). With "
+        f"flips, it is {regression[3]} ({tree[3]}): people err about both groups and both labels.",
         "**Choosing.** On judged data a planted kind's best technique is people's best "
         f"{chosen_words(choices(planted=True))}. The best of flips is people's best "
         f"{chosen_words(choices(planted=False))}.",

@@ -382,7 +382,8 @@ def row_of(technique: str, row: pd.Series, n: int, *, long: bool) -> list[str]:
 def goals_table(beta: float, datasets: tuple[str, ...] | None = None, *, long: bool = False) -> str:
     """Return the table of both goals, what comes nearest to the clean model first of each learner."""
     told, nothing = pooled(beta, datasets), pooled(beta, datasets).loc["none"]
-    head = ["", "distance", "nearer than doing nothing", "nearer than `refit_biased`", "given back", "paid"]
+    head = ["", "distance", "nearer than doing nothing", "nearer than `refit_biased`"]
+    head += ["given back (deprived / favored)", "paid (deprived / favored)"]
     head += ["mean abs. discrimination", *(["less than doing nothing"] if long else [])]
     head += ["planted part removed", "original part removed", "degenerate on"]
     empty = [""] * (5 if long else 4)
@@ -538,10 +539,10 @@ def reading(told: pd.DataFrame) -> list[str]:
         "datasets ([all](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: "
         "mean absolute difference to its true and false positive rates. *Given back*: accepted of those whom "
         "the bias cost acceptance; \\*: shown to exceed its learner's `refit_biased`. *Paid*: refused of "
-        "those accepted with and without bias. Brackets: deprived / favored. *Planted part*: of the "
+        "those accepted with and without bias. *Planted part*: of the "
         f"{100 * planted.mean():.1f} points that bias adds to the difference; *original*: of "
-        f"{100 * before.mean():.1f} before. Minus: added. *Degenerate*: nearly all, or each group, answered "
-        "alike.",
+        f"{100 * before.mean():.1f} before. Negative: the technique adds to it. *Degenerate*: "
+        "nearly all, or each group, answered alike.",
         "**Which datasets.** Distance, given back and paid leave out "
         f"{named(absent[NOTHING_TO_UNDO])} (nothing "
         f"to undo), {named(absent[NO_EFFECT_SHOWN])} (no effect shown) and {named(absent[NO_REFERENCE])} (no "
@@ -571,9 +572,9 @@ def limits(
     left = len(without_degenerate("equalized_odds", independent()))
     harmed = int((near["accuracy"] < 0).sum())
     shown = [
-        f"**Not shown is not none.** Seen with 80 % power: a gain of {two(least.min())} "
-        f"(`{least.idxmin()}`), "
-        f"{two(least.median())} (the median) or {two(least.max())} (`{least.idxmax()}`).",
+        f"**Not shown is not none.** A gain of {two(least.min())} (`{least.idxmin()}`), "
+        f"{two(least.median())} (median) or {two(least.max())} (`{least.idxmax()}`) is found with "
+        "80 % power.",
         "**A closed gap is not a restored decision.** Of "
         f"{len(every)} pairs of dataset and technique, without degenerate ones, {len(near)} "
         "close .8 to 1.2 of "

@@ -87,9 +87,8 @@ class AlternationExperiment(BaseModel):
 class AlternationOutcome:
     """Results of an alternation experiment."""
 
-    results: (
-        pd.DataFrame
-    )  # ``case``, then the columns of :func:`~benchmark.audit.alternation.alternation_test`
+    # ``case``, then the columns of :func:`~benchmark.audit.alternation.alternation_test`
+    results: pd.DataFrame
     summary: pd.DataFrame  # of :func:`~benchmark.audit.alternation.summarise_alternation`
     rows: dict[str, int]  # number of rows by case
     digest: str  # SHA-256 of the used rows and columns, equal for equal data

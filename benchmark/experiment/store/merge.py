@@ -54,7 +54,7 @@ def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]
 
 
 def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path) -> bool:
-    """Copy another store into temporary tables, which SQLite keeps on disk; return if it has checksums."""
+    """Copy another store into temporary tables, kept on disk by SQLite; return whether it has checksums."""
     theirs = {name for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in _STAGED:
         connection.execute(f"DROP TABLE IF EXISTS temp.their_{table}")

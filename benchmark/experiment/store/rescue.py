@@ -1,6 +1,6 @@
 """Reading the sound cells of a damaged store.
 
-SQLite reads nothing if a file's first page is damaged or states another length than the file has. It stops at
+SQLite reads nothing if a file's first page is damaged or states a length that is not the file's. It stops at
 the first damaged page of a table. So the file is read into memory, and its first bytes are corrected. Then
 each table is read in ranges of keys, and a range that cannot be read is divided. Even then values may be
 wrong, so only cells with a correct checksum are taken.

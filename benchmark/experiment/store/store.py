@@ -59,6 +59,8 @@ class Store:
             except _DamagedError as damage:
                 self._rescue(str(damage))
         except BaseException:
+            if hasattr(self, "_connection"):
+                self._connection.close()
             self._lock.release()
             raise
 
