@@ -105,7 +105,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     assert f"So the label gap grows by 0.05, from {gap:.3f} to {gap + 0.05:.3f}." in text
     assert "The bias changed it by " in text
     assert "What techniques change at dose 0.1:\n- " in text
-    assert "At dose 0.05: none of 1 technique" in text
+    assert "At dose 0.05: 1 technique, not recommended" in text
     assert "which hide an unknown amount of bias" in text
     assert "from outside the file with 'true_rate' F=0.4,M=0.42" in text
     assert "β = 0.05" not in text
