@@ -12,6 +12,7 @@ import pandas as pd
 
 from benchmark.runs.finished import read_run
 from benchmark.text.markdown import table
+from tools.estimates import three, two
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "auc_gap"
@@ -57,19 +58,14 @@ def high(dataset: str, technique: str) -> float:
     return float(summary().loc[(dataset, BETA, technique, "auc_gap"), "ci_high"])
 
 
-def less(value: float, digits: int = 3) -> str:
-    """Return a number without the 0 before the point."""
-    return f"{value:.{digits}f}".replace("0.", ".", 1)
-
-
 def findings() -> str:
     """Return the page of findings; ``tests/findings/test_auc_gap.py`` holds its other words."""
     gap = {(d, t): mean(d, t, "auc_gap") for d in GROUPS for t in TECHNIQUES}
     lost = {t: mean("adult", "none", "auc_overall") - mean("adult", t, "auc_overall") for t in TECHNIQUES}
     answer = (
         "**Under equalized odds the AUC gap nearly closes on COMPAS and the Dutch census, and under no "
-        f"constraint on Adult.** It falls to {less(gap['compas', 'eg_odds'])} and "
-        f"{less(gap['dutch', 'eg_odds'])}; both intervals lie above 0. A control without constraint loses "
+        f"constraint on Adult.** It falls to {three(gap['compas', 'eg_odds'])} and "
+        f"{three(gap['dutch', 'eg_odds'])}; both intervals lie above 0. A control without constraint loses "
         "AUC, too."
     )
     lines = [
@@ -84,16 +80,17 @@ def findings() -> str:
         "*Unspecified*; the gap follows from the .617 of its text.",
         "**A proxy for one group opens the gap** on every dataset. The group with the proxy is ranked "
         "better, the other one worse, most of all on COMPAS "
-        f"({less(mean('compas', 'none', 'auc[Caucasian]', 0.0))} to "
-        f"{less(mean('compas', 'none', 'auc[Caucasian]'))}). `eg_tpr` closes about half on COMPAS and Dutch.",
-        f"**On Adult no constraint closes the gap.** It is {less(gap['adult', 'eg_tpr'])} and "
-        f"{less(gap['adult', 'eg_odds'])}, with intervals up to {less(high('adult', 'eg_tpr'))} and "
-        f"{less(high('adult', 'eg_odds'))}, against {less(gap['adult', 'none'])} unmitigated. Adult has a "
+        f"({three(mean('compas', 'none', 'auc[Caucasian]', 0.0))} to "
+        f"{three(mean('compas', 'none', 'auc[Caucasian]'))}). `eg_tpr` closes about half on COMPAS and "
+        "Dutch.",
+        f"**On Adult no constraint closes the gap.** It is {three(gap['adult', 'eg_tpr'])} and "
+        f"{three(gap['adult', 'eg_odds'])}, with intervals up to {three(high('adult', 'eg_tpr'))} and "
+        f"{three(high('adult', 'eg_odds'))}, against {three(gap['adult', 'none'])} unmitigated. Adult has a "
         "gap without any proxy, and no constraint on rates acts on that.",
         "**The loss is not the price of fairness, or only part of it.** The control's AUC falls as far as "
         "both constraints' on Adult and Dutch. On COMPAS it falls as far as with `eg_tpr`, and two fifths "
         "as far as with `eg_odds`. A lottery of a few classifiers gives few numbers, which rank worse than "
-        f"scores. On Adult accuracy stays within .01, while `eg_odds` loses {less(lost['eg_odds'], 2)} of "
+        f"scores. On Adult accuracy stays within .01, while `eg_odds` loses {two(lost['eg_odds'])} of "
         "AUC. Whether the guide's fall is of this kind cannot be told. A gap of nearly binary answers is "
         "another quantity: the control's is less than half of the unmitigated one on Adult, and larger on "
         "Dutch.",

@@ -23,6 +23,7 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.statistics.recovery import recoveries
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
+from tools.estimates import three, two
 from tools.pages import finding, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -251,11 +252,6 @@ def claims() -> list[list[str]]:
     ]
 
 
-def two(value: float) -> str:
-    """Return a number with two digits and no 0 before the point."""
-    return f"{value:.2f}".replace("0.", ".", 1)
-
-
 def findings() -> str:
     """Return the page of findings; ``tests/findings/test_blum_stangl.py`` holds its other words."""
     every = of(*TECHNIQUES, biases=ALL)
@@ -283,8 +279,8 @@ def findings() -> str:
         "`apart`, one half, with another optimum in each group. Ten repetitions, 20,000 training rows, "
         "trees grown to the end. The [file](../../experiments/blum_stangl.toml) has the rules, from before "
         "the first run.",
-        f"**Not all is recovered.** Intervals of `eg_tpr` end at {two(tops[1])} to {tops[-1]:.3f} "
-        f"({two(tops[0])}: label, .9, `alike`), by the size of the samples.".replace(" 0.", " ."),
+        f"**Not all is recovered.** Intervals of `eg_tpr` end at {two(tops[1])} to {three(tops[-1])} "
+        f"({two(tops[0])}: label, .9, `alike`), by the size of the samples.",
         "**Which re-weighting.** Theirs lifts the deprived's favorable rows to the others' rate, and fails "
         "only where unfavorable rows are missing, too. `reweighing` moves both groups to the rate of all, "
         "which label bias lowers alone.",

@@ -22,16 +22,14 @@ from benchmark.figures.style import Page, RowLabels, line_style
 from benchmark.metrics import list_metrics
 from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.cells import Cells, distance, to_cells
-from benchmark.statistics.intervals import student_intervals
 from benchmark.techniques import get_technique
 from benchmark.text.writing import plain_or_packed
+from tools.estimates import Estimate, student_estimate
 from tools.pages import with_part, write_all
 
 __all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "with_tables"]
 
 Array = NDArray[np.float64]
-Estimate = tuple[float, float, float]
-"""A mean and the ends of its 95 % interval."""
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
@@ -99,8 +97,7 @@ def corrected(values: Array, test_share: float = _HOLDOUT) -> Estimate:
     ``test_share`` is the share of all rows that each split keeps for testing, however many of the
     others are trained on; 0 is for independent repetitions.
     """
-    low, high = student_intervals(values[None], overlap=test_share / (1 - test_share))
-    return float(values.mean()), float(low[0]), float(high[0])
+    return student_estimate(values, overlap=test_share / (1 - test_share))
 
 
 # What mitigation does to accuracy

@@ -17,6 +17,7 @@ from benchmark.metrics import GAP
 from benchmark.runs.finished import read_optional
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.writing import plain_or_packed
+from tools.estimates import Estimate, student_estimate, three, told
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "groups"
@@ -60,16 +61,11 @@ def worse() -> pd.Series:
     return changes()[1].mean(axis=1) > ROUNDING
 
 
-def single_splits(chosen: np.ndarray) -> tuple[float, float, float]:
+def single_splits(chosen: np.ndarray) -> Estimate:
     """Return the mean share over splits of chosen cases in which B is worse, with its interval."""
     shares = (changes()[1][chosen] > ROUNDING).mean().to_numpy()
-    [low], [high] = student_intervals(shares[None, :], overlap=OVERLAP)
-    return float(shares.mean()), max(float(low), 0.0), min(float(high), 1.0)
-
-
-def with_ends(numbers: tuple[float, float, float]) -> str:
-    """Return a share in percent with its interval."""
-    return "{} [{}, {}]".format(*map(percent, numbers))
+    mean, low, high = student_estimate(shares, overlap=OVERLAP)
+    return mean, max(low, 0.0), min(high, 1.0)
 
 
 def row(name: str, **where: object) -> str:
@@ -79,7 +75,7 @@ def row(name: str, **where: object) -> str:
     for level, value in where.items():
         chosen &= of_a.index.get_level_values(level) == value
     b_worse, better = worse()[chosen], of_a[chosen].mean(axis=1) < -ROUNDING
-    cells = [percent(b_worse.mean()), with_ends(single_splits(chosen)), percent(better.mean())]
+    cells = [percent(b_worse.mean()), told(single_splits(chosen), percent), percent(better.mean())]
     return f"| {name} | {len(of_b[chosen])} | {' | '.join(cells)} | {percent(b_worse[better].mean())} |"
 
 
@@ -104,8 +100,8 @@ def rows() -> str:
 def over_datasets() -> tuple[float, float]:
     """Return the interval of the share with B worse over the rows by dataset."""
     shares = worse().groupby("dataset").mean().to_numpy()
-    [low], [high] = student_intervals(shares[None, :])
-    return float(low), float(high)
+    _, low, high = student_estimate(shares)
+    return low, high
 
 
 def alike_splits(technique: str = "equalized_odds") -> pd.Series:
@@ -120,7 +116,7 @@ def findings() -> str:
     """Return the page of findings."""
     _, of_b, crossed = (frame.mean(axis=1) for frame in changes())
     low, high = student_intervals(changes()[1].to_numpy(), overlap=OVERLAP)
-    everything = single_splits(np.ones(len(of_b), dtype=bool))
+    everything = told(single_splits(np.ones(len(of_b), dtype=bool)), percent)
     by_technique = worse().groupby("technique").mean().sort_values(kind="stable")
     alike = alike_splits()
     some = alike[alike > 2]
@@ -128,7 +124,7 @@ def findings() -> str:
     ends = over_datasets()
     answer = (
         f"**In {percent(worse().mean())} of the cases the gap of the attribute that is not mitigated gets "
-        f"wider on average.** In single splits it does in {with_ends(everything)}, less than the half that "
+        f"wider on average.** In single splits it does in {everything}, less than the half that "
         "noise alone would give. Chen, Zhang, Sarro and Harman (2024) report 57.5 % for other techniques and "
         "data."
     )
@@ -142,9 +138,9 @@ def findings() -> str:
         "the favorable labels of A's deprived group are turned. The [file](../../experiments/groups.toml) "
         "has the rules, written before the first run, and the differences to the paper.",
         "**It is mostly small.** Where B gets worse, the median is "
-        f"{of_b[of_b > ROUNDING].median():.3f}. It gets worse by more than .02 in "
+        f"{three(of_b[of_b > ROUNDING].median())}. It gets worse by more than .02 in "
         f"{percent((of_b > 0.02).mean())} of all cases. The interval of the change of B is above 0 "
-        f"in {percent((low > 0).mean())} and below 0 in {percent((high < 0).mean())}.".replace(" 0.", " ."),
+        f"in {percent((low > 0).mean())} and below 0 in {percent((high < 0).mean())}.",
         "**By technique.** B is worse: "
         + ", ".join(f"`{name}` {percent(share)}" for name, share in by_technique.items())
         + ".",

@@ -35,7 +35,8 @@ from benchmark.experiment.store import Store
 from benchmark.statistics.agreement import tau_of
 from benchmark.text.markdown import table
 from benchmark.text.writing import write_atomically
-from tools.findings.nested import DROP, FOLDER, NOTHING, run, three, told, two
+from tools.estimates import Estimate, three, told, two
+from tools.findings.nested import DROP, FOLDER, NOTHING, run
 from tools.pages import write_all
 
 VALUES, PAGE = FOLDER / "rates.csv", FOLDER / "RATES.md"
@@ -166,7 +167,7 @@ def estimates(values: pd.DataFrame, hidden: float, planted: float) -> dict[str, 
     return {name: np.array(own) for name, own in found.items()}
 
 
-def interval(own: Array) -> tuple[float, float, float]:
+def interval(own: Array) -> Estimate:
     """Return a mean over datasets with its interval of 95 %, from resampled datasets."""
     drawn = np.random.default_rng(0).integers(len(own), size=(RESAMPLES, len(own)))
     low, high = np.quantile(own[drawn].mean(axis=1), [0.025, 0.975])
@@ -182,7 +183,7 @@ def within(values: pd.DataFrame, planted: float) -> dict[tuple[str, float], bool
     return found
 
 
-def best_by_means(values: pd.DataFrame, hidden: float) -> tuple[float, float, float]:
+def best_by_means(values: pd.DataFrame, hidden: float) -> Estimate:
     """Return the least distance in truth if it is that of the mean over splits, in which noise cancels."""
     deployed = values[(values["hidden"] == hidden) & (values["planted"] == 0)]
     return interval(deployed["true_difference"].abs().groupby(deployed["dataset"]).min().to_numpy())

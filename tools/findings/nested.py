@@ -10,7 +10,6 @@ measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,8 +23,8 @@ from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.agreement import tau_of, tau_of_halves
-from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.text.markdown import table
+from tools.estimates import Estimate, student_estimate, three, told, two
 from tools.pages import finding, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -154,10 +153,10 @@ def degenerate(goal: str, hidden: float, dose: float) -> int:
     return sum(2 * int(count) > run().manifest.repetitions for count in counts)
 
 
-def with_interval(own: Array, low: float, high: float) -> tuple[float, float, float]:
+def with_interval(own: Array, low: float, high: float) -> Estimate:
     """Return the mean over datasets with Student's interval of 95 %, cut at the ends of the range."""
-    ends = student_intervals(own[None, :], CONFIDENCE)
-    return (float(own.mean()), *(float(np.clip(end[0], low, high)) for end in ends))
+    mean, *ends = student_estimate(own)
+    return (mean, *(float(np.clip(end, low, high)) for end in ends))
 
 
 def levels() -> list[tuple[float, float]]:
@@ -179,23 +178,7 @@ def shipped() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def two(value: float) -> str:
-    """Return a number with two digits, without a 0 before the point."""
-    return f"{value:.2f}".replace("0.", ".", 1)
-
-
-def three(value: float) -> str:
-    """Return a number with three digits, without a 0 before the point."""
-    return f"{value:.3f}".replace("0.", ".", 1)
-
-
-def told(numbers: tuple[float, float, float], write: Callable[[float], str]) -> str:
-    """Return a number with its interval."""
-    mean, low, high = map(write, numbers)
-    return f"{mean} [{low}, {high}]"
-
-
-def beyond_dropping(own: Judged) -> tuple[float, float, float]:
+def beyond_dropping(own: Judged) -> Estimate:
     """Return the regret of one's own planting minus that of always dropping the sensitive feature."""
     return with_interval(own.regrets["own"] - own.regrets["drop"], -1, 1)
 

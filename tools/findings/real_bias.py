@@ -34,6 +34,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.decisions import share_counts
 from benchmark.text.markdown import table
+from tools.estimates import three, two
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "real_bias"
@@ -213,16 +214,6 @@ def choice(dataset: str, learner: str, bias: str) -> Choice:
     chosen, best = (str(own.idxmin()) for own in means)
     nothing = float(values(metric, dataset, real, learner, UNTREATED).mean())
     return Choice(chosen, float(sign * means[1][chosen]), best, float(sign * means[1][best]), nothing)
-
-
-def two(value: float) -> str:
-    """Return a number from -1 to 1 with two digits and no 0 before the point."""
-    return f"{value:.2f}".replace("0.", ".", 1)
-
-
-def three(value: float) -> str:
-    """Return the same with three digits."""
-    return f"{value:.3f}".replace("0.", ".", 1)
 
 
 # The rates of the experiment's file

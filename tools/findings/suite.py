@@ -28,7 +28,7 @@ from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
-from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.statistics.recommendation import LEAST
 from benchmark.statistics.restoration import (
     NO_EFFECT_SHOWN,
@@ -38,6 +38,7 @@ from benchmark.statistics.restoration import (
     undo_table,
 )
 from benchmark.text.markdown import table
+from tools.estimates import Estimate, student_estimate, three, two
 from tools.pages import finding, with_part, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,7 +141,7 @@ def to_restore(datasets: Sequence[str], beta: float, baseline: str) -> list[str]
     return [name for name in datasets if undo()[name, beta, baseline] == ""]
 
 
-def ratio_of_sums(upper: Array, lower: Array) -> tuple[float, float, float]:
+def ratio_of_sums(upper: Array, lower: Array) -> Estimate:
     """Return a ratio of sums over datasets with its interval of 95 %, from resampled datasets."""
     drawn = np.random.default_rng(0).integers(len(upper), size=(RESAMPLES, len(upper)))
     low, high = np.quantile(upper[drawn].sum(axis=1) / lower[drawn].sum(axis=1), [0.025, 0.975])
@@ -188,10 +189,9 @@ def together() -> float:
     return 1 - (1 - CONFIDENCE) / len(techniques())
 
 
-def mean_and_ends(values: Array) -> tuple[float, float, float]:
+def mean_and_ends(values: Array) -> Estimate:
     """Return a mean over datasets with its interval, for all techniques at once."""
-    low, high = student_intervals(values[None, :], together())
-    return float(values.mean()), float(low[0]), float(high[0])
+    return student_estimate(values, together())
 
 
 def differences(technique: str, beta: float, datasets: Sequence[str]) -> tuple[Array, Array, Array, Array]:
@@ -253,7 +253,7 @@ def more_agreement(technique: str) -> tuple[float, float]:
     return mean_and_ends(gained)[1:]
 
 
-def evened_out_anyway(technique: str) -> tuple[float, float, float]:
+def evened_out_anyway(technique: str) -> Estimate:
     """Return the fall in discrimination over the datasets on which a technique is not degenerate."""
     return mean_and_ends(gains(EQUALISE, technique, LEVEL, without_degenerate(technique, independent())))
 
@@ -338,16 +338,6 @@ def comparable_pairs() -> pd.DataFrame:
 def closed(table_of_pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs that close .8 to 1.2 of the gap that the bias has opened."""
     return table_of_pairs[table_of_pairs["gap"].between(0.8, 1.2)]
-
-
-def three(value: float) -> str:
-    """Return a number below 1 without the 0 before the point."""
-    return f"{value:.3f}".replace("0.", ".", 1)
-
-
-def two(value: float) -> str:
-    """Return a share with two digits."""
-    return f"{value:.2f}".replace("0.", ".", 1)
 
 
 def of_groups(row: pd.Series, share: str, kind: str = "value", star: str = "") -> str:

@@ -22,9 +22,9 @@ from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.tuning import CHOSEN_ON, regrets
 from benchmark.text.markdown import table
+from tools.estimates import Estimate, student_estimate, told
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "tuning"
@@ -96,7 +96,7 @@ def mean_of(measure: str, on: str, learner: str, dose: float) -> float:
     return float(pooled(choices(), learner, dose)[measure, on].mean())
 
 
-def change(measure: str, on: str, against: str, learner: str, dose: float) -> tuple[float, float, float]:
+def change(measure: str, on: str, against: str, learner: str, dose: float) -> Estimate:
     """Return the mean change of a measure from one choice to another, with its interval.
 
     A repetition is one value, the mean over its fits; the interval is corrected for the overlap of splits by
@@ -107,8 +107,7 @@ def change(measure: str, on: str, against: str, learner: str, dose: float) -> tu
     resampling = run().resampling
     assert resampling is not None
     overlap = max(resampling.overlaps[name] for name in own.index.unique("dataset"))
-    (low,), (high,) = student_intervals(by_repetition[None, :], overlap=overlap)
-    return float(by_repetition.mean()), float(low), float(high)
+    return student_estimate(by_repetition, overlap=overlap)
 
 
 @cache
@@ -153,9 +152,9 @@ def three(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}".replace("0.", ".", 1)
 
 
-def with_ends(value: tuple[float, float, float]) -> str:
+def with_ends(value: Estimate) -> str:
     """Return a number with its interval."""
-    return f"{three(value[0])} [{three(value[1])}, {three(value[2])}]"
+    return told(value, three)
 
 
 def _levels() -> list[tuple[str, float]]:

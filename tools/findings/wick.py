@@ -12,14 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
-from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recovery import Ratio
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
+from tools.estimates import Estimate, student_estimate, told
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "wick"
@@ -52,12 +51,6 @@ def slopes() -> pd.DataFrame:
     return pd.DataFrame({"slope": ratio.value, "low": low, "high": high}, index=upper.index)
 
 
-def mean_and_interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return a mean with its interval of 95 %."""
-    [low], [high] = student_intervals(values[None, :], overlap=OVERLAP)
-    return float(values.mean()), float(low), float(high)
-
-
 def verdict(low: float, high: float) -> str:
     """Return what an interval of a slope says, by the rules of the experiment's file."""
     if low > 0:
@@ -69,7 +62,7 @@ def verdict(low: float, high: float) -> str:
 
 def shown(value: float, low: float, high: float) -> str:
     """Return a number with its interval."""
-    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
+    return told((value, low, high), "{:+.3f}".format)
 
 
 def scenarios() -> list[tuple[str, str, float]]:
@@ -100,15 +93,15 @@ def gains() -> Iterator[tuple[str, bool]]:
         for technique in ("pr_100", "reweighing"):
             gain = accuracy[technique] - accuracy["none"]
             low, high = (gain.loc[dataset, "label", beta, "balanced"].to_numpy() for beta in (0.1, 0.4))
-            more = mean_and_interval(high - low)
+            more = student_estimate(high - low, overlap=OVERLAP)
             words = f"`{dataset}`, `{technique}`: {low.mean():+.3f} to {high.mean():+.3f}, by {shown(*more)}"
             yield words, more[1] > 0
 
 
-def leftover(dataset: str, technique: str) -> tuple[float, float, float]:
+def leftover(dataset: str, technique: str) -> Estimate:
     """Return discrimination under the strongest selection bias on the balanced test."""
     values = measured("discrimination").loc[dataset, "selection", 0.4, "balanced"][technique]
-    return mean_and_interval(values.to_numpy())
+    return student_estimate(values.to_numpy(), overlap=OVERLAP)
 
 
 def leftover_words(dataset: str) -> str:

@@ -1,0 +1,37 @@
+"""Estimates of findings: means with their intervals, and their texts and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+
+Estimate = tuple[float, float, float]
+"""A number and the ends of its interval."""
+
+
+def student_estimate(
+    values: NDArray[np.float64], confidence: float = CONFIDENCE, overlap: float = 0.0
+) -> Estimate:
+    """Return a mean with Student's interval; ``overlap`` is as in ``student_intervals``."""
+    [low], [high] = student_intervals(values[None, :], confidence, overlap)
+    return float(values.mean()), float(low), float(high)
+
+
+def two(value: float) -> str:
+    """Return a number with two digits, without a 0 before the point."""
+    return f"{value:.2f}".replace("0.", ".", 1)
+
+
+def three(value: float) -> str:
+    """Return a number with three digits, without a 0 before the point."""
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def told(estimate: Estimate, write: Callable[[float], str]) -> str:
+    """Return a number with its interval."""
+    value, low, high = map(write, estimate)
+    return f"{value} [{low}, {high}]"
