@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Estimate = tuple[float, float, float]
 """A number and the ends of its interval."""
@@ -35,3 +39,10 @@ def told(estimate: Estimate, write: Callable[[float], str]) -> str:
     """Return a number with its interval."""
     value, low, high = map(write, estimate)
     return f"{value} [{low}, {high}]"
+
+
+def draw_estimate(axes: Axes, row: int, estimate: Estimate, color: str) -> None:
+    """Draw a dot with its interval in a row of a panel."""
+    value, low, high = estimate
+    axes.plot([low, high], [row, row], color=color, lw=1.2, zorder=2)
+    axes.scatter([value], [row], s=18, color=color, zorder=3)

@@ -24,7 +24,7 @@ from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.cells import Cells, distance, to_cells
 from benchmark.techniques import get_technique
 from benchmark.text.writing import plain_or_packed
-from tools.estimates import Estimate, student_estimate
+from tools.estimates import Estimate, draw_estimate, student_estimate
 from tools.pages import with_part, write_all
 
 __all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "with_tables"]
@@ -462,9 +462,8 @@ def draw_ranks() -> bytes:
         )
         for axes, metric in zip(page.axes, METRICS, strict=True):
             for row, dataset in enumerate(datasets()):
-                (tau, low, high), ceiling = ranks(dataset, KINDS[0], 0.0, metric)
-                axes.plot([low, high], [row, row], color=style.BLUE, lw=1.2, zorder=2)
-                axes.scatter([tau], [row], s=18, color=style.BLUE, zorder=3)
+                tau, ceiling = ranks(dataset, KINDS[0], 0.0, metric)
+                draw_estimate(axes, row, tau, style.BLUE)
                 axes.scatter([ceiling], [row], s=50, color=style.ORANGE, marker="|", lw=2.0, zorder=3)
             axes.set_xlim(0, 1.04)
             labels.write(axes, named=metric == METRICS[0])

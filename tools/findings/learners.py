@@ -31,6 +31,7 @@ from benchmark.statistics.intervals import student_intervals
 from benchmark.text.markdown import table
 
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
+from tools.estimates import draw_estimate
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "learners"
@@ -421,8 +422,7 @@ def draw() -> bytes:
         for axes, metric in zip(page.axes, (LESS, NEARER), strict=True):
             for row, pair in enumerate(pairs()):
                 tau, low, high, halves, _ = tau_over_datasets(metric, *pair)
-                axes.plot([low, high], [row, row], color=style.BLUE, lw=1.2, zorder=2)
-                axes.scatter([tau], [row], s=18, color=style.BLUE, zorder=3)
+                draw_estimate(axes, row, (tau, low, high), style.BLUE)
                 axes.scatter([halves], [row], s=22, facecolors="none", edgecolors="black", lw=0.8, zorder=3)
             axes.axvline(0, **style.RULE)
             axes.set_xlim(-1.02, 1.02)

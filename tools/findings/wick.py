@@ -18,7 +18,7 @@ from benchmark.figures.style import Page, RowLabels
 from benchmark.statistics.recovery import Ratio
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
-from tools.estimates import Estimate, student_estimate, told
+from tools.estimates import Estimate, draw_estimate, student_estimate, told
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "wick"
@@ -218,8 +218,7 @@ def draw() -> bytes:
                 slope, low, high = slopes().loc[(*place, test)]
                 if np.isfinite(low):
                     color = colors.get(verdict(low, high), style.GREY)
-                    axes.plot([low, high], [y, y], color=color, lw=1.2, zorder=2)
-                    axes.scatter([slope], [y], s=18, color=color, zorder=3)
+                    draw_estimate(axes, y, (slope, low, high), color)
             axes.set_xlim(-0.5, 0.25)
             labels.write(axes, named=test == "biased")
     return style.render(page.figure, "png")
