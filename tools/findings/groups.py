@@ -6,15 +6,16 @@ The rules stand at the top of ``experiments/groups.toml``.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import MANIFEST_NAME
 from benchmark.metrics import GAP
 from benchmark.runs.finished import read_optional
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.writing import plain_or_packed
 from tools.estimates import Estimate, student_estimate, three, told
@@ -36,8 +37,8 @@ def changes() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     assert groups is not None
     assert set(groups["group"]) == {GAP}
     assert set(groups["metric"]) == RATES
-    manifest = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))
-    mitigated = {name: facts["sensitive_feature"] for name, facts in manifest["datasets"].items()}
+    datasets_of_run = Manifest.read(FOLDER / MANIFEST_NAME).datasets
+    mitigated = {dataset.name: dataset.sensitive_feature for dataset in datasets_of_run}
     crossed = groups["attribute"].str.contains("×")
     of_a = groups["attribute"] == groups["dataset"].map(mitigated)
     frames = []
