@@ -75,12 +75,10 @@ def tick_texts(axis: Axis, limits: tuple[float, float]) -> list[Text]:
 def flaws(figure: Figure) -> list[str]:
     """Return what is wrong with where a figure's texts are, having drawn it once."""
     found = boxes(figure)
-    legends = [legend.get_window_extent() for legend in figure.legends]
-    covered = any(legend.overlaps(axes.bbox) for legend in legends for axes in figure.axes)
     return [
         *(f"{a!r} overlaps {b!r}" for a, b in _overlaps(found)),
         *(f"{text!r} is cut off" for text in _beyond(figure, found)),
-        *(["the legend overlaps a panel"] if covered else []),
+        *(["the legend overlaps a panel"] if legend_overlaps_panels(figure) else []),
     ]
 
 
