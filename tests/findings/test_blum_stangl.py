@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.cli import main
-from benchmark.columns import RESULT_COLUMNS
 from benchmark.data.card import load_card
 from benchmark.network.learn import learn_network
-from benchmark.text.writing import plain_or_packed
+from tests.helpers.recomputed import again_and_committed
 from tools.findings.blum_stangl import (
     ANSWERS,
     FOLDER,
@@ -97,22 +95,8 @@ def test_words_of_the_findings_hold() -> None:
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.nightly
 def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:
-    words = [
-        "run",
-        "--experiment",
-        "blum_stangl",
-        "--datasets",
-        "apart",
-        "--betas",
-        "0.9",
-        "--repetitions",
-        "1",
-    ]
-    words += ["--techniques", "none", "reweighing_favored", "eg_tpr", "--workers", "1", "--no-figures"]
-    main([*words, "--offline", "--output", str(tmp_path)])
-    again, committed = (
-        pd.read_csv(path, dtype={"value": str}).set_index(list(RESULT_COLUMNS[:-1]))["value"]
-        for path in (tmp_path / "results.csv", plain_or_packed(FOLDER / "results.csv"))
-    )
+    words = ["--experiment", "blum_stangl", "--datasets", "apart", "--betas", "0.9"]
+    words += ["--techniques", "none", "reweighing_favored", "eg_tpr"]
+    again, committed = again_and_committed(words, tmp_path, FOLDER)
     assert len(again) >= 3 * 3 * 7
-    pd.testing.assert_series_equal(again, committed.loc[again.index])
+    pd.testing.assert_series_equal(again, committed)

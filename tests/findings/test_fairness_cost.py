@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.network.bif import read_bif
 from benchmark.text.writing import plain_or_packed
+from tests.helpers.recomputed import again_and_committed
 from tools.findings import fairness_cost
 from tools.findings.fairness_cost import (
     KINDS,
@@ -40,7 +40,6 @@ from tools.findings.fairness_cost import (
 )
 
 RUNS = ("fairness_cost", "network_rows", "network_rows_seen")
-KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
 OTHER_LEARNER = "prejudice_remover"
 
 
@@ -241,12 +240,7 @@ def test_the_figure_is_drawn() -> None:
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", RUNS)
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path, name: str) -> None:
-    words = ["run", "--experiment", name, "--workers", "1", "--datasets", "compas", "--betas", "0.4"]
-    words += ["--repetitions", "1", "--no-figures", "--offline", "--data-dir", str(data_dir)]
-    main([*words, "--output", str(tmp_path)])
-    again, committed = (
-        pd.read_csv(plain_or_packed(folder / "results.csv"), dtype={"value": str}).set_index(KEYS)["value"]
-        for folder in (tmp_path, RESULTS / name)
-    )
+    words = ["--experiment", name, "--datasets", "compas", "--betas", "0.4", "--data-dir", str(data_dir)]
+    again, committed = again_and_committed(words, tmp_path, RESULTS / name)
     assert len(again) >= 12 * 7
-    pd.testing.assert_series_equal(again, committed.loc[again.index])
+    pd.testing.assert_series_equal(again, committed)

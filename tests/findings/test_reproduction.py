@@ -9,18 +9,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.cli import main
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.published.comparison_files import compare_folder, write_comparison
 from benchmark.published.readings import read_readings
 from benchmark.text.writing import plain_or_packed
+from tests.helpers.recomputed import again_and_committed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER, FITTED = (ROOT / "results" / name for name in ("paper", "paper_fitted"))
 VARIANTS = sorted(path.parent for path in ROOT.glob("results/variants_*/manifest.json"))
 ZAFAR = [f"zafar_{kind}" for kind in ("accuracy", "fairness", "misclassification", "fpr", "fnr", "fpr_fnr")]
-KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
 
 
 def agreement(folder: Path = PAPER) -> pd.DataFrame:
@@ -121,14 +120,10 @@ def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:
     experiment = narrow(load_experiment("paper"), repetitions=1, betas=[0.5])
-    words = ["run", "--workers", "1", "--betas", "0.5", "--repetitions", "1", "--no-figures", "--offline"]
-    main([*words, "--data-dir", str(data_dir), "--output", str(tmp_path)])
-    again = pd.read_csv(tmp_path / "results.csv", dtype={"value": str}).set_index(KEYS)["value"]
-    committed = pd.read_csv(plain_or_packed(PAPER / "results.csv"), dtype={"value": str}).set_index(KEYS)[
-        "value"
-    ]
+    words = ["--betas", "0.5", "--data-dir", str(data_dir)]
+    again, committed = again_and_committed(words, tmp_path, PAPER)
     assert len(again) >= 4 * sum(len(block.cells) for block in plan_blocks(experiment)) * 0.95
-    pd.testing.assert_series_equal(again, committed.loc[again.index])
+    pd.testing.assert_series_equal(again, committed)
 
 
 @pytest.mark.parametrize("file", ["results/paper/REPRODUCTION.md", "README.md"])
