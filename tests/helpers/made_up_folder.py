@@ -155,8 +155,8 @@ def write_made_up_folder(folder: Path, manifest: dict[str, Any] | None = None) -
 def write_run_folder(
     folder: Path, manifest: dict[str, Any], results: pd.DataFrame, failures: pd.DataFrame | None = None
 ) -> Path:
-    """Write manifest, results, failures and summary of a run to a new folder, and return it."""
-    folder.mkdir(parents=True)
+    """Write manifest, results, failures and summary of a run to a folder, and return it."""
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").write_text(json.dumps(manifest))
     failures = pd.DataFrame(columns=list(FAILURE_COLUMNS)) if failures is None else failures
     run = RunFrames.of(Manifest.read(folder / "manifest.json"), results, failures)

@@ -100,7 +100,7 @@ def write_planted_folder(
     Parameters
     ----------
     folder : Path
-        Must not exist.
+        Created if it does not exist.
     repetitions : int
         With six of them, no test can be significant.
     groups : mapping of str to GroupSizes, optional

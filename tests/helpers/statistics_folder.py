@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
-from benchmark.runs.summary import SUMMARY_COLUMNS
-from benchmark.text.spreadsheet import csv_text
+from tests.helpers.made_up_folder import write_run_folder
 from tests.helpers.made_up_runs import made_up_facts
 
 TITLES = {"none": "None", "massaging": "Massaging", "reweighing": "Reweighing", "repair_0.5": "Repair 0.5"}
@@ -92,12 +90,8 @@ def write_folder(
         "versions": {"betabench": "0.1.0", "numpy": "2.4.6"},
         **changes,
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    for name, rows, columns in (
-        ("results", results, RESULT_COLUMNS),
-        ("failures", failures, FAILURE_COLUMNS),
-        ("summary", [], SUMMARY_COLUMNS),
-    ):
-        (folder / f"{name}.csv").write_text(csv_text(pd.DataFrame(rows, columns=list(columns))))
-    return folder
+    frames = (
+        pd.DataFrame(rows, columns=list(columns))
+        for rows, columns in ((results, RESULT_COLUMNS), (failures, FAILURE_COLUMNS))
+    )
+    return write_run_folder(folder, manifest, *frames)
