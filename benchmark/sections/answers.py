@@ -111,7 +111,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     words = [
         run.level_meaning,
         CLEAN_MODEL if RESTORE in goals else CLEAN,
-        *reading(run, recommended_rule(records, statistics.criteria)),
+        *reading(run, recommended_rule(goals, statistics.criteria)),
         dominated_note(records),
         frontier_note(records),
     ]
