@@ -10,6 +10,7 @@ import pytest
 
 from benchmark.sections.answers import answer_lines, choice_row
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text, remarks
+from benchmark.sections.first_look import doubts
 from benchmark.sections.signs import baseline_notes
 from benchmark.text.words import number, share
 from tests.helpers.answers import BASELINE, TITLES, Cell, Values, answers_of, level_of, said
@@ -250,6 +251,20 @@ def test_numbers_are_never_rounded_to_another_meaning() -> None:
     assert [number(-1e-9), number(NAN)] == ["0.000", "–"]
     assert change_text(0.02, NAN, NAN) == "+0.020"
     assert change_text(-0.0001, -0.0002, 0.0001) == "0.000 [0.000, 0.000]"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "words"),
+    [
+        ((0.002, 0.75, 0.004, 0.003, 0.005), "refuses more than 99 % of everybody in 12 of 12 samples"),
+        ((0.002, 0.65, 0.004, 0.003, 0.005), "is no more accurate than refusing everybody (accuracy 0.700)"),
+        (BASELINE, ""),
+    ],
+)
+def test_a_nearly_constant_model_is_not_called_less_accurate_than_it_is(baseline: Cell, words: str) -> None:
+    (model,) = level_of(answers_of({"none": baseline}))
+    said_of_it = " ".join(doubts(model))
+    assert said_of_it.startswith(f"This model {words}. ") if words else not said_of_it
 
 
 def test_leveling_down_is_named() -> None:
