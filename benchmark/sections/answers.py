@@ -224,8 +224,9 @@ def reading(run: Manifest, rule: Sequence[str]) -> list[str]:
         "Discrimination may differ in sign between samples. Then its mean distance from 0 stands beside its "
         "mean, and decides.",
         "Intervals are of 95 %. In brackets after an accuracy: its change to the baseline.",
-        f"{run.protocol.scope_text} A recommendation needs a wider interval than the shown ones: it allows "
-        "for the number of techniques. A difference that is not shown may still exist.",
+        f"{run.protocol.scope_text} A recommendation needs an interval that allows for the number of "
+        "techniques; with several, it is wider than the shown ones. A difference that is not shown may still "
+        "exist.",
         *rule,
         f"Limits go by unrounded numbers. {NOT_TESTED}",
     ]
