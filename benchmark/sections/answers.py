@@ -35,6 +35,7 @@ from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
     CLEAN,
     CLEAN_MODEL,
+    NO_CHOICE,
     TWO_WINNERS,
     WHY_NOT_IN_SHORT,
     WORDS,
@@ -204,7 +205,7 @@ def _none_in_short(rows: Sequence[Answer]) -> str:
     """Return why no technique is named at a level of bias, for a cell of a table."""
     verdicts = {row.verdict for row in rows if not row.is_compared_with}
     reasons = (words for name, words in WHY_NOT_IN_SHORT.items() if verdicts == {name})
-    return next(reasons, "no recommendation")
+    return next(reasons, NO_CHOICE)
 
 
 def _heading(scenario: Scenario, goal: str) -> str:
@@ -541,7 +542,7 @@ def _alike(
             f"accuracy {_span(row.accuracy for row in rows)})"
             for (kind, technique), rows in chosen.items()
         ]
-        yield Block(f"{run.level_text(beta)}: {'; '.join(parts) or 'no recommendation'}")
+        yield Block(f"{run.level_text(beta)}: {'; '.join(parts) or NO_CHOICE}")
 
 
 def _span(values: Iterable[float]) -> str:
