@@ -69,15 +69,16 @@ def declaration_dir(kind: Kind) -> Path:
     return shipped if shipped.is_dir() else package.parent / kind
 
 
-def list_declarations(kind: Kind, *, nested: bool = False) -> dict[str, Path]:
+def list_declarations(kind: Kind, *, variants: bool = False) -> dict[str, Path]:
     """Return the shipped TOML files of one kind by name, sorted by name.
 
-    Files in folders within, such as ``experiments/variants``, can be named but are not listed to users:
-    ``nested`` adds them.
+    ``variants`` adds the files in the folder ``variants``, which can be named but are not listed to users.
+    Other folders hold files of other kinds, such as cards among the experiments.
     """
-    files = {path.stem: path for path in sorted(declaration_dir(kind).glob("*.toml"))}
-    if nested:
-        files = {path.stem: path for path in sorted(declaration_dir(kind).glob("*/*.toml"))} | files
+    folder = declaration_dir(kind)
+    files = {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    if variants:
+        files = {path.stem: path for path in sorted(folder.glob("variants/*.toml"))} | files
     return files
 
 
@@ -89,7 +90,7 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
     path = Path(name_or_path).expanduser()
     if path.suffix == ".toml" and path.is_file():
         return path
-    if shipped_path := list_declarations(kind, nested=True).get(name_or_path):
+    if shipped_path := list_declarations(kind, variants=True).get(name_or_path):
         return shipped_path
     shipped = list_declarations(kind)
     error = UnknownNameError(kind.removesuffix("s"), name_or_path, shipped)

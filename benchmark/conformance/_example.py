@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Column, Schema, Table
+from benchmark.techniques.base import with_labels
 from benchmark.techniques.post_processing import Scored
 
 
@@ -123,8 +124,7 @@ def told_by_skill(rows: int, seed: int, wrong: float = 0.0) -> Table:
     schema = table.schema
     skill = rng.permutation(table.codes[:, schema.index("skill")])
     favorable = (skill >= 3) ^ (rng.random(rows) < wrong)
-    label = np.where(favorable, schema.favorable_code, 1 - schema.favorable_code)
-    return table.with_column("skill", skill).with_column(schema.label, label)
+    return with_labels(table.with_column("skill", skill), favorable)
 
 
 def merged(table: Table) -> Table:

@@ -66,9 +66,8 @@ class FileOptions:
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns, in their order
     unfavorable: str | None = None  # by default all other values; if given, rows with neither are left out
     favored: str | None = None  # likewise
-    missing: str | None = (
-        None  # values that mean missing: of label and groups, or of any column as COLUMN=VALUE
-    )
+    # Values that mean missing: of label and groups, or of any column as COLUMN=VALUE.
+    missing: str | None = None
     thousands: str | None = None  # columns whose point or comma separates thousands
     decimals: str | None = None  # columns where it stands before decimals
     max_mb: float = MOST_MB  # largest file, in megabytes of text, unpacked

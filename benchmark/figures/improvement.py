@@ -76,7 +76,11 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
                 *own_notes(statistics, scenarios),
                 *mark_notes(standing[standing["technique"].isin(names)].itertuples(index=False)),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
-                *(f"{s.heading}: {marks.INERT_NUMBERS}." for s in scenarios if s.inert),
+                *(
+                    f"{s.heading}: {marks.INERT_NUMBERS}."
+                    for s in scenarios
+                    if s.inert and len(run.levels) > 1
+                ),
                 *data_notes(dict.fromkeys(s.dataset for s in scenarios), run),
             ],
             left=0.3 + labels.width,

@@ -25,7 +25,7 @@ from benchmark.sections.goals import CLEAN, CLEAN_MODEL, WORDS
 from benchmark.sections.holds_up import metric_title, passes, survivors
 from benchmark.sections.moved import shows_moved
 from benchmark.sections.signs import DEGENERATE
-from benchmark.statistics.answer_record import ANSWER_COLUMNS, answer_records
+from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
@@ -64,7 +64,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
         "intervals": "Student's" + ", corrected for overlapping splits" * run.protocol.overlaps,
         "tested": run.protocol.test_text,
         "degenerate": DEGENERATE,
-        "reading": reading(run, recommended_rule(answer_records(statistics.answers), statistics.criteria)),
+        "reading": reading(run, recommended_rule(statistics.answered, statistics.criteria)),
         "level": {
             "name": run.level_name,
             "before": run.level_text(0).removesuffix("0"),

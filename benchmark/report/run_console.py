@@ -54,7 +54,7 @@ def print_report(
         _print_means(console, entries, manifest.levels, manifest.level_name)
         for sign, reason in _useless_words(useless):
             console.print(f"{sign} {reason}", highlight=False)
-        if scenario.inert:
+        if scenario.inert and len(manifest.levels) > 1:
             console.print(f"{INERT_NUMBERS}.", highlight=False)
         console.print()
     folder = output_dir or "FOLDER"

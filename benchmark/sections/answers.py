@@ -35,6 +35,7 @@ from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
     CLEAN,
     CLEAN_MODEL,
+    NO_CHOICE,
     TWO_WINNERS,
     WHY_NOT_IN_SHORT,
     WORDS,
@@ -49,7 +50,7 @@ from benchmark.sections.moved import MOVED, moved
 from benchmark.sections.restoration import people_blocks, people_of
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import INSIDE_WORDS
-from benchmark.statistics.answer_record import Answer, answer_records, by_level
+from benchmark.statistics.answer_record import Answer, answer_records, by_scenario
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.cells import Baseline, ScenarioKey
 from benchmark.statistics.recommendation import CHEAP, CHOICES, LEAST, Criteria
@@ -72,6 +73,9 @@ READING_TITLE = "What the words mean"
 
 INERT = "bias as it is planted here has no effect: one level stands for all"
 """Stands where only one level of bias is shown."""
+
+_AtLevels = Mapping[float, Sequence[Answer]]
+"""A scenario's answers for one goal, by level of bias."""
 
 _MOST_ROWS = 8
 _MOST_IN_FULL = 6  # scenarios in the terminal; of more, those with the same choices are one
@@ -108,7 +112,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     words = [
         run.level_meaning,
         CLEAN_MODEL if RESTORE in goals else CLEAN,
-        *reading(run, recommended_rule(records, statistics.criteria)),
+        *reading(run, recommended_rule(goals, statistics.criteria)),
         dominated_note(records),
         frontier_note(records),
     ]
@@ -117,12 +121,11 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     cut = False
     for goal, answers in goals.items():
         overview, details = [], []
-        levels = {(key, beta): rows for key, beta, rows in by_level(answers)}
+        scenarios = by_scenario(answers)
         for scenario in statistics.scenarios:
-            betas = [b for b in scenario.telling_levels(run.levels) if (scenario.key, b) in levels]
-            if not betas:
+            if scenario.key not in scenarios:
                 continue
-            of_scenario = {beta: levels[scenario.key, beta] for beta in betas}
+            of_scenario = _telling(scenario, scenarios[scenario.key])
             overview.append(_overview(statistics, scenario, goal, of_scenario))
             for beta, rows in of_scenario.items():
                 lines = answer_lines(rows, run.titles, most)
@@ -157,23 +160,26 @@ def headings_of(statistics: RunStatistics) -> list[str]:
 
 def one_line_each(statistics: RunStatistics) -> list[str]:
     """Return a line for each scenario: the technique that is named for each goal, by level of bias."""
-    run, goals = statistics.run, dict(by_goal(statistics.answers))
+    goals = {goal: by_scenario(answers) for goal, answers in by_goal(statistics.answers)}
     lines = []
     for scenario in statistics.scenarios:
         parts = []
-        for goal, answers in goals.items():
-            levels = {beta: rows for _, beta, rows in by_level(scenario.rows(answers))}
-            telling = scenario.telling_levels(sorted(levels))
-            if levels:
+        for goal, scenarios in goals.items():
+            if scenario.key in scenarios:
                 purpose = f", {WORDS[goal].purpose}" if len(goals) > 1 else ""
-                choices = _by_level({beta: levels[beta] for beta in telling}, run)
+                choices = _by_level(_telling(scenario, scenarios[scenario.key]), statistics.run)
                 parts.append(f"{scenario.heading}{purpose}, {choices}.")
         if parts:
             lines.append(" ".join(parts))
     return lines
 
 
-def _by_level(levels: Mapping[float, Sequence[Answer]], run: Manifest) -> str:
+def _telling(scenario: Scenario, levels: _AtLevels) -> _AtLevels:
+    """Return the answers at the levels of bias that tell more than others of a scenario."""
+    return {beta: levels[beta] for beta in scenario.telling_levels(sorted(levels))}
+
+
+def _by_level(levels: _AtLevels, run: Manifest) -> str:
     """Return the named technique at each level of bias, then the levels without one by reason."""
     named: list[str] = []
     reasons: dict[str, list[float]] = {}
@@ -199,7 +205,7 @@ def _none_in_short(rows: Sequence[Answer]) -> str:
     """Return why no technique is named at a level of bias, for a cell of a table."""
     verdicts = {row.verdict for row in rows if not row.is_compared_with}
     reasons = (words for name, words in WHY_NOT_IN_SHORT.items() if verdicts == {name})
-    return next(reasons, "no recommendation")
+    return next(reasons, NO_CHOICE)
 
 
 def _heading(scenario: Scenario, goal: str) -> str:
@@ -219,8 +225,9 @@ def reading(run: Manifest, rule: Sequence[str]) -> list[str]:
         "Discrimination may differ in sign between samples. Then its mean distance from 0 stands beside its "
         "mean, and decides.",
         "Intervals are of 95 %. In brackets after an accuracy: its change to the baseline.",
-        f"{run.protocol.scope_text} A recommendation needs a wider interval than the shown ones: it allows "
-        "for the number of techniques. A difference that is not shown may still exist.",
+        f"{run.protocol.scope_text} A recommendation needs an interval that allows for the number of "
+        "techniques; with several, it is wider than the shown ones. A difference that is not shown may still "
+        "exist.",
         *rule,
         f"Limits go by unrounded numbers. {NOT_TESTED}",
     ]
@@ -283,9 +290,7 @@ def _baseline_note(scenario: Scenario, titles: Mapping[str, str], baseline: Base
 # ------------------------------------------------------------------------------------------ the choices
 
 
-def _overview(
-    statistics: RunStatistics, scenario: Scenario, goal: str, levels: Mapping[float, Sequence[Answer]]
-) -> Block:
+def _overview(statistics: RunStatistics, scenario: Scenario, goal: str, levels: _AtLevels) -> Block:
     """Return a table of the choices for a goal at every level of bias of a scenario, with notes."""
     run = statistics.run
     moves = moved(statistics, scenario)
@@ -444,9 +449,6 @@ def short_section(statistics: RunStatistics) -> Section:
     return replace(choices, blocks=[*choices.blocks, *people_blocks(statistics)])
 
 
-_Levels = Mapping[ScenarioKey, Mapping[float, Sequence[Answer]]]
-
-
 def in_short(
     scenarios: Sequence[Scenario],
     answers: pd.DataFrame,
@@ -465,9 +467,7 @@ def in_short(
     blocks: list[Block] = []
     every_level: list[Sequence[Answer]] = []
     for goal, of_goal in by_goal(answers):
-        levels: dict[ScenarioKey, dict[float, list[Answer]]] = {}
-        for key, beta, rows in by_level(of_goal):
-            levels.setdefault(key, {})[beta] = rows
+        levels = by_scenario(of_goal)
         if answered := [scenario for scenario in scenarios if scenario.key in levels]:
             blocks += _goal_blocks(goal, answered, levels, run, criteria, moves)
             every_level += [rows for betas in levels.values() for rows in betas.values()]
@@ -482,7 +482,7 @@ def in_short(
 def _goal_blocks(
     goal: str,
     scenarios: Sequence[Scenario],
-    levels: _Levels,
+    levels: Mapping[ScenarioKey, _AtLevels],
     run: Manifest,
     criteria: Criteria,
     moves: Mapping[ScenarioKey, Mapping[float, str]],
@@ -501,18 +501,16 @@ def _goal_blocks(
     yield Block(WORDS[goal].title, [_SHORT_MEASURES[goal]])
     for group in groups.values():
         if len(group) == 1:
-            yield from _in_full(group[0], levels, run, criteria, moves.get(group[0].key, {}))
+            yield from _in_full(group[0], levels[group[0].key], run, criteria, moves.get(group[0].key, {}))
         else:
             yield from _alike(group, levels, run)
 
 
 def _in_full(
-    scenario: Scenario, levels: _Levels, run: Manifest, criteria: Criteria, moves: Mapping[float, str]
+    scenario: Scenario, levels: _AtLevels, run: Manifest, criteria: Criteria, moves: Mapping[float, str]
 ) -> Iterator[Block]:
     yield Block(f"Technique to choose: {scenario.heading}", _short_notes(scenario, run))
-    for beta in scenario.telling_levels(sorted(levels[scenario.key])):
-        if not (rows := levels[scenario.key].get(beta)):
-            continue
+    for beta, rows in _telling(scenario, levels).items():
         titles, picked = run.titles, named_choices(rows)
         named = [row for row in rows if row.is_compared_with or row.choice]
         yield Block(
@@ -528,7 +526,9 @@ def _in_full(
         )
 
 
-def _alike(group: Sequence[Scenario], levels: _Levels, run: Manifest) -> Iterator[Block]:
+def _alike(
+    group: Sequence[Scenario], levels: Mapping[ScenarioKey, _AtLevels], run: Manifest
+) -> Iterator[Block]:
     """Yield blocks on the choices that several scenarios of one dataset and bias share."""
     first = group[0]
     title = f"Technique to choose, the same in {len(group)} cases of {first.dataset.heading}"
@@ -542,7 +542,7 @@ def _alike(group: Sequence[Scenario], levels: _Levels, run: Manifest) -> Iterato
             f"accuracy {_span(row.accuracy for row in rows)})"
             for (kind, technique), rows in chosen.items()
         ]
-        yield Block(f"{run.level_text(beta)}: {'; '.join(parts) or 'no recommendation'}")
+        yield Block(f"{run.level_text(beta)}: {'; '.join(parts) or NO_CHOICE}")
 
 
 def _span(values: Iterable[float]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from benchmark.columns import EQUALISE, UNTREATED
 from benchmark.sections.goals import WHY_NOT, WHY_NOT_IN_SHORT, GoalWords, words_of
@@ -263,9 +263,8 @@ def change_text(change: float, low: float = math.nan, high: float = math.nan) ->
     return " ".join(change_interval(change, low, high))
 
 
-def recommended_rule(rows: Sequence[Answer], criteria: Criteria) -> list[str]:
-    """Return the rule of recommendation in sentences, but for dominated techniques."""
-    goals = dict.fromkeys(row.goal for row in rows)
+def recommended_rule(goals: Collection[str], criteria: Criteria) -> list[str]:
+    """Return the rule of recommendation for some goals in sentences, but for dominated techniques."""
     return [
         f"A recommended technique is nearer to the goal than the baseline by more than {criteria.margin:g}. "
         "Intervals that hold for all techniques at a level of bias together show it.",

@@ -86,18 +86,23 @@ def _effect_of_bias(
                 for beta, row in untreated.items()
             ),
             *_out_of_reach(dataset),
-            *_doubts(next(iter(untreated.values()))),
+            *doubts(next(iter(untreated.values()))),
         ],
     )
 
 
-def _doubts(model: Answer) -> Iterator[str]:
+def doubts(model: Answer) -> Iterator[str]:
     """Yield reasons why a model without planted bias may be useless to study."""
-    if model.mostly_constant or model.accuracy <= model.constant_accuracy:
+    doubt = ""
+    if model.accuracy <= model.constant_accuracy:
+        constant = number(model.constant_accuracy)
+        doubt = f"is no more accurate than {model.constant_answer} (accuracy {constant})"
+    elif model.mostly_constant:
+        doubt = model.degenerate
+    if doubt:
         yield (
-            f"This model is no more accurate than {model.constant_answer} (accuracy "
-            f"{number(model.constant_accuracy)}). The effects of techniques on it say little: find a better "
-            "model first. --classifier names another one; 'betabench list classifiers' shows them all."
+            f"This model {doubt}. The effects of techniques on it say little: find a better model first. "
+            "--classifier names another one; 'betabench list classifiers' shows them all."
         )
     if model.accuracy > _TOO_GOOD:
         yield (

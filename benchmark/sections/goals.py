@@ -39,6 +39,9 @@ class GoalWords:
 
 _MOST_SAID = 8
 
+NO_CHOICE = "no recommendation"
+"""Stands for a technique where none is named."""
+
 TWO_WINNERS = "The answer depends on the goal"
 """Heading of the sentences that name a winner for each goal."""
 
@@ -178,7 +181,7 @@ def difference(named: Mapping[str, Answer | None], titles: Mapping[str, str]) ->
 
 def _named(row: Answer | None, titles: Mapping[str, str]) -> str:
     if row is None:
-        return "no recommendation"
+        return NO_CHOICE
     return titles[row.technique] + (" (candidate)" if row.verdict == "candidate" else "")
 
 

@@ -14,7 +14,6 @@ from benchmark.sections.data import cards_of
 from benchmark.sections.goals import CLEAN_MODEL, WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_WORDS
-from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.techniques import find_technique
 from benchmark.text.words import share
@@ -74,7 +73,7 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         )
     family = f"dataset, bias, classifier{', test' if statistics.names_tests else ''} and metric"
     most = share(NEARLY_ALL)
-    recommended = " ".join(recommended_rule(answer_records(statistics.answers), statistics.criteria))
+    recommended = " ".join(recommended_rule(statistics.answered, statistics.criteria))
     return {
         "Interval": "Student's 95 % interval: mean over the repetitions, plus and minus the quantile of t "
         f"times the standard error{overlap}. If all values are equal, the interval is a point. The next "

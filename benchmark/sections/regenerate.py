@@ -100,7 +100,7 @@ def _plugins(run: Manifest) -> list[str]:
 
 def _command(run: Manifest) -> str:
     parts = ["betabench", "run", "--experiment", run.name]
-    if run.name in list_declarations("experiments", nested=True):
+    if run.name in list_declarations("experiments", variants=True):
         shipped = load_experiment(run.name)
         techniques = [entry.name for entry in shipped.techniques]
         chosen = {

@@ -14,8 +14,7 @@ from benchmark.runs.report_frames import Scenario
 from benchmark.sections.choices import change_text, named_choices
 from benchmark.sections.goals import WORDS, by_goal
 from benchmark.sections.section import Block, Section
-from benchmark.statistics.answer_record import Answer, by_level
-from benchmark.statistics.cells import ScenarioKey
+from benchmark.statistics.answer_record import Answer, by_level, by_scenario
 from benchmark.statistics.recommendation import LEAST
 from benchmark.techniques import find_technique, get_technique
 from benchmark.text.words import share
@@ -72,12 +71,9 @@ def winner(statistics: RunStatistics) -> tuple[list[str], str]:
 
 def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, Answer | None]]:
     """Yield each scenario, its highest level of bias, a goal, and the named answer or None."""
-    by_goals: dict[str, dict[ScenarioKey, dict[float, list[Answer]]]] = {}
-    for goal, answers in by_goal(statistics.answers):
-        for key, beta, rows in by_level(answers):
-            by_goals.setdefault(goal, {}).setdefault(key, {})[beta] = rows
+    goals = {goal: by_scenario(answers) for goal, answers in by_goal(statistics.answers)}
     for scenario in statistics.scenarios:
-        for goal, scenarios in by_goals.items():
+        for goal, scenarios in goals.items():
             if scenario.key in scenarios:
                 levels = scenarios[scenario.key]
                 beta = scenario.dataset.planted(scenario.bias).highest(

@@ -137,3 +137,11 @@ def by_level(answers: pd.DataFrame) -> Iterator[tuple[ScenarioKey, float, list[A
         levels.setdefault((answer[:4], answer.beta), []).append(answer)
     for (scenario, beta), rows in levels.items():
         yield scenario, beta, in_order(rows)
+
+
+def by_scenario(answers: pd.DataFrame) -> dict[ScenarioKey, dict[float, list[Answer]]]:
+    """Return the answers for one goal by scenario and level of bias, :func:`in_order`."""
+    scenarios: dict[ScenarioKey, dict[float, list[Answer]]] = {}
+    for key, beta, rows in by_level(answers):
+        scenarios.setdefault(key, {})[beta] = rows
+    return scenarios

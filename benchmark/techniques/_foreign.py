@@ -34,8 +34,8 @@ from benchmark.techniques.base import (
     Stage,
     Technique,
     Tools,
+    with_labels,
 )
-from benchmark.techniques.base import with_labels as with_labels
 from benchmark.techniques.correlation_remover import equal_frequency_edges, new_features, with_features
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.exponentiated_gradient import Weighted

@@ -34,9 +34,16 @@ from benchmark.techniques._foreign import (
     library,
     new_seed,
     recoded,
+)
+from benchmark.techniques.base import (
+    Array,
+    Interval,
+    Predictor,
+    Prepared,
+    Tools,
+    features_of,
     with_labels,
 )
-from benchmark.techniques.base import Array, Interval, Predictor, Prepared, Tools, features_of
 from benchmark.techniques.encoding import Treatment
 from benchmark.techniques.optimized_preprocessing import most_informative
 from benchmark.techniques.post_processing import Adjustment, Scored

@@ -210,6 +210,12 @@ def test_an_unknown_experiment_suggests_the_nearest() -> None:
         load_experiment("papper")
 
 
+@pytest.mark.parametrize("name", ["alike", "cardoso2019"])
+def test_a_card_or_a_file_of_readings_is_no_experiment(name: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"no experiment called '{name}'"):
+        load_experiment(name)
+
+
 def test_lite_takes_few_small_samples_of_everything() -> None:
     for name in ("paper", "variants_training", "label", "smoke"):
         whole = load_experiment(name)

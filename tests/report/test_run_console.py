@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from benchmark.report.run_console import print_report
+from benchmark.runs.descriptions import PlantedBias
 from benchmark.statistics.repetitions import few_words
 from tests.helpers.made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
 
@@ -77,6 +78,15 @@ def test_many_betas_go_on_below() -> None:
     assert all(f"β={i / 10:g}" in text for i in range(11))
     tables, _, _ = text.partition("what to choose")
     assert tables.count("Massaging") == 3
+
+
+@pytest.mark.parametrize(("betas", "n"), [((0.0, 0.5), 1), ((0.5,), 0)])
+def test_levels_without_effect_are_said_to_be_alike_where_there_are_several(
+    betas: tuple[float, ...], n: int
+) -> None:
+    inert = replace(ADULT, bias=(PlantedBias("paper", kind="cpt", edits=("P",)),))
+    run = sample_run(datasets=(inert,), techniques=many_techniques(2), betas=betas, repetitions=2)
+    assert printed(run).count("The bias has no effect as planted here: columns differ only") == n
 
 
 def test_other_metrics_serve_where_the_usual_are_missing() -> None:

@@ -18,12 +18,11 @@ from benchmark.render.console import print_section, section_lines
 from benchmark.report.run_console import print_report
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
-from benchmark.runs.descriptions import (
-    DatasetInExperiment,
-)
+from benchmark.runs.descriptions import DatasetInExperiment, PlantedBias
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.other_baselines import with_each_baseline
-from benchmark.sections import Surface, sections_of
+from benchmark.sections import Surface, answers, sections_of
+from benchmark.sections.goals import WORDS
 from benchmark.sections.use import winner
 from tests.helpers.made_up_runs import changed
 from tests.helpers.two_goals import (
@@ -160,6 +159,19 @@ def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
     assert "recommended to restore" not in text
     places, _ = winner(found)
     assert places[0] == "Adult at β = 0.5: betabench recommends none of the techniques to restore decisions."
+
+
+def test_a_bias_without_effect_has_the_same_levels_on_every_surface() -> None:
+    run = run_of()
+    (dataset,) = run.manifest.datasets
+    inert = replace(dataset, bias=(PlantedBias("label", kind="cpt", edits=("P",)),))
+    manifest = changed(run.manifest, datasets=(inert,))
+    statistics = run_statistics(RunFrames.of(manifest, run.results, run.failures))
+    blocks = {block.heading for block in answers.section(statistics).blocks}
+    assert blocks >= set(answers.headings_of(statistics))  # links to restore went nowhere
+    assert f"Adult at β = 0.5. {WORDS[RESTORE].title}" in blocks
+    (line,) = answers.one_line_each(statistics)
+    assert "Adult, to restore decisions, β = 0.5: Undoes (" in line
 
 
 def test_a_row_of_ranks_names_what_is_ranked_and_calls_nobody_useless_for_another_level() -> None:

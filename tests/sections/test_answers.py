@@ -8,11 +8,13 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from benchmark.sections.answers import answer_lines, choice_row
+from benchmark.sections.answers import answer_lines, choice_row, reading
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text, remarks
+from benchmark.sections.first_look import doubts
 from benchmark.sections.signs import baseline_notes
 from benchmark.text.words import number, share
 from tests.helpers.answers import BASELINE, TITLES, Cell, Values, answers_of, level_of, said
+from tests.helpers.made_up_runs import sample_run
 
 USEFUL: Values = (0.1, 0.75, 0.3, 0.25, 0.35)
 NAN = math.nan
@@ -252,6 +254,20 @@ def test_numbers_are_never_rounded_to_another_meaning() -> None:
     assert change_text(-0.0001, -0.0002, 0.0001) == "0.000 [0.000, 0.000]"
 
 
+@pytest.mark.parametrize(
+    ("baseline", "words"),
+    [
+        ((0.002, 0.75, 0.004, 0.003, 0.005), "refuses more than 99 % of everybody in 12 of 12 samples"),
+        ((0.002, 0.65, 0.004, 0.003, 0.005), "is no more accurate than refusing everybody (accuracy 0.700)"),
+        (BASELINE, ""),
+    ],
+)
+def test_a_nearly_constant_model_is_not_called_less_accurate_than_it_is(baseline: Cell, words: str) -> None:
+    (model,) = level_of(answers_of({"none": baseline}))
+    said_of_it = " ".join(doubts(model))
+    assert said_of_it.startswith(f"This model {words}. ") if words else not said_of_it
+
+
 def test_leveling_down_is_named() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.25, 0.2, 0.3)})
     words = "leveling down: accepts no more of the deprived group than doing nothing (20 %), "
@@ -267,3 +283,16 @@ def test_one_answer_for_a_group_is_named() -> None:
     assert choice_row(0.5, level_of(found), TITLES)[1] == (
         "None (refuses more than 99 % of the deprived group): 0.600, accuracy 0.750"
     )
+
+
+def test_the_interval_of_a_recommendation_is_wider_with_several_techniques_only() -> None:
+    varying: Cell = [(0.1, *USEFUL[1:]), (0.12, *USEFUL[1:])]
+    widths = {}
+    for names in ("a", "ab"):
+        rows = level_of(answers_of({"none": BASELINE, **dict.fromkeys(names, varying)}))
+        row = next(row for row in rows if row.technique == "a")
+        shown = row.change_high - row.change_low
+        widths[names] = (row.improvement_high - row.improvement_low) / shown
+    assert widths["a"] == pytest.approx(1)
+    assert widths["ab"] > 1.1
+    assert "with several, it is wider than the shown ones" in " ".join(reading(sample_run().description, []))
