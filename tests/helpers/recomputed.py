@@ -16,9 +16,9 @@ def again_and_committed(words: list[str], output: Path, folder: Path) -> tuple[p
     words = ["run", *words, "--repetitions", "1", "--workers", "1", "--no-figures", "--offline"]
     main([*words, "--output", str(output)])
     again, committed = (
-        pd.read_csv(plain_or_packed(own / "results.csv"), dtype={"value": str}).set_index(
+        pd.read_csv(plain_or_packed(run / "results.csv"), dtype={"value": str}).set_index(
             list(RESULT_COLUMNS[:-1])
         )["value"]
-        for own in (output, folder)
+        for run in (output, folder)
     )
     return again, committed.loc[again.index]
