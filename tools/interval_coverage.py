@@ -227,7 +227,7 @@ def _tau_held(shifts: NDArray[np.float64], truth: float, rng: np.random.Generato
         errors[:, split] = ((features[test] > sum(ends) / 2) != labels[test][:, None]).mean(axis=0)
     first, second = np.split(errors, 2)
     overlap = _HELD_OUT / (1 - _HELD_OUT)
-    found = [tau_interval(first[:, :n], second[:, :n], overlap, n_resamples=300) for n in N]
+    found = [tau_interval(first[:, :n], second[:, :n], overlap) for n in N]
     return [low - 1e-12 <= truth <= high + 1e-12 for _, low, high in found]
 
 

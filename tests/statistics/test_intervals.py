@@ -93,7 +93,7 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
     pd.testing.assert_frame_equal(found, shuffled.sort_values(key, ignore_index=True), rtol=1e-12)
 
 
-_OTHER_RUNS = ("groups", "learners", "legast2025", "suite", "tests", "tuning", "wick")
+_OTHER_RUNS = ("groups", "learners", "legast2025", "suite", "fairness_cost", "tuning", "wick")
 
 
 @pytest.mark.parametrize(
