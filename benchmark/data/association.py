@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.sniff import RawColumn
+if TYPE_CHECKING:
+    from benchmark.data.sniff import RawColumn
+
+PROXY = 0.3
+"""Least Cramér's V of a column with the group that makes it a proxy."""
 
 
 def finely(column: RawColumn) -> NDArray[np.intp]:

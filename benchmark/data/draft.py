@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.association import cramers_v, finely, giving_away, right_by, told_by
+from benchmark.data.association import PROXY, cramers_v, finely, giving_away, right_by, told_by
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
 from benchmark.data.doubts import (
     Answer,
@@ -46,8 +46,8 @@ from benchmark.errors import DataError
 from benchmark.text.words import as_number, few, number, share, values_in_list
 
 MIN_COUNT = 5  # fewest rows that a value needs for a state of its own
-# From here on a column is left out, or named (share of the label's information), or a proxy (Cramér's V).
-LEAK, HINT, PROXY = 0.5, 0.25, 0.3
+# Shares of the label's information from which a column is left out, or named.
+LEAK, HINT = 0.5, 0.25
 
 _KNOWN_BEFORE = "Check that it is known before the label."
 _MOST_LISTED = 200  # raw values that a card's filter may list

@@ -1,0 +1,44 @@
+"""Leaving out the sensitive feature and its proxies."""
+
+from typing import Annotated
+
+from benchmark.data.association import PROXY, cramers_v
+from benchmark.data.table import Table
+from benchmark.techniques._search import Search
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.registry import register
+
+
+@register
+class DropProxies(PreProcessing):
+    """Hide the sensitive feature and the columns that tell it from the classifier.
+
+    Idea: a hidden group cannot be read off columns that are hidden as well. A proxy is a column whose
+    association with the deprived group, Cramér's V in the training rows, reaches a threshold. Changes: the
+    visible columns; rows, labels and weights stay. Limits: columns that are weak by themselves may tell the
+    group together. A proxy may carry what the label rightly depends on.
+    """
+
+    name = "drop_proxies"
+    reference = (
+        "Pedreschi, Ruggieri and Turini (2008), Discrimination-aware data mining, KDD: on indirect "
+        "discrimination by columns that tell the group"
+    )
+    summary = "Hide the sensitive feature and columns associated with it from the classifier"
+    version = "1"
+    intersections = True
+
+    # Least association (Cramér's V, less its value by chance) of a hidden column with the deprived group.
+    threshold: Annotated[float, Interval(0, 1)] = PROXY
+
+    search_space = (Search("threshold", 0.05, 0.6),)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        schema = train.schema
+        hidden = (schema.label, *schema.sensitive_features)
+        association = {
+            name: cramers_v(train.codes[:, i], train.deprived)
+            for i, name in enumerate(schema.names)
+            if name not in hidden
+        }
+        return Prepared(train, features=tuple(name for name, v in association.items() if v < self.threshold))
