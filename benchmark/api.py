@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from benchmark.atlas.file import load_atlas
 from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
 from benchmark.columns import STORE_NAME
@@ -233,6 +234,56 @@ def run(
         return Run(
             folder, outcome, write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
         )
+
+
+def run_atlas(
+    atlas: str | Path = "atlas",
+    *,
+    parts: Sequence[str] = (),
+    output: str | Path | None = None,
+    lite: bool = False,
+    **parameters: Any,
+) -> AtlasRun:
+    """Return the runs of an atlas's experiments, after writing its tables.
+
+    Each experiment is run by :func:`run` into the folder of its name, so that an interrupted run continues.
+
+    Parameters
+    ----------
+    atlas : str or Path, default "atlas"
+        A shipped atlas's name or a TOML file of kind "atlas".
+    parts : sequence of str, default ()
+        Only these of its experiments. Rows of others stay in the tables.
+    output : str or Path, optional
+        Folder of the results; by default ``results/ATLAS``, or ``results/ATLAS_lite`` with ``lite``.
+    lite : bool, default False
+        Run the experiment that the file declares for a trial.
+    **parameters
+        Others of :func:`run`, for each experiment.
+
+    Raises
+    ------
+    BetabenchError
+        If the atlas or one of its experiments is at fault.
+    KeyboardInterrupt
+        If interrupted; its text says how many cells are stored.
+    """
+    declared = load_atlas(atlas)
+    folder = Path("results", declared.name + "_lite" * lite) if output is None else Path(output)
+    runs = {
+        name: run(experiment, output=folder / name, **parameters)
+        for name, experiment in declared.chosen(tuple(parts), lite=lite).items()
+    }
+    return AtlasRun(folder, runs)
+
+
+@dataclass(frozen=True, eq=False)
+class AtlasRun:
+    """The runs of an atlas, by part."""
+
+    folder: Path
+    parts: dict[str, Run]
+    written: tuple[Path, ...] = ()  # its tables
 
 
 def open_run(folder: str | Path) -> Run:

@@ -25,7 +25,11 @@ _READ_AS: dict[Kind, tuple[str, type[BetabenchError]]] = {
     "experiments": ("experiment file", ExperimentError),
 }
 
-_COMMANDS = {None: "betabench run --experiment", "alternation": "betabench alternation"}
+_COMMANDS = {
+    None: "betabench run --experiment",
+    "alternation": "betabench alternation",
+    "atlas": "betabench run --experiment",
+}
 """Commands that run an experiment file, by its kind."""
 
 # Names of fields in other programs.
@@ -119,6 +123,15 @@ def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
     return read_toml(path, *_READ_AS[kind], "correct the path or the file")
 
 
+def kind_of(name_or_path: str) -> str | None:
+    """Return the kind of an experiment file; None for an experiment of planted bias.
+
+    Errors are an UnknownNameError and an ExperimentError, as of :func:`load_experiment_file`.
+    """
+    declared = read_declaration("experiments", find_declaration("experiments", name_or_path)).get("kind")
+    return declared if isinstance(declared, str) else None
+
+
 def load_experiment_file(
     model: type[M],
     name_or_path: str | Path,
@@ -144,19 +157,7 @@ def load_experiment_file(
             got=f"kind = {declared_kind!r}" if declared_kind else "no field 'kind'",
             remedy=f"{_COMMANDS[declared_kind]} {name_or_path}",
         )
-    datasets, plugins = content.get("datasets"), content.get("plugins")
-    entries = [content]
-    if isinstance(datasets, list):  # a name stands for an entry
-        datasets[:] = [{"card": entry} if isinstance(entry, str) else entry for entry in datasets]
-        entries += (entry for entry in datasets if isinstance(entry, dict))
-    for entry in entries:
-        card = entry.get("card")
-        if isinstance(card, str) and (path.parent / card).is_file():
-            entry["card"] = str(path.parent / card)
-    if isinstance(plugins, list):
-        content["plugins"] = [
-            str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
-        ]
+    content = with_paths(content, path.parent)
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -166,6 +167,34 @@ def load_experiment_file(
             remedy="correct these fields; docs/adding/experiment_fields.md explains each, and "
             f"{list_declarations('experiments')[kind or 'smoke']} is an example",
         ) from None
+
+
+def with_paths(content: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """Return an experiment's content whose names of datasets are entries, with paths that begin at a folder.
+
+    Without a folder, paths stay as they are.
+    """
+    content = dict(content)
+    datasets, plugins = content.get("datasets"), content.get("plugins")
+    if isinstance(datasets, list):  # a name stands for an entry
+        content["datasets"] = [{"card": entry} if isinstance(entry, str) else entry for entry in datasets]
+    if folder is None:
+        return content
+
+    def with_path(entry: Any) -> Any:
+        card = entry.get("card") if isinstance(entry, dict) else None
+        if isinstance(card, str) and (folder / card).is_file():
+            return {**entry, "card": str(folder / card)}
+        return entry
+
+    content = with_path(content)
+    if isinstance(datasets, list):
+        content["datasets"] = [with_path(entry) for entry in content["datasets"]]
+    if isinstance(plugins, list):
+        content["plugins"] = [
+            str(folder / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
+        ]
+    return content
 
 
 def count_of(rules: list[str]) -> str:

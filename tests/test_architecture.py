@@ -29,7 +29,7 @@ LAYERS = (
     ("statistics", "conformance", "estimator"),
     ("experiment", "audit"),
     ("runs",),
-    ("sections",),
+    ("atlas", "sections"),
     ("render", "tables"),
     ("figures",),
     ("pages", "published"),

@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, Options
 
@@ -51,6 +52,7 @@ def add_options(option: Options) -> None:
         "compute for at most a minute, and estimate the run's cells, time and disk space. Computed cells are "
         "stored, and the run continues from there",
     )
+    option("--part NAME", "only these experiments of an atlas", nargs="+")
     option("--fresh", "start a new store; the old store is renamed, not lost")
     option("--retry-failed", "compute failed, crashed and timed-out cells again")
     option("--require-real-data", "stop rather than use embedded networks")
@@ -66,7 +68,10 @@ def execute(options: argparse.Namespace) -> int:
         from rich.console import Console
 
         from benchmark.api import run
+        from benchmark.atlas.file import KIND as ATLAS
         from benchmark.columns import STORE_NAME
+        from benchmark.declarations import kind_of
+        from benchmark.errors import ExperimentError
         from benchmark.report.run_console import print_report
         from benchmark.text.terminal import say
         from benchmark.text.writing import figure_formats
@@ -77,7 +82,18 @@ def execute(options: argparse.Namespace) -> int:
         parameters = {
             name: value for name, value in vars(options).items() if name not in ("command", "formats")
         }
-        finished = run(**parameters, formats=figure_formats(options.formats), console=console)
+        parameters |= {"formats": figure_formats(options.formats), "console": console}
+        parts = parameters.pop("part")
+        if kind_of(options.experiment) == ATLAS:
+            return _execute_atlas(parameters, parts)
+        if parts:
+            raise ExperimentError(
+                f"The experiment {options.experiment} has no parts",
+                expected="an atlas with --part",
+                got=f"--part {' '.join(parts)}",
+                remedy="leave --part out",
+            )
+        finished = run(**parameters)
         if finished.estimate is not None:
             say(console, str(finished.estimate))
             return EXIT_OK
@@ -97,3 +113,26 @@ def execute(options: argparse.Namespace) -> int:
         in_all = f"{time.perf_counter() - started:.1f} s in all"
         console.print(f"{n_cells:,} cells, {computed}; {in_all}", highlight=False)
         return EXIT_OK if outcome.ok else EXIT_FAILED
+
+
+def _execute_atlas(parameters: dict[str, Any], parts: list[str] | None) -> int:
+    """Run an atlas, print a line for each part, and return the exit code."""
+    from benchmark.api import run_atlas
+    from benchmark.text.terminal import say
+
+    console = parameters["console"]
+    finished = run_atlas(parameters.pop("experiment"), parts=parts or (), **parameters)
+    ok = True
+    for name, part in finished.parts.items():
+        if part.estimate is not None:
+            say(console, f"{name}: {part.estimate}")
+        elif part.outcome is not None:
+            ok &= part.outcome.ok
+            console.print(
+                f"{name}: {len(part.outcome.cells):,} cells, {part.outcome.computed:,} of them computed now "
+                f"in {part.outcome.seconds:.0f} s",
+                highlight=False,
+            )
+    for path in finished.written:
+        console.print(f"written: {path}", highlight=False)
+    return EXIT_OK if ok else EXIT_FAILED

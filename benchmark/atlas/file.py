@@ -1,0 +1,174 @@
+"""The file of an atlas: its experiments, its clusters of datasets, and its rules, written before the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, Field, PrivateAttr, StrictInt, ValidationError, model_validator
+
+from benchmark.data.card import Card
+from benchmark.declarations import broken_rules, count_of, load_experiment_file, with_paths
+from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.experiment.entries import DatasetEntry
+from benchmark.experiment.plan import Experiment
+from benchmark.models import STRICT, Identifier
+
+KIND = "atlas"
+"""Value of ``kind`` in the file of an atlas."""
+
+LITE = "lite"
+"""Name of the part that a contributor runs."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Clusters = dict[Identifier, Annotated[tuple[str, ...], Field(min_length=1)]]
+
+
+class Rules(BaseModel):
+    """Thresholds of the rule that decides which advice may be printed."""
+
+    model_config = STRICT
+
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05  # level of the tests and of the intervals
+    least_gain: Share = 0.01  # by how much advice must beat the better simple rule
+    least_share: Share = 0.2  # and by which share of that rule's distance to the oracle
+    tie: Share = 0.001  # two simple rules that differ by less are equally good
+    fewest_clusters: StrictInt = Field(default=8, ge=2)  # with fewer, the answer is not known
+
+
+class Claim(BaseModel):
+    """A sentence, written before the run, that the run may refute."""
+
+    model_config = STRICT
+
+    name: Identifier
+    text: str
+
+
+class Finer(BaseModel):
+    """The second line: clusters that are split into their cards, and cards that are joined."""
+
+    model_config = STRICT
+
+    split: tuple[str, ...] = ()
+    join: Clusters = {}
+
+
+class Atlas(BaseModel):
+    """The content of an atlas file.
+
+    Fields of a part replace those in ``shared``; together they are an experiment, which is run as any other.
+    """
+
+    model_config = STRICT
+
+    kind: Literal["atlas"]
+    name: Identifier  # name of the folder of results
+    title: str  # a line for headings
+    version: str  # of the tables; it stands in each of their rows
+    rules: Rules = Rules()
+    claims: tuple[Claim, ...] = ()
+    clusters: Clusters = {}  # cards that count as one; any other card is a cluster by itself
+    finer: Finer = Finer()
+    shared: dict[str, Any] = {}
+    parts: Annotated[dict[Identifier, dict[str, Any]], Field(min_length=1)]
+    lite: dict[str, Any] | None = None  # a part that is run by itself
+
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _cards_are_in_one_cluster(self) -> Self:
+        for clusters in (self.clusters, self.finer.join):
+            cards = [card for named in clusters.values() for card in named]
+            if repeated := sorted({card for card in cards if cards.count(card) > 1}):
+                raise ValueError(f"clusters: {repeated[0]!r} is in two clusters, or twice in one")
+        if unknown := [name for name in self.finer.split if name not in self.clusters]:
+            raise ValueError(f"finer.split: there is no cluster {unknown[0]!r}")
+        return self
+
+    @cached_property
+    def experiments(self) -> dict[str, Experiment]:
+        """The experiments by part, in their order, the one to try last.
+
+        Raises an ExperimentError that lists the broken rules of all parts.
+        """
+        experiments, rules = {}, []
+        for name, fields in self._contents():
+            try:
+                experiments[name] = Experiment.model_validate(fields)
+            except ValidationError as error:
+                rules += [f"{name}: {rule}" for rule in broken_rules(error, Experiment, f"part {name}")]
+        if rules:
+            raise ExperimentError(
+                f"The parts of the atlas {self.name} break {count_of(rules)}:\n  " + "\n  ".join(rules),
+                remedy="correct these fields; docs/adding/experiment_fields.md explains each",
+            )
+        return experiments
+
+    def _contents(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        parts = dict(self.parts)
+        if self.lite is not None:
+            parts[LITE] = self.lite
+        for name, fields in parts.items():
+            title = f"{self.title}: {name.replace('_', ' ')}"
+            yield name, with_paths({"title": title, **self.shared, **fields, "name": name}, self._folder)
+
+    def chosen(self, parts: tuple[str, ...] = (), *, lite: bool = False) -> dict[str, Experiment]:
+        """Return the experiments of some parts, or of all but the one to try.
+
+        An UnknownNameError says that there is no such part; an ExperimentError that there is none to try.
+        """
+        experiments = self.experiments
+        if lite:
+            if LITE not in experiments:
+                raise ExperimentError(
+                    f"The atlas {self.name} has no part to try",
+                    expected=f"a table [{LITE}]",
+                    got="none",
+                    remedy="run a part by --part",
+                )
+            return {LITE: experiments[LITE]}
+        names = [name for name in experiments if name != LITE]
+        for part in parts:
+            if part not in names:
+                raise UnknownNameError("part", part, names)
+        return {name: experiments[name] for name in names if not parts or name in parts}
+
+    def cluster_of(self, card: str, *, finer: bool = False) -> str:
+        """Return the cluster of a card, in the second line if ``finer``."""
+        if finer:
+            for name, cards in self.finer.join.items():
+                if card in cards:
+                    return name
+        for name, cards in self.clusters.items():
+            if card in cards and not (finer and name in self.finer.split):
+                return name
+        return card
+
+
+def card_of(entry: DatasetEntry) -> Card:
+    """Return the card of a dataset's entry as it is shipped."""
+    return entry.find_card()
+
+
+def digest_of(experiment: Experiment) -> str:
+    """Return the SHA-256 of a part, as 64 hexadecimal digits."""
+    content = experiment.model_dump(mode="json", exclude={"title", "description", "figures"})
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def load_atlas(name_or_path: str | Path) -> Atlas:
+    """Return the content of an atlas file, by a shipped name or a path.
+
+    An UnknownNameError says that there is no such file; an ExperimentError that it has another kind, or
+    breaks a rule.
+    """
+    from benchmark.declarations import find_declaration
+
+    atlas = load_experiment_file(Atlas, name_or_path, KIND)
+    atlas._folder = find_declaration("experiments", str(name_or_path)).parent
+    return atlas
