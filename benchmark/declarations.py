@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import itertools
+import re
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
@@ -71,6 +73,34 @@ def declaration_dir(kind: Kind) -> Path:
     package = Path(__file__).resolve().parent
     shipped = package / "_declarations" / kind
     return shipped if shipped.is_dir() else package.parent / kind
+
+
+_LISTED = re.compile(r"(.+?)\[(.*)\]")
+_ASSIGNED = re.compile(r" *([A-Za-z_][A-Za-z0-9_]*) *= *([^=\[\]]*[^=\[\], ]) *")
+
+
+def listed_values(name: str, example: str) -> tuple[str, list[dict[str, str]]]:
+    """Return the name before the brackets, and the values of parameters that the brackets list.
+
+    ``"repair[level=0.25,0.5]"`` lists two; lists of several parameters, separated by semicolons, are crossed.
+    Without brackets nothing is listed. A ValueError, which shows the ``example``, says that the values are
+    malformed.
+    """
+    expected = f"expected a list such as {example}"
+    if (match := _LISTED.fullmatch(name.strip())) is None:
+        if "[" in name and "=" in name:
+            raise ValueError(f"has malformed values; {expected}")
+        return name, []
+    values: dict[str, list[str]] = {}
+    for part in match[2].split(";"):
+        assigned = _ASSIGNED.fullmatch(part)
+        if assigned is None or assigned[1] in values:
+            raise ValueError(f"has malformed values, {part.strip()!r}; {expected}")
+        values[assigned[1]] = texts = [text.strip() for text in assigned[2].split(",")]
+        if len(set(texts)) < len(texts) or "" in texts:
+            raise ValueError(f"has a value of {assigned[1]!r} that is empty or repeats; {expected}")
+    crossed = itertools.product(*values.values())
+    return match[1], [dict(zip(values, chosen, strict=True)) for chosen in crossed]
 
 
 def list_declarations(kind: Kind, *, variants: bool = False) -> dict[str, Path]:
@@ -170,30 +200,23 @@ def load_experiment_file(
 
 
 def with_paths(content: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    """Return an experiment's content whose names of datasets are entries, with paths that begin at a folder.
-
-    Without a folder, paths stay as they are.
-    """
-    content = dict(content)
-    datasets, plugins = content.get("datasets"), content.get("plugins")
-    if isinstance(datasets, list):  # a name stands for an entry
-        content["datasets"] = [{"card": entry} if isinstance(entry, str) else entry for entry in datasets]
+    """Return an experiment's content with a folder, unless it is None, before paths of cards and plugins."""
     if folder is None:
         return content
 
     def with_path(entry: Any) -> Any:
-        card = entry.get("card") if isinstance(entry, dict) else None
-        if isinstance(card, str) and (folder / card).is_file():
-            return {**entry, "card": str(folder / card)}
+        if isinstance(entry, str) and (folder / entry).is_file():
+            return str(folder / entry)
+        if isinstance(entry, dict) and "card" in entry:
+            return {**entry, "card": with_path(entry["card"])}
         return entry
 
     content = with_path(content)
-    if isinstance(datasets, list):
-        content["datasets"] = [with_path(entry) for entry in content["datasets"]]
-    if isinstance(plugins, list):
-        content["plugins"] = [
-            str(folder / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
-        ]
+    if isinstance(datasets := content.get("datasets"), list):
+        content = {**content, "datasets": [with_path(entry) for entry in datasets]}
+    if isinstance(plugins := content.get("plugins"), list):
+        paths = (folder / Path(file).expanduser() if isinstance(file, str) else file for file in plugins)
+        content = {**content, "plugins": [str(file) if isinstance(file, Path) else file for file in paths]}
     return content
 
 

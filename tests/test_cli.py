@@ -8,13 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from benchmark.atlas.file import load_atlas
 from benchmark.audit.alternation.experiment import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
+from benchmark.declarations import kind_of
 from benchmark.experiment.plan import load_experiment
 from benchmark.network.bif import read_bif
 from benchmark.techniques import list_techniques, registry
-from website.experiment_pages import is_alternation
 
 GREEDY = """
 import numpy as np
@@ -97,8 +98,10 @@ def test_lists_say_what_the_checked_declarations_say(capsys: pytest.CaptureFixtu
         assert row == {name: getattr(card, name) for name in row}
     main(["list", "experiments", "--json"])
     for row in json.loads(capsys.readouterr().out):
-        load = load_alternation if is_alternation(row["name"]) else load_experiment
-        assert row["summary"] == load(row["name"]).title
+        load = {None: load_experiment, "alternation": load_alternation, "atlas": load_atlas}[
+            kind_of(row["name"])
+        ]
+        assert row["summary"] == load(row["name"]).title  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])

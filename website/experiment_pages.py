@@ -6,18 +6,21 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark.audit.alternation.experiment import KIND, load_alternation
+from benchmark.atlas.file import KIND as ATLAS
+from benchmark.atlas.file import load_atlas
+from benchmark.audit.alternation.experiment import KIND as ALTERNATION
+from benchmark.audit.alternation.experiment import load_alternation
 from benchmark.bias import Bias, BiasKind
 from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card
-from benchmark.declarations import list_declarations, read_declaration
+from benchmark.declarations import kind_of, list_declarations
 from benchmark.experiment.entries import BiasEntry, DatasetEntry
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
 
-__all__ = ["EXPERIMENTS_PAGE", "experiment_page", "experiment_pages", "is_alternation"]
+__all__ = ["EXPERIMENTS_PAGE", "experiment_page", "experiment_pages"]
 
 EXPERIMENTS_PAGE = "README.md"
 
@@ -37,20 +40,18 @@ def experiment_pages(folder: Path, root: Path) -> dict[str, str]:
     return {EXPERIMENTS_PAGE: _index_page(names), **pages}
 
 
-def is_alternation(name: str) -> bool:
-    """Return whether a shipped experiment is one of alternation."""
-    return read_declaration("experiments", list_declarations("experiments")[name]).get("kind") == KIND
-
-
 def experiment_page(name: str, folder: Path, root: Path) -> str:
     """Return the page of one experiment as Markdown; further parameters as for :func:`experiment_pages`."""
-    if is_alternation(name):
+    kind = kind_of(name)
+    command = f"betabench run --experiment {name}"
+    if kind == ALTERNATION:
         title, description, body = _alternation(name)
         command = f"betabench alternation {name}"
+    elif kind == ATLAS:
+        title, description, body = _atlas(name)
     else:
         experiment = load_experiment(name)
         title, description, body = experiment.title, experiment.description, list(_crossed(name, experiment))
-        command = f"betabench run --experiment {name}"
     path = list_declarations("experiments")[name]
     blocks = [
         f"# {plain(title)}",
@@ -69,9 +70,14 @@ def experiment_page(name: str, folder: Path, root: Path) -> str:
 def _index_page(names: list[str]) -> str:
     rows = []
     for name in names:
-        if is_alternation(name):
-            found = load_alternation(name)
-            title, size = found.title, f"{len(found.cases)} cases, {found.folds} folds"
+        kind = kind_of(name)
+        if kind == ALTERNATION:
+            alternation = load_alternation(name)
+            title, size = alternation.title, f"{len(alternation.cases)} cases, {alternation.folds} folds"
+        elif kind == ATLAS:
+            atlas = load_atlas(name)
+            parts = atlas.chosen().values()
+            title, size = atlas.title, f"{sum(map(_n_cells, parts)):,} in {len(parts)} parts"
         else:
             title, size = load_experiment(name).title, f"{_n_cells(name):,}"
         rows.append((f"[{plain(title)}]({name}.md)", code(name), size))
@@ -82,8 +88,8 @@ def _index_page(names: list[str]) -> str:
     return "\n\n".join(["# Experiments", intro, table(("experiment", "name", "cells"), rows)]) + "\n"
 
 
-def _n_cells(name: str) -> int:
-    return sum(len(block.cells) for block in plan_blocks(load_for_run(name).experiment))
+def _n_cells(experiment: str | Experiment) -> int:
+    return sum(len(block.cells) for block in plan_blocks(load_for_run(experiment).experiment))
 
 
 def _crossed(name: str, experiment: Experiment) -> Iterator[str]:
@@ -178,6 +184,25 @@ def _alternation(name: str) -> tuple[str, str, list[str]]:
     head = ("case", "rows and model", "variants", "features")
     body = [table(("property", "value"), facts), "## Cases", table(head, cases)]
     return experiment.title, experiment.description, body
+
+
+def _atlas(name: str) -> tuple[str, str, list[str]]:
+    atlas = load_atlas(name)
+    head = ("part", "datasets", "levels", "classifiers", "techniques", "repetitions", "cells")
+    parts = [
+        (
+            code(part),
+            str(len(experiment.datasets)),
+            ", ".join(f"{level:g}" for level in experiment.levels),
+            ", ".join(code(entry.name) for entry in experiment.classifiers),
+            str(len(experiment.techniques)),
+            str(experiment.repetitions),
+            f"{_n_cells(experiment):,}",
+        )
+        for part, experiment in atlas.experiments.items()
+    ]
+    claims = [f"- {plain(claim.text)}" for claim in atlas.claims]
+    return atlas.title, "", ["## Parts", table(head, parts), "## Claims before the run", "\n".join(claims)]
 
 
 def _results(name: str, folder: Path, root: Path) -> Iterator[str]:

@@ -30,6 +30,7 @@ from benchmark.data.card_parts import (
     CardTable,
     CategoricalColumn,
     ColumnCard,
+    Conditions,
     DeprivedGroup,
     Dropped,
     Edges,
@@ -49,6 +50,7 @@ from benchmark.data.card_parts import (
     require_in_file,
     require_known,
 )
+from benchmark.data.editions import named_edition, with_edition
 from benchmark.data.table import Column, Schema
 from benchmark.data.table import States as GroupStates
 from benchmark.declarations import (
@@ -90,6 +92,10 @@ class Card(CardTable):
     filter: Annotated[dict[Text, Texts], AfterValidator(require_in_file)] = Field(default_factory=dict)
     # Rows to leave out: raw values by column of the file.
     exclude: Annotated[dict[Text, RawValues], AfterValidator(require_in_file)] = Field(default_factory=dict)
+    # Conditions on numbers that rows to keep fulfill, by column of the file.
+    conditions: Annotated[dict[Text, Conditions], AfterValidator(require_in_file)] = Field(
+        default_factory=dict
+    )
     # label, favorable_label: Outcome column (two states), and its state that is good for people.
     label: Text
     favorable_label: Text
@@ -106,6 +112,8 @@ class Card(CardTable):
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
     network: NetworkSettings = NetworkSettings()  # how the network is learned
+
+    edition: dict[str, str] = Field(default_factory=dict)  # values of the parameters that chose the file
 
     _path: Path | None = PrivateAttr(default=None)
 
@@ -257,6 +265,8 @@ class Card(CardTable):
             facts["sensitive"] = self.sensitive
         if self.exclude:
             facts["exclude"] = self.exclude
+        if self.conditions:
+            facts["conditions"] = self.conditions
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
@@ -442,7 +452,7 @@ def _require_columns(names: Iterable[str], info: ValidationInfo) -> None:
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
     """Return a column's fields that can change a result; fields of later versions only if they are set."""
     facts: dict[str, Any] = spec.model_dump(exclude={*without, "numbers"})
-    later = ("others", "decimal", "thousands", "unit")
+    later = ("others", "decimal", "thousands", "unit", "codes")
     return {name: value for name, value in facts.items() if name not in later or value is not None}
 
 
@@ -461,12 +471,14 @@ def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]
 def load_card(name_or_path: str | Path) -> Card:
     """Return the checked card of a shipped name, such as ``"adult"``, or of a TOML file's path.
 
-    Raises an UnknownNameError if there is no such card. A CardError says that it is not TOML, or lists the
-    rules that it breaks, each with its field and the wrong value.
+    ``"acs_income[state=HI]"`` names an edition of the card's file. Raises an UnknownNameError if there is no
+    such card or edition. A CardError says that it is not TOML, or lists the rules that it breaks, each with
+    its field and the wrong value.
     """
-    path = find_declaration("datasets", str(name_or_path))
+    name, chosen = named_edition(str(name_or_path))
+    path = find_declaration("datasets", name)
     try:
-        card = Card.model_validate(read_declaration("datasets", path))
+        card = Card.model_validate(with_edition(read_declaration("datasets", path), path, chosen))
     except ValidationError as error:
         raise _card_error(path, error) from None
     card._path = path.resolve()

@@ -2,7 +2,9 @@
 
 import difflib
 import itertools
-from collections.abc import Iterable
+import operator
+import re
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
@@ -21,6 +23,7 @@ from pydantic import (
 )
 
 from benchmark.data.number_form import Thousands, Unit
+from benchmark.text.words import as_number
 
 AlgorithmName = Literal["tabu", "hill_climbing", "exact"]
 ScoreName = Literal["bic", "bdeu"]
@@ -87,6 +90,37 @@ DeprivedGroup = Text | States | Annotated[dict[Text, Text | States], Field(min_l
 Values = Annotated[dict[str, Text], AfterValidator(_require_targets)]
 Others = Annotated[Text | None, AfterValidator(_require_state)]
 
+REST = "*"
+"""Name of all columns of a file that its card does not mention."""
+
+_CONDITION = re.compile(r"(<=|>=|<|>)\s*(-?[0-9.]+)")
+_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def condition_of(text: str) -> Callable[[str], bool]:
+    """Return whether a raw value fulfills a condition such as ``"> 100"``; a value that is no number fails.
+
+    A ValueError says that the text is no condition.
+    """
+    if (match := _CONDITION.fullmatch(text.strip())) is None or (limit := as_number(match[2])) is None:
+        raise ValueError(f"must be conditions such as '> 100', but has {text!r}")
+    compare, limit = _COMPARE[match[1]], float(limit)
+
+    def holds(raw: str) -> bool:
+        number = as_number(raw.strip())
+        return number is not None and compare(number, limit)
+
+    return holds
+
+
+def _require_conditions(conditions: Texts) -> Texts:
+    for text in conditions:
+        condition_of(text)
+    return conditions
+
+
+Conditions = Annotated[Texts, AfterValidator(_require_conditions)]
+
 
 class CardTable(BaseModel):
     """A table of a card, or the card itself."""
@@ -111,6 +145,11 @@ class SourceFile(CardTable):
     size: PositiveInt | None = None  # bytes of the unpacked file; tells that a file is truncated
     # Lines before the header or, without a header, before the first row.
     skip_lines: Annotated[int, Field(ge=0)] = 0
+
+    @property
+    def archive_name(self) -> str:
+        """The name of the archive that the URL leads to; empty if the file is not in one."""
+        return self.url.rpartition("/")[2] if self.url and self.member else ""
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:
@@ -153,6 +192,9 @@ class Source(CardTable):
     encoding: Text = "utf-8-sig"  # text encoding; the default is UTF-8 with or without a byte order mark
     instructions: str = ""  # how to get the files by hand, if no URL can be given
     join: Join | None = None  # a file whose columns are added to the rows
+    # A TOML file, relative to the card, with one source file for each edition, such as a state or a year. It
+    # takes the place of ``files`` and ``folder``.
+    editions: Text | None = None
 
     @property
     def all_files(self) -> tuple[SourceFile, ...]:
@@ -203,6 +245,8 @@ class NumericColumn(CardTable):
     decimal: Literal[".", ","] | None = None  # this column's decimal mark; the source's unless given
     thousands: Thousands | None = None  # separator of thousands, as in ``1,234``
     unit: Unit | None = None  # a sign beside the numbers, which is ignored
+    # true where the numbers are codes of categories, whose bins have no order
+    codes: Literal[True] | None = None
     # Whether to keep the numbers beside the bins, for classifiers with ``encoding = "numbers"``. They are
     # written to no file. The label and the sensitive columns never keep numbers.
     numbers: bool = False
@@ -211,8 +255,8 @@ class NumericColumn(CardTable):
 
     @property
     def ordered(self) -> bool:
-        """Whether the states have an order: only if all states are bins."""
-        return len(self.states) == len(self.bins) - 1
+        """Whether the states have an order: only if all states are bins of numbers that are no codes."""
+        return self.codes is None and len(self.states) == len(self.bins) - 1
 
     @field_validator("thousands")
     @classmethod
@@ -251,7 +295,7 @@ ColumnCard = Annotated[CategoricalColumn | NumericColumn, Field(discriminator="k
 class Dropped(CardTable):
     """Columns of the file that are left out, and why."""
 
-    columns: Texts  # their names in the file
+    columns: Texts  # their names in the file; "*" stands for all that the card does not mention
     reason: Line  # one sentence
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.data.card import Card
-from benchmark.data.card_parts import Source, SourceFile
+from benchmark.data.card_parts import REST, Source, SourceFile, condition_of
 from benchmark.data.source import SourceBytes
 from benchmark.data.xlsx import first_sheet
 from benchmark.errors import DataError
@@ -46,7 +46,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
     text = _text_of(card.source, source)
     columns = (spec.source or name for name, spec in card.columns.items())
     used = list(dict.fromkeys((*columns, *card.behind)))
-    mentioned = [*used, *card.filter, *card.exclude]
+    mentioned = [*used, *card.filter, *card.exclude, *card.conditions]
     advice = _Advice(card, file, text)
     try:
         header, rows = _READERS[card.source.format](text, card.source, file, source.location)
@@ -59,6 +59,9 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
         position = _positions(mentioned, header, source.location, advice)
         wanted = [(position[name], frozenset(values)) for name, values in card.filter.items()]
         unwanted = [(position[name], frozenset(values)) for name, values in card.exclude.items()]
+        conditions = [
+            (position[name], condition_of(text)) for name, texts in card.conditions.items() for text in texts
+        ]
         cells = [position[name] for name in used]
         cells_read, lines = [], []
         for line, row in rows:
@@ -71,6 +74,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
                     or "if it is truncated, get it again; else correct source.delimiter in the card",
                 )
             is_wanted = all(row[i].strip() in values for i, values in wanted)
+            is_wanted = is_wanted and all(holds(row[i]) for i, holds in conditions)
             if is_wanted and not any(row[i].strip() in values for i, values in unwanted):
                 cells_read.append([row[i] for i in cells])
                 lines.append(line)
@@ -83,7 +87,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
         ) from error
     values = zip(*cells_read, strict=True) if cells_read else [()] * len(used)
     mentioned += [name for group in card.dropped for name in group.columns]
-    unused = [name for name in header if name not in mentioned]
+    unused = [] if REST in mentioned else [name for name in header if name not in mentioned]
     return Records(dict(zip(used, values, strict=True)), lines, unused)
 
 

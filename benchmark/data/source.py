@@ -97,8 +97,9 @@ def cache_dir() -> Path:
 def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, ...]:
     """Return the content of each source file of a card, in the card's order; a joined file comes last.
 
-    A file is searched in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not, then in
-    the cache, as ``<folder>/<name>``, then at its URL. Downloads go to the cache.
+    A file is searched in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not, or in the
+    archive that its URL names. It is then searched in the cache, as ``<folder>/<name>``, and at its URL.
+    Downloads go to the cache.
 
     A DataNotFoundError says that a file was not found and not fetched, a DownloadError that a download is not
     the card's file. A DataError says that a file or folder is wrong or cannot be read.
@@ -134,7 +135,8 @@ class _Finder:
         for kind, path in self._places(file):
             searched.append(str(path))
             try:
-                if (content := read_file(path, file)) is not None:
+                content = self._read(path, file)
+                if content is not None:
                     return SourceBytes(content, kind, str(path))
             except DataError as error:
                 # Only the cache may be repaired, not a user's file.
@@ -158,7 +160,20 @@ class _Finder:
             for folder in (self.data_dir / self.card.folder, self.data_dir):
                 yield "data directory", folder / file.name
                 yield "data directory", folder / f"{file.name}.gz"
+                if file.archive_name:
+                    yield "data directory", folder / file.archive_name
         yield "cache", cache_dir() / self.card.folder / file.name
+
+    def _read(self, path: Path, file: SourceFile) -> bytes | None:
+        """Return the content of a local file, or of its member in a local archive; None if there is none."""
+        if path.name != file.archive_name:
+            return read_file(path, file)
+        archive = file.model_copy(update={"sha256": file.archive_sha256, "size": None})
+        if (packed := read_file(path, archive)) is None:
+            return None
+        content = _unpack(packed, file, str(path))
+        _verify(content, str(path), DataError, file.sha256, file.size)
+        return content
 
     def _download(self, file: SourceFile) -> SourceBytes:
         assert file.url is not None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
@@ -24,7 +22,7 @@ from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.columns import HIDDEN, hidden_name, parted_name
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
-from benchmark.declarations import title_of
+from benchmark.declarations import listed_values, title_of
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.models import (
     STRICT,
@@ -80,9 +78,8 @@ NOBODY_HAS: tuple[TunedOn, ...] = ("clean", "oracle")
 Refit = Literal["clean", "biased"]
 """Training rows whose bootstrap a reference row is trained on: without planted bias, or with it."""
 
-_SWEEP = re.compile(r"([A-Za-z0-9_.:+-]+)\[(.*)\]")
-_ASSIGNED = re.compile(r" *([A-Za-z_][A-Za-z0-9_]*) *= *([^=\[\]]*[^=\[\], ]) *")
 _SWEEP_EXAMPLE = '"repair[level=0.25,0.5,0.75,1]", or "lfr[A_z=1,50; prototypes=5,10]" for each pair'
+_EDITION_EXAMPLE = '"acs_income[state=HI,NM]", or "acs_income[state=HI; year=2015]" for both'
 
 
 class _Strict(BaseModel):
@@ -226,8 +223,7 @@ class DatasetEntry(Identifying):
         if isinstance(data, dict) and "card" in data:
             if isinstance(data.get("bias"), dict | str):
                 data = {**data, "bias": [data["bias"]]}
-            name = str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml")
-            return {"name": name, **data}
+            return {"name": _dataset_name(str(data["card"])), **data}
         return data
 
 
@@ -279,6 +275,13 @@ class TechniqueEntry(Identifying):
         return get_technique(self.technique, **{**self.parameters, **(self.unconstrained or {})})
 
 
+def _dataset_name(card: str) -> str:
+    """Return the name of an entry that declares none: the card's, followed by the edition that it names."""
+    path, editions = listed_values(card, _EDITION_EXAMPLE)
+    name = path.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml")
+    return "_".join((name, *(value.lower() for chosen in editions[:1] for value in chosen.values())))
+
+
 def is_own_learner(technique: Technique) -> bool:
     """Return whether a configured technique is its own learner without mitigation."""
     free = technique.unconstrained
@@ -291,31 +294,30 @@ def listed_techniques(name: str) -> list[dict[str, Any]]:
     ``"repair[level=0.25,0.5]"`` sweeps values; several parameters, separated by semicolons, are crossed. A
     ValueError says that the values are malformed.
     """
-    if (match := _SWEEP.fullmatch(name.strip())) is None:
-        if "[" in name:
-            raise ValueError(f"has malformed values; expected a list such as {_SWEEP_EXAMPLE}")
-        return [{"technique": name}]
-    technique, lists = match.groups()
-    values: dict[str, list[str]] = {}
-    for part in lists.split(";"):
-        assigned = _ASSIGNED.fullmatch(part)
-        if assigned is None or assigned[1] in values:
-            problem = f"has malformed values, {part.strip()!r}"
-            raise ValueError(f"{problem}; expected a list such as {_SWEEP_EXAMPLE}")
-        values[assigned[1]] = texts = [text.strip() for text in assigned[2].split(",")]
-        if len(set(texts)) < len(texts) or "" in texts:
-            problem = f"has a value of {assigned[1]!r} that is empty or repeats"
-            raise ValueError(f"{problem}; expected a list such as {_SWEEP_EXAMPLE}")
+    technique, swept = listed_values(name, _SWEEP_EXAMPLE)
+    if not swept:
+        return [{"technique": technique}]
     return [
         {
             "technique": technique,
-            "name": "_".join((entry_name(technique), *chosen)),
-            "title": f"{title_of(entry_name(technique))} {', '.join(chosen)}",
-            "parameters": dict(zip(values, map(_swept_value, chosen), strict=True)),
+            "name": "_".join((entry_name(technique), *chosen.values())),
+            "title": f"{title_of(entry_name(technique))} {', '.join(chosen.values())}",
+            "parameters": {parameter: _swept_value(value) for parameter, value in chosen.items()},
             "sweep": name.strip(),
         }
-        for chosen in itertools.product(*values.values())
+        for chosen in swept
     ]
+
+
+def listed_datasets(name: str) -> list[dict[str, Any]]:
+    """Return the entries of a name in a list of datasets: one entry, or one for each named edition.
+
+    ``"acs_income[state=HI,NM]"`` names two editions. A ValueError says that the values are malformed.
+    """
+    card, editions = listed_values(name, _EDITION_EXAMPLE)
+    if not editions:
+        return [{"card": card}]
+    return [{"card": f"{card}[{'; '.join(f'{k}={v}' for k, v in chosen.items())}]"} for chosen in editions]
 
 
 def _swept_value(text: str) -> bool | int | float | str:

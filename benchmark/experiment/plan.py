@@ -43,6 +43,7 @@ from benchmark.experiment.entries import (
     PublishedEntry,
     TechniqueEntry,
     TrainRows,
+    listed_datasets,
     listed_techniques,
 )
 from benchmark.experiment.tuning_rule import TuneEntry
@@ -54,7 +55,7 @@ from benchmark.techniques import Technique
 
 # The entries that a name in a list stands for, by field.
 _STAND_FOR: Mapping[str, Callable[[str], list[dict[str, Any]]]] = {
-    "datasets": lambda name: [{"card": name}],
+    "datasets": listed_datasets,
     "techniques": listed_techniques,
     "classifiers": lambda name: [{"classifier": name}],
 }

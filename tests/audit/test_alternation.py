@@ -29,16 +29,15 @@ from benchmark.audit.alternation.experiment import load_alternation, run_alterna
 from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.data.source import DataNotFoundError, Sources
-from benchmark.declarations import list_declarations
+from benchmark.declarations import kind_of, list_declarations
 from benchmark.errors import BetabenchError, ClassifierError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics.alternation import gaussian_kl
 from tools.findings.alternation import CASES, divergences, number
-from website.experiment_pages import is_alternation
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results" / "alternation"
-SHIPPED = [name for name in list_declarations("experiments") if is_alternation(name)]
+SHIPPED = [name for name in list_declarations("experiments") if kind_of(name) == "alternation"]
 
 
 class Fixed:

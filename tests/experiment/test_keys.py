@@ -28,7 +28,7 @@ from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.source import Sources
-from benchmark.declarations import declaration_dir, list_declarations
+from benchmark.declarations import declaration_dir, kind_of, list_declarations
 from benchmark.experiment import keys, prepare
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.entries import (
@@ -50,7 +50,6 @@ from benchmark.models import Derived, Free, Option
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.manifest import ExperimentInRun
 from tests.helpers.engines import InProcess
-from website.experiment_pages import is_alternation
 
 Content = dict[str, Any]
 Place = tuple[str, str, float, int, str, str]
@@ -618,7 +617,7 @@ def test_a_folder_of_a_version_without_an_option_has_its_default(cards: Any, tmp
     assert "with other paired_betas." in other_experiment(tmp_path, made(content, cards).experiment)
 
 
-@pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if not is_alternation(n)])
+@pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if kind_of(n) is None])
 def test_a_shipped_experiment_replaces_its_own_tables_without_a_note(name: str, tmp_path: Path) -> None:
     experiment = load_for_run(name).experiment
     written = ExperimentInRun.of(experiment).model_dump_json()

@@ -2,11 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.declarations import list_declarations, title_of
+from benchmark.declarations import kind_of, list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.expand import lite, narrow
 from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
-from website.experiment_pages import is_alternation
 
 SMALL = """
 name = "small"
@@ -33,7 +32,7 @@ def load(tmp_path: Path, text: str) -> Experiment:
     return load_experiment(path)
 
 
-@pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if not is_alternation(n)])
+@pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if kind_of(n) is None])
 def test_every_shipped_experiment_is_valid_and_named_like_its_file(name: str) -> None:
     experiment = load_experiment(name)
     assert experiment.name == name
