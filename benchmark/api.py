@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from benchmark.atlas.file import load_atlas
+from benchmark.atlas.tables import write_tables
 from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
 from benchmark.columns import STORE_NAME
@@ -36,7 +37,7 @@ from benchmark.experiment.plan import (
     load_bias,
     plan_blocks,
 )
-from benchmark.experiment.prepare import prepare_experiment
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import SampleSource, draw_sample, parse_edit
 from benchmark.experiment.store import Store
@@ -270,11 +271,24 @@ def run_atlas(
     """
     declared = load_atlas(atlas)
     folder = Path("results", declared.name + "_lite" * lite) if output is None else Path(output)
-    runs = {
-        name: run(experiment, output=folder / name, **parameters)
-        for name, experiment in declared.chosen(tuple(parts), lite=lite).items()
-    }
-    return AtlasRun(folder, runs)
+    chosen = declared.chosen(tuple(parts), lite=lite)
+    runs: dict[str, Run] = {}
+    frames: dict[str, RunFrames] = {}
+    for name, experiment in chosen.items():
+        runs[name] = run(experiment, output=folder / name, **parameters)
+        if (written := runs[name].run_folder) is not None:
+            frames[name] = written.run
+    if not frames:  # only estimated, or shards
+        return AtlasRun(folder, runs)
+    console = parameters.get("console")
+    sources = Sources(parameters.get("data_dir"), parameters.get("offline", False))
+    plugins = tuple(map(str, parameters.get("plugins", ())))
+
+    def prepared(name: str) -> PreparedExperiment:
+        return prepare_experiment(load_for_run(chosen[name], plugins), sources)
+
+    say = functools.partial(tell, console) if console is not None else (lambda _: None)
+    return AtlasRun(folder, runs, write_tables(folder, declared, frames, prepared, say))
 
 
 @dataclass(frozen=True, eq=False)

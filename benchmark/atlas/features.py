@@ -1,0 +1,119 @@
+"""Features of data that advice may be predicted from: rates, group sizes, associations with the group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.atlas.file import Atlas
+from benchmark.columns import parted_name
+from benchmark.data.association import cramers_v
+from benchmark.data.card import load_card
+from benchmark.data.table import Table
+from benchmark.experiment.plan import Block
+from benchmark.experiment.prepare import PreparedExperiment
+
+N_SPLITS = 2
+"""Splits over which features are averaged: the first odd one and the first even one."""
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class DataFeatures:
+    """Features of training rows, as they were recorded."""
+
+    rows: float
+    columns: float  # features, the sensitive one included
+    share_deprived: float
+    rate_deprived: float  # share of favorable labels in the deprived group
+    rate_favored: float
+    group_auc: float  # how well the other features tell the group: naive Bayes, cross-fitted
+    label_auc: float  # how well the features tell the label
+    strongest_proxy: float  # largest association (Cramér's V) of a feature with the group
+
+    @property
+    def gap(self) -> float:
+        """The label gap between the groups."""
+        return self.rate_favored - self.rate_deprived
+
+
+FEATURES = tuple(field.name for field in fields(DataFeatures))
+FEATURE_COLUMNS = ("version", "dataset", "card", "cluster", "bias", "hidden", "level", "unit", *FEATURES)
+"""Columns of the table of features; ``docs/atlas.md`` explains them."""
+
+
+def data_features(table: Table) -> DataFeatures:
+    """Return the features of labeled rows; NaN where a group or a label is missing."""
+    schema, y, deprived = table.schema, table.y, table.deprived
+    columns = [i for i in schema.feature_indices if i not in schema.sensitive_indices]
+    associations = [cramers_v(table.codes[:, i], deprived) for i in columns]
+    cardinalities = schema.cardinalities
+    everything = list(schema.feature_indices)
+
+    def rate(rows: NDArray[np.bool_]) -> float:
+        return float(y[rows].mean()) if rows.any() else np.nan
+
+    return DataFeatures(
+        rows=float(len(table)),
+        columns=float(len(everything)),
+        share_deprived=float(deprived.mean()),
+        rate_deprived=rate(deprived),
+        rate_favored=rate(~deprived),
+        group_auc=_auc(table.codes[:, columns], cardinalities[columns], deprived),
+        label_auc=_auc(table.codes[:, everything], cardinalities[everything], y),
+        strongest_proxy=max(associations, default=0.0),
+    )
+
+
+def _auc(codes: NDArray[np.int16], cardinalities: NDArray[np.int64], target: NDArray[np.bool_]) -> float:
+    """Return the AUC of cross-fitted naive Bayes; NaN with too few rows of one side."""
+    from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.naive_bayes import CategoricalNB
+
+    if min(np.bincount(target, minlength=2)) < _FOLDS or not codes.shape[1]:
+        return np.nan
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
+    model = CategoricalNB(min_categories=cardinalities)
+    scores = cross_val_predict(model, codes, target, cv=folds, method="predict_proba")[:, 1]
+    return float(roc_auc_score(target, scores))
+
+
+def part_features(
+    prepared: PreparedExperiment, atlas: Atlas, computed: Collection[tuple[str, str, float, float]] = ()
+) -> pd.DataFrame:
+    """Return the features of a part's training rows at each level of bias, columns :data:`FEATURE_COLUMNS`.
+
+    ``computed`` are dataset, bias, hidden gap and level of rows to leave out.
+    """
+    return pd.DataFrame(list(_rows(prepared, atlas, computed)), columns=list(FEATURE_COLUMNS))
+
+
+def _rows(
+    prepared: PreparedExperiment, atlas: Atlas, computed: Collection[tuple[str, str, float, float]]
+) -> Iterator[dict[str, Any]]:
+    experiment = prepared.experiment
+    for data in prepared.datasets.values():
+        card = load_card(data.entry.card).name
+        for bias in data.entry.bias:
+            name, hidden = parted_name(bias.name)
+            for level in experiment.levels:
+                if not data.reaches(bias.name, level) or (data.name, name, hidden, level) in computed:
+                    continue
+                blocks = (
+                    Block(data.entry.name, bias.name, level, split)
+                    for split in range(min(N_SPLITS, experiment.repetitions))
+                )
+                samples = [asdict(data_features(prepared.training_sample(block))) for block in blocks]
+                yield {
+                    **{"version": atlas.version, "dataset": data.name, "card": card},
+                    **{"cluster": atlas.cluster_of(card), "bias": name, "hidden": hidden, "level": level},
+                    "unit": "dose" if experiment.doses else "beta",
+                    **{str(name): mean for name, mean in pd.DataFrame(samples).mean().items()},
+                }
