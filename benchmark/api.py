@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from benchmark.atlas.advice import write_advice
 from benchmark.atlas.file import load_atlas
 from benchmark.atlas.tables import write_tables
 from benchmark.bias import Bias
@@ -288,7 +289,9 @@ def run_atlas(
         return prepare_experiment(load_for_run(chosen[name], plugins), sources)
 
     say = functools.partial(tell, console) if console is not None else (lambda _: None)
-    return AtlasRun(folder, runs, write_tables(folder, declared, frames, prepared, say))
+    written = write_tables(folder, declared, frames, prepared, say)
+    say("comparing recommenders on clusters that they have not seen ...")
+    return AtlasRun(folder, runs, (*written, *write_advice(folder)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,6 +77,10 @@ class Atlas(BaseModel):
     shared: dict[str, Any] = {}
     parts: Annotated[dict[Identifier, dict[str, Any]], Field(min_length=1)]
     lite: dict[str, Any] | None = None  # a part that is run by itself
+    # Parts whose scenarios advice is fitted on and compared on; all unless given. Parts with hidden bias, for
+    # advice from planting in one's rows.
+    advice: tuple[str, ...] = ()
+    planted: tuple[str, ...] = ()
 
     _folder: Path | None = PrivateAttr(default=None)
 
@@ -86,6 +90,9 @@ class Atlas(BaseModel):
             cards = [card for named in clusters.values() for card in named]
             if repeated := sorted({card for card in cards if cards.count(card) > 1}):
                 raise ValueError(f"clusters: {repeated[0]!r} is in two clusters, or twice in one")
+        for field in ("advice", "planted"):
+            if unknown := [name for name in getattr(self, field) if name not in self.parts]:
+                raise ValueError(f"{field}: there is no part {unknown[0]!r}")
         if unknown := [name for name in self.finer.split if name not in self.clusters]:
             raise ValueError(f"finer.split: there is no cluster {unknown[0]!r}")
         return self

@@ -1,0 +1,218 @@
+"""Advice from an atlas's tables: regrets of all recommenders, their choices, and variance shares."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmark.atlas.file import LITE, Atlas
+from benchmark.atlas.recommenders import (
+    DROP,
+    NOTHING,
+    ORACLE,
+    Choices,
+    cluster_means,
+    each,
+    recommended,
+    recommended_with_planting,
+)
+from benchmark.atlas.regret import ALL, PLANTED, regret_table
+from benchmark.atlas.scenarios import (
+    SCENARIO,
+    Array,
+    Scenarios,
+    hidden_scenarios_of,
+    scenarios_of,
+)
+from benchmark.atlas.tables import Tables, read_tables
+from benchmark.columns import GOALS
+from benchmark.text.spreadsheet import csv_text
+from benchmark.text.writing import write_atomically
+
+RECOMMENDERS, CHOICES, VARIANCE = "recommenders.csv", "choices.csv", "variance.csv"
+"""Files of advice."""
+
+FACTORS = ("technique", "bias", "level", "cluster", "classifier")
+"""Factors of the analysis of variance."""
+
+_POOLED_DOSES = (0.05, 0.10)
+_DIGITS = "%.6g"
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Recommenders on one set of scenarios for one goal."""
+
+    goal: str
+    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL` or PLANTED
+    scenarios: Scenarios
+    choices: Mapping[str, Choices]
+
+
+def atlas_of(tables: Tables) -> Atlas:
+    """Return the atlas whose tables these are, as the manifest holds it."""
+    return Atlas.model_validate(dict(tables.manifest["atlas"]), strict=False)
+
+
+def compared(tables: Tables) -> Iterator[Compared]:
+    """Yield the recommenders for each goal, on scenarios with planted doses and on those with hidden bias."""
+    atlas = atlas_of(tables)
+    means, features = tables.means, tables.features
+    present = set(means["part"])
+    names = [name for name in atlas.advice or tuple(atlas.parts) if name in present] or [LITE]
+    elsewhere_rows = means[means["part"].isin(names)]
+    hidden_rows = means[means["part"].isin(set(atlas.planted))]
+    of_doses = features[(features["hidden"] == 0) & (features["unit"] == "dose")]
+    of_hidden = features[(features["hidden"] > 0) & (features["level"] == 0)]
+    of_hidden = of_hidden.assign(level=of_hidden["hidden"])
+    for goal in GOALS:
+        elsewhere = scenarios_of(elsewhere_rows, atlas, goal)
+        if not len(elsewhere.frame):
+            continue
+        yield Compared(goal, ALL, elsewhere, recommended(elsewhere, of_doses))
+        if not len(hidden_rows):
+            continue
+        shared = pd.concat([elsewhere_rows, hidden_rows])
+        truth, apparent = hidden_scenarios_of(hidden_rows, atlas, goal)
+        names_of_both = scenarios_of(shared, atlas, goal)
+        truth, apparent, elsewhere = (part.like(names_of_both) for part in (truth, apparent, elsewhere))
+        choices = recommended_with_planting(truth, apparent, elsewhere, of_hidden, of_doses)
+        yield Compared(goal, PLANTED, truth, choices)
+
+
+def write_advice(folder: Path) -> tuple[Path, ...]:
+    """Write the tables of recommenders, choices and variance from the other tables; return the files."""
+    tables = read_tables(folder)
+    atlas = atlas_of(tables)
+    regrets, choices, variances = [], [], []
+    for part in compared(tables):
+        tabled = partial(regret_table, part.scenarios, part.choices, atlas, goal=part.goal, kind=part.kind)
+        regrets += [tabled(clusters=clusters) for clusters in ("main", "finer")]
+        choices.append(_choice_rows(part, atlas.version))
+        if part.kind == ALL:
+            shares = variance_shares(part.scenarios)
+            shares.insert(0, "goal", part.goal)
+            variances.append(shares.assign(version=atlas.version))
+    packed = csv_text(pd.concat(choices, ignore_index=True), _DIGITS).encode()
+    return (
+        write_atomically(folder / RECOMMENDERS, csv_text(pd.concat(regrets, ignore_index=True), _DIGITS)),
+        write_atomically(folder / f"{CHOICES}.xz", lzma.compress(packed, preset=9)),
+        write_atomically(folder / VARIANCE, csv_text(pd.concat(variances, ignore_index=True), _DIGITS)),
+    )
+
+
+def _choice_rows(part: Compared, version: str) -> pd.DataFrame:
+    frame = part.scenarios.frame
+    scores = {name: part.choices[name].score for name in (NOTHING, DROP, ORACLE)}
+    rows = []
+    for name, choice in each(part.choices):
+        row = frame[["cluster", *SCENARIO]].assign(
+            version=version, goal=part.goal, scenarios=part.kind, recommender=name
+        )
+        rows.append(row.assign(chosen=choice.chosen, score=choice.score, **scores))
+    table = pd.concat(rows, ignore_index=True)
+    return table[
+        ["version", "goal", "scenarios", "recommender", "cluster", *SCENARIO, "chosen", "score", *scores]
+    ]
+
+
+def variance_shares(scenarios: Scenarios) -> pd.DataFrame:
+    r"""Return the shares of factors and of technique's interactions in the variance of gains.
+
+    By the method of moments for crossed random effects: the mean square of each effect over cell means, minus
+    the mean squares expected from noise and higher interactions. The cells are techniques, kinds, doses of
+    .05 and .10, clusters and learners, averaged over datasets of a cluster. Only combinations count that are
+    complete: techniques, kinds, doses and learners that all remaining clusters have. Negative shares are 0.
+    Searle, Casella and McCulloch (1992), Variance components, chapter 4.
+    """
+    table, n_cells = _balanced(scenarios)
+    if table is None:
+        return pd.DataFrame(columns=["effect", "share", "n_levels", "n_cells"])
+    levels = [table.index.get_level_values(name).unique() for name in FACTORS]
+    cube = table.to_numpy().reshape([len(level) for level in levels])
+    effects = _moments(cube)
+    total = sum(effects.values())
+    rows = []
+    for effect, component in effects.items():
+        names = " × ".join(FACTORS[i].replace("bias", "kind").replace("level", "dose") for i in effect)
+        rows.append(
+            {
+                "effect": names.replace("classifier", "learner") or "rest",
+                "share": component / total if total > 0 else np.nan,
+                "n_levels": int(np.prod([cube.shape[i] for i in effect])) if effect else cube.size,
+                "n_cells": n_cells,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _balanced(scenarios: Scenarios) -> tuple[pd.Series | None, int]:
+    """Return gains by FACTORS over complete combinations, sorted, and their number."""
+    frame = scenarios.frame
+    pooled = frame["level"].isin(_POOLED_DOSES).to_numpy()
+    gains = pd.DataFrame(scenarios.gain[pooled][:, 1:], columns=list(scenarios.techniques[1:]))
+    wide = pd.concat([frame[pooled].reset_index(drop=True), gains], axis=1)
+    keys = ["cluster", "bias", "level", "classifier"]
+    wide = wide.groupby([*keys, "dataset"])[list(gains.columns)].mean().groupby(level=keys).mean()
+    wide = wide.dropna(axis=1)  # techniques that were tried everywhere
+    # Clusters with all combinations of kind, dose and learner that most clusters have.
+    counts = wide.groupby(level="cluster").size()
+    complete = counts[counts == counts.max()].index
+    wide = wide[wide.index.get_level_values("cluster").isin(complete)]
+    n_combinations = len(wide.reset_index()[keys[1:]].drop_duplicates())
+    if len(complete) < 2 or len(wide) != len(complete) * n_combinations or wide.empty:
+        return None, 0
+    shape = [wide.index.get_level_values(name).nunique() for name in keys[1:]]
+    if n_combinations != int(np.prod(shape)):
+        return None, 0
+    long = wide.rename_axis("technique", axis=1).reset_index().melt(keys, value_name="gain")
+    gains_by_factor = long.set_index(list(FACTORS))["gain"].sort_index()
+    return gains_by_factor, gains_by_factor.size
+
+
+def _moments(cube: Array) -> dict[tuple[int, ...], float]:
+    """Return variance components of the main effects, of technique's interactions, and of the rest."""
+    n_axes = cube.ndim
+    effects = [*((i,) for i in range(n_axes)), *((0, i) for i in range(1, n_axes))]
+    grand = cube.mean()
+    means: dict[tuple[int, ...], Array] = {}
+    squares: dict[tuple[int, ...], float] = {}
+    df: dict[tuple[int, ...], int] = {}
+    residual = cube - grand
+    for effect in effects:
+        others = tuple(i for i in range(n_axes) if i not in effect)
+        deviation = cube.mean(axis=others, keepdims=True) - grand
+        if len(effect) == 2:
+            for i in effect:
+                deviation = deviation - means[(i,)]
+        means[effect] = deviation
+        residual = residual - deviation
+        df[effect] = int(np.prod([cube.shape[i] - 1 for i in effect]))
+        repeats = cube.size / np.prod([cube.shape[i] for i in effect])
+        squares[effect] = repeats * float((deviation**2).sum()) / max(df[effect], 1)
+    df_rest = max(cube.size - 1 - sum(df.values()), 1)
+    rest = float((residual**2).sum()) / df_rest
+    components: dict[tuple[int, ...], float] = {}
+    for effect in sorted(effects, key=len, reverse=True):
+        repeats = cube.size / np.prod([cube.shape[i] for i in effect])
+        expected = rest
+        if len(effect) == 1:  # interactions with technique are in the mean square of a main effect
+            for pair in (pair for pair in effects if len(pair) == 2 and effect[0] in pair):
+                other = pair[0] if pair[1] == effect[0] else pair[1]
+                inner = cube.size / np.prod([cube.shape[i] for i in pair])
+                if effect == (0,) or other == 0:
+                    expected += inner * components[pair]
+        components[effect] = max(0.0, (squares[effect] - expected) / repeats)
+    ordered = {effect: components[effect] for effect in effects}
+    return {**ordered, (): rest}
+
+
+def mean_over_clusters(scenarios: Scenarios, values: Array) -> float:
+    """Return the mean over scenarios, datasets and clusters."""
+    return float(cluster_means(scenarios.frame, values)[0].mean())

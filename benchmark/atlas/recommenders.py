@@ -1,0 +1,288 @@
+"""Recommenders: rules that choose a technique for data that they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.atlas.features import FEATURES
+from benchmark.atlas.scenarios import SCENARIO, Array, Scenarios
+
+NOTHING, DROP, AVERAGE, KIND, WRONG_KIND = "nothing", "drop", "average", "kind", "wrong_kind"
+DATA, PLANTING, BOTH, RANDOM, ORACLE = "data", "planting", "data_and_planting", "random", "oracle"
+
+LETTERS = {
+    NOTHING: "(a) do nothing",
+    DROP: "(b) leave the group out",
+    AVERAGE: "(c) the best on average elsewhere",
+    KIND: "(d) the best elsewhere for this kind and dose",
+    WRONG_KIND: "(d') the same, told a wrong kind",
+    DATA: "(e) predicted from features of the data",
+    PLANTING: "(f) planting in one's rows",
+    BOTH: "(g) features of the data and planting",
+    RANDOM: "(h) at random",
+    ORACLE: "(i) the oracle",
+}
+"""Recommenders by name, in words."""
+
+DROP_TECHNIQUE = "drop_sensitive"
+PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0)
+"""Penalties of the ridge regression, of which the other clusters choose one."""
+
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What a recommender scores in each scenario: the mean over both halves of the splits."""
+
+    score: Array  # (n_scenarios,)
+    chosen: tuple[str, ...]  # names of techniques; several names are separated by blanks
+
+
+def recommended(scenarios: Scenarios, features: pd.DataFrame) -> dict[str, Choices]:
+    """Return the choices of all recommenders that need no planting, by name, the oracle among them.
+
+    ``features`` has the columns SCENARIO without the classifier, and :data:`FEATURES`. Whatever is fitted for
+    a scenario is fitted without the scenarios that are left out with it.
+    """
+    design = _design(scenarios.frame, features)
+    return {**_fixed(scenarios), **_fitted(scenarios, design, scenarios, design)}
+
+
+def recommended_with_planting(
+    truth: Scenarios,
+    apparent: Scenarios,
+    elsewhere: Scenarios,
+    features: pd.DataFrame,
+    features_elsewhere: pd.DataFrame,
+) -> dict[str, Choices]:
+    """Return the choices of all recommenders for rows with hidden bias, by name.
+
+    ``truth`` and ``apparent`` have the same scenarios, with true values, and with the values that planting on
+    top shows. ``elsewhere`` are scenarios with planted doses, which advice is fitted on.
+    """
+    design = _design(truth.frame, features, elsewhere.frame)
+    others = _design(elsewhere.frame, features_elsewhere)
+    choices = {**_fixed(truth), **_fitted(elsewhere, others, truth, design)}
+    # What was planted on the rows of one half is scored on the other.
+    best = np.array([apparent.best(half) for half in (0, 1)])
+    choices[PLANTING] = _by_other_half(truth, best)
+    predicted = predictions(elsewhere, others, truth, design)
+    choices[BOTH] = _stacked(truth, apparent, predicted)
+    return choices
+
+
+def _fixed(scenarios: Scenarios) -> dict[str, Choices]:
+    n = len(scenarios.frame)
+    drop = scenarios.techniques.index(DROP_TECHNIQUE)
+    others = scenarios.run.copy()
+    others[:, 0] = False
+    random = np.where(others, scenarios.score, np.nan)
+    best = np.array([scenarios.best(half) for half in (0, 1)])
+    return {
+        NOTHING: _always(scenarios, np.zeros(n, dtype=np.intp)),
+        DROP: _always(scenarios, np.full(n, drop)),
+        RANDOM: Choices(np.nanmean(random, axis=2).mean(axis=0), ("",) * n),
+        ORACLE: _by_other_half(scenarios, best),
+    }
+
+
+def _always(scenarios: Scenarios, technique: NDArray[np.intp]) -> Choices:
+    """Return the scores of one technique for each scenario."""
+    rows = np.arange(len(technique))
+    names = tuple(scenarios.techniques[i] for i in technique)
+    return Choices(scenarios.score[:, rows, technique].mean(axis=0), names)
+
+
+def _by_other_half(scenarios: Scenarios, chosen: NDArray[np.intp]) -> Choices:
+    """Return the scores of techniques that one half chose, shape (2, n_scenarios), in the other half."""
+    rows = np.arange(chosen.shape[1])
+    scores = [scenarios.score[1 - half, rows, chosen[half]] for half in (0, 1)]
+    names = ((scenarios.techniques[i] for i in dict.fromkeys(pair)) for pair in chosen.T)
+    return Choices(np.mean(scores, axis=0), tuple(map(" ".join, names)))
+
+
+def _fitted(source: Scenarios, source_design: Array, target: Scenarios, design: Array) -> dict[str, Choices]:
+    """Return the choices for target scenarios that are fitted on source scenarios of other clusters."""
+    n, frame = len(target.frame), target.frame
+    average, kind = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
+    wrong_scores, wrong_names = np.full(n, np.nan), [""] * n
+    rows = np.arange(n)
+    for left_out in dict.fromkeys(frame["left_out"]):
+        others = (source.frame["left_out"] != left_out).to_numpy()
+        here = (frame["left_out"] == left_out).to_numpy()
+        for classifier in dict.fromkeys(frame.loc[here, "classifier"]):
+            same = others & (source.frame["classifier"] == classifier).to_numpy()
+            of = here & (frame["classifier"] == classifier).to_numpy()
+            average[of] = _best_on_average(source, same, target.run[of])
+            for bias, level in {*frame.loc[of, ["bias", "level"]].itertuples(index=False, name=None)}:
+                at = of & ((frame["bias"] == bias) & (frame["level"] == level)).to_numpy()
+                level_elsewhere = same & (source.frame["level"] == level).to_numpy()
+                of_kind = level_elsewhere & (source.frame["bias"] == bias).to_numpy()
+                kind[at] = _best_on_average(source, of_kind if of_kind.any() else same, target.run[at])
+                wrong = []
+                for other in dict.fromkeys(source.frame.loc[level_elsewhere, "bias"]):
+                    if other != bias:
+                        of_other = level_elsewhere & (source.frame["bias"] == other).to_numpy()
+                        wrong.append(_best_on_average(source, of_other, target.run[at]))
+                if wrong:
+                    scores = [target.score[:, rows[at], choice].mean(axis=0) for choice in wrong]
+                    wrong_scores[at] = np.mean(scores, axis=0)
+                    names = " ".join(dict.fromkeys(target.techniques[i] for choice in wrong for i in choice))
+                    for i in np.flatnonzero(at):
+                        wrong_names[i] = names
+    choices = {AVERAGE: _always(target, average), KIND: _always(target, kind)}
+    choices[WRONG_KIND] = Choices(wrong_scores, tuple(wrong_names))
+    predicted = predictions(source, source_design, target, design)
+    choices[DATA] = _always(target, _highest(predicted, target.run))
+    return choices
+
+
+def cluster_means(frame: pd.DataFrame, values: Array, by: str = "cluster") -> pd.DataFrame:
+    """Return means over scenarios, then over datasets, for each cluster; a row each, sorted by name.
+
+    ``values`` have shape (n_scenarios,) or (n_scenarios, n_columns); NaN is left out.
+    """
+    table = pd.DataFrame(values).assign(dataset=frame["dataset"].to_numpy(), cluster=frame[by].to_numpy())
+    of_datasets = table.groupby(["cluster", "dataset"]).mean()
+    return of_datasets.groupby(level="cluster").mean()
+
+
+def _best_on_average(source: Scenarios, rows: NDArray[np.bool_], run: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return for each target scenario the technique of the largest mean gain in some source scenarios.
+
+    Clusters count equally. Only techniques count that were tried in all of these clusters, and in the target.
+    """
+    gains = cluster_means(source.frame[rows], source.gain[rows], "left_out")
+    mean = gains.mean().where(gains.notna().all()).to_numpy()
+    return _highest(np.broadcast_to(mean, run.shape), run)
+
+
+def _highest(gain: Array, run: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the technique of the highest gain in each row; doing nothing gains 0 and wins ties."""
+    gain = np.where(run & np.isfinite(gain), gain, -np.inf)
+    gain[:, 0] = 0.0
+    return np.asarray((gain >= gain.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1))
+
+
+def _design(frame: pd.DataFrame, features: pd.DataFrame, names_of: pd.DataFrame | None = None) -> Array:
+    """Return what gains are predicted from, shape (n_scenarios, n_features): see :data:`FEATURES`.
+
+    Rates are logits, numbers of rows and columns logarithms. Dose, kind and learner follow, the last two as
+    columns of 0 and 1, by the names in ``names_of``.
+    """
+    names_of = frame if names_of is None else names_of
+    where = [name for name in SCENARIO if name != "classifier"]
+    features = features[[*where, *FEATURES]]
+    table = frame[list(SCENARIO)].merge(features, on=where, how="left", validate="many_to_one")
+
+    def logit(share: pd.Series) -> Array:
+        clipped = share.clip(0.001, 0.999).to_numpy(dtype=float)
+        return np.asarray(np.log(clipped / (1 - clipped)))
+
+    columns = [
+        logit(table["rate_deprived"]),
+        logit(table["rate_favored"]),
+        table["rate_favored"] - table["rate_deprived"],
+        logit(table["share_deprived"]),
+        table["group_auc"],
+        table["label_auc"],
+        table["strongest_proxy"],
+        np.log(table["rows"]),
+        np.log(table["columns"]),
+        table["level"],
+        *(table["bias"] == bias for bias in sorted({*names_of["bias"]})),
+        *(table["classifier"] == name for name in sorted({*names_of["classifier"]})),
+    ]
+    return np.column_stack([np.asarray(column, dtype=float) for column in columns])
+
+
+def predictions(source: Scenarios, source_design: Array, target: Scenarios, design: Array) -> Array:
+    """Return predicted gains of the techniques in target scenarios, shape (n_scenarios, n_techniques).
+
+    They are a ridge regression for each technique, fitted on the source scenarios of other clusters. Clusters
+    count equally, and datasets within them. The penalty is the one with the least error in clusters that are
+    left out of these in turn.
+    """
+    predicted = np.full((len(target.frame), len(target.techniques)), np.nan)
+    for left_out in dict.fromkeys(target.frame["left_out"]):
+        others = (source.frame["left_out"] != left_out).to_numpy()
+        here = (target.frame["left_out"] == left_out).to_numpy()
+        part = source.take(others)
+        predicted[here] = _ridge(part, source_design[others], design[here])
+    return predicted
+
+
+def _ridge(source: Scenarios, design: Array, target: Array) -> Array:
+    clusters = source.frame["left_out"].to_numpy()
+    weights = _weights(source.frame)
+    errors = np.zeros(len(PENALTIES))
+    for cluster in np.unique(clusters):
+        inside = clusters == cluster
+        fitted = _fit(design[~inside], source.gain[~inside], _weights(source.frame[~inside]), design[inside])
+        missed = (fitted - source.gain[inside]) ** 2
+        errors += np.nansum(missed * weights[inside][None, :, None], axis=(1, 2))
+    penalty = int(np.argmin(errors))
+    return next(fits for i, fits in enumerate(_fit(design, source.gain, weights, target)) if i == penalty)
+
+
+def _weights(frame: pd.DataFrame) -> Array:
+    """Return weights of scenarios by which clusters, and datasets within them, count equally."""
+    in_dataset = frame.groupby(["left_out", "dataset"])["bias"].transform("size")
+    n_datasets = frame.groupby("left_out")["dataset"].transform("nunique")
+    return np.asarray(1.0 / (in_dataset * n_datasets), dtype=float)
+
+
+def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
+    """Return predictions with each penalty, shape (n_penalties, n_targets, n_techniques)."""
+    total = weights.sum()
+    center = weights @ np.nan_to_num(design) / total
+    spread = np.sqrt(weights @ (np.nan_to_num(design) - center) ** 2 / total)
+    spread[spread < _EQUAL] = 1.0
+    X, Z = (np.nan_to_num((rows - center) / spread) for rows in (design, target))
+    fitted = np.full((len(PENALTIES), len(target), gain.shape[1]), np.nan)
+    for technique in range(gain.shape[1]):
+        rows = np.isfinite(gain[:, technique])
+        if rows.sum() < 2:
+            continue
+        w, y = weights[rows] / weights[rows].sum(), gain[rows, technique]
+        mean = w @ y
+        x_mean = w @ X[rows]
+        A = (X[rows] - x_mean) * w[:, None]
+        gram, moment = A.T @ (X[rows] - x_mean), A.T @ (y - mean)
+        for i, penalty in enumerate(PENALTIES):
+            slope = np.linalg.solve(gram + penalty / 100 * np.eye(len(gram)), moment)
+            fitted[i, :, technique] = mean + (Z - x_mean) @ slope
+    return fitted
+
+
+def _stacked(truth: Scenarios, apparent: Scenarios, predicted: Array) -> Choices:
+    """Return choices by a sum of predicted and apparent gains, weighted as other clusters' true gains ask."""
+    n = len(truth.frame)
+    chosen = np.zeros((2, n), dtype=np.intp)
+    seen = apparent.value[:, :, :1] - apparent.score  # apparent gains of each half
+    true = truth.value[:, :, :1] - truth.score
+    tried = truth.run & apparent.run & np.isfinite(predicted)
+    weights = _weights(truth.frame)
+    for left_out in dict.fromkeys(truth.frame["left_out"]):
+        here = (truth.frame["left_out"] == left_out).to_numpy()
+        for half in (0, 1):
+            rows, columns = np.nonzero(tried & ~here[:, None])
+            X = np.column_stack([predicted[rows, columns], seen[half, rows, columns]])
+            root = np.sqrt(weights[rows])
+            slope = np.linalg.lstsq(X * root[:, None], true[1 - half, rows, columns] * root, rcond=None)[0]
+            expected = slope[0] * predicted[here] + slope[1] * seen[half][here]
+            chosen[half, here] = _highest(expected, tried[here])
+    return _by_other_half(truth, chosen)
+
+
+def each(choices: Mapping[str, Choices]) -> Iterator[tuple[str, Choices]]:
+    """Yield recommenders in the order of their letters."""
+    for name in LETTERS:
+        if name in choices:
+            yield name, choices[name]

@@ -1,0 +1,203 @@
+"""Regret of recommenders over clusters, and the rule that decides which advice may be printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from benchmark.atlas.file import Atlas, Rules
+from benchmark.atlas.recommenders import (
+    AVERAGE,
+    DATA,
+    DROP,
+    KIND,
+    NOTHING,
+    ORACLE,
+    Choices,
+    cluster_means,
+    each,
+)
+from benchmark.atlas.scenarios import Array, Scenarios
+from benchmark.columns import RESTORE
+from benchmark.seeding import generator
+from benchmark.statistics.hypothesis_tests import sign_flip_p_values
+
+MOST_FLIPPED = 20
+"""Most clusters whose signs are all tried."""
+
+_RESAMPLES = 4000
+_WORSE = 1e-9
+_POWER = 0.8
+
+REGRET_COLUMNS = (
+    *("version", "goal", "scenarios", "clusters", "recommender", "n_clusters", "n_scenarios"),
+    *(
+        "regret",
+        "regret_low",
+        "regret_high",
+        "share_of_gain",
+        "share_low",
+        "share_high",
+        "worse_than_nothing",
+    ),
+    *("against", "difference", "difference_low", "difference_high", "p", "p_corrected", "detectable"),
+)
+"""Columns of ``recommenders.csv``; ``docs/atlas.md`` explains them."""
+
+AGAINST = (NOTHING, DROP, AVERAGE)
+"""Recommenders that all others are compared with."""
+
+ALL, PLANTED = "all", "planted"
+"""Sets of scenarios: with doses that nobody hid, and with hidden bias."""
+
+PRIMARY = ((DATA, DROP), (DATA, AVERAGE))
+"""The contrasts of the primary question, which are not corrected for restoring."""
+
+
+def sign_flip_interval(values: Array, alpha: float = 0.05) -> tuple[float, float]:
+    """Return the interval of centers that an exact sign-flip test of ``values`` does not reject at ``alpha``.
+
+    Its ends are means of subsets of the values: Hartigan (1969), Using subsample values as typical values,
+    JASA 64. With too few values for the level they are infinite. At most :data:`MOST_FLIPPED` values.
+    """
+    n = len(values)
+    k = int(np.floor(alpha / 2 * 2**n))
+    if k < 1:
+        return -np.inf, np.inf
+    patterns = np.arange(1, 2**n, dtype=np.int64)[:, None] >> np.arange(n) & 1
+    means = np.sort(patterns @ values / patterns.sum(axis=1))
+    return float(means[k - 1]), float(means[len(means) - k])
+
+
+def regret_table(
+    scenarios: Scenarios,
+    choices: Mapping[str, Choices],
+    atlas: Atlas,
+    *,
+    goal: str,
+    kind: str,
+    clusters: str = "main",
+) -> pd.DataFrame:
+    """Return regrets of all recommenders, and their differences from others, columns :data:`REGRET_COLUMNS`.
+
+    ``kind`` names the scenarios: all, or those that were planted. ``clusters`` is "main", or "finer" for the
+    second line. A row with ``against`` is a contrast: the regret of the other minus that of the recommender.
+    """
+    by = "cluster" if clusters == "main" else "finer"
+    frame, alpha = scenarios.frame, atlas.rules.alpha
+    oracle, nothing = choices[ORACLE].score, choices[NOTHING].score
+
+    def over_clusters(values: Array) -> Array:
+        return cluster_means(frame, values, by)[0].to_numpy()
+
+    regrets = {name: over_clusters(choice.score - oracle) for name, choice in each(choices)}
+    possible = over_clusters(nothing - oracle)
+    common = {
+        **{"version": atlas.version, "goal": goal, "scenarios": kind, "clusters": clusters},
+        "n_scenarios": len(frame),
+    }
+    rows: list[dict[str, object]] = []
+    for name, regret in regrets.items():
+        low, high = sign_flip_interval(regret[np.isfinite(regret)], alpha)
+        worse = over_clusters((choices[name].score > nothing + _WORSE).astype(float))
+        share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible)
+        rows.append(
+            {
+                **common,
+                **{"recommender": name, "n_clusters": int(np.isfinite(regret).sum()), "against": ""},
+                **{"regret": np.nanmean(regret), "regret_low": low, "regret_high": high},
+                **{"share_of_gain": share, "share_low": share_low, "share_high": share_high},
+                "worse_than_nothing": worse.mean(),
+            }
+        )
+    pairs = [(name, other) for name in regrets for other in AGAINST if name not in (other, NOTHING, ORACLE)]
+    # The primary contrasts stand by themselves; all others are corrected for their number.
+    primary = [pair for pair in pairs if pair in PRIMARY and (goal, kind) == (RESTORE, ALL)]
+    for name, other in pairs:
+        difference = regrets[other] - regrets[name]
+        difference = difference[np.isfinite(difference)]
+        p = float(sign_flip_p_values(difference[None, :], 2**MOST_FLIPPED)[0])
+        corrected = p if (name, other) in primary else min(1.0, (len(pairs) - len(primary)) * p)
+        low, high = sign_flip_interval(difference, alpha)
+        rows.append(
+            {
+                **common,
+                **{"recommender": name, "n_clusters": len(difference), "against": other},
+                **{"difference": difference.mean(), "difference_low": low, "difference_high": high},
+                **{"p": p, "p_corrected": corrected, "detectable": _detectable(difference, alpha)},
+            }
+        )
+    return pd.DataFrame(rows).reindex(columns=list(REGRET_COLUMNS))
+
+
+def _detectable(differences: Array, alpha: float) -> float:
+    """Return the smallest mean difference that a t-test would find in four of five such sets of clusters."""
+    df = len(differences) - 1
+    if df < 1:
+        return np.nan
+    error = differences.std(ddof=1) / np.sqrt(len(differences))
+    return float((stdtrit(df, 1 - alpha / 2) + stdtrit(df, _POWER)) * error)
+
+
+def _share(gain: Array, possible: Array) -> tuple[float, float, float]:
+    """Return the share of the possible gain, a ratio of sums over clusters, with percentiles of resamples."""
+    whole = possible.sum()
+    if not whole > 0:
+        return np.nan, np.nan, np.nan
+    drawn = generator(0, purpose="clusters", n=len(gain)).integers(0, len(gain), (_RESAMPLES, len(gain)))
+    sums = possible[drawn].sum(axis=1)
+    ratios = gain[drawn].sum(axis=1)[sums > 0] / sums[sums > 0]
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return float(gain.sum() / whole), float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What may be printed for one goal: a simple rule, and whether other advice beats it."""
+
+    goal: str
+    simple: str  # the better of leaving the group out and the best on average
+    known: bool  # whether there are enough clusters for any answer
+    by: Mapping[str, Evidence]  # by recommender: advice by kind and dose, and by features of the data
+
+    @property
+    def advice(self) -> str:
+        """The recommender whose advice is printed: the best that the rule lets, or the simple rule."""
+        shown = {name: evidence for name, evidence in self.by.items() if evidence.shown}
+        return max(shown, key=lambda name: shown[name].difference) if shown else self.simple
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How much other advice beats the simple rule."""
+
+    difference: float  # of regrets
+    low: float
+    high: float
+    needed: float  # the least difference by the rule
+    n_clusters: int
+    shown: bool  # whether the rule lets it be printed
+
+
+def verdict(table: pd.DataFrame, goal: str, rules: Rules) -> Verdict:
+    """Return what the rule lets the page, the command and the findings say for a goal.
+
+    ``table`` is ``recommenders.csv``: its rows of all scenarios and main clusters count.
+    """
+    rows = table[(table["goal"] == goal) & (table["scenarios"] == ALL) & (table["clusters"] == "main")]
+    alone = {row["recommender"]: row for row in rows[rows["against"] == ""].to_dict("records")}
+    drop, average = (float(alone[name]["regret"]) for name in (DROP, AVERAGE))
+    simple = AVERAGE if average < drop - rules.tie else DROP
+    needed = max(rules.least_gain, rules.least_share * float(alone[simple]["regret"]))
+    known = int(alone[simple]["n_clusters"]) >= rules.fewest_clusters
+    against = {row["recommender"]: row for row in rows[rows["against"] == simple].to_dict("records")}
+    by = {}
+    for name in (KIND, DATA):
+        difference, low, high = (float(against[name][f"difference{end}"]) for end in ("", "_low", "_high"))
+        shown = known and difference > rules.least_gain and difference >= needed and low > 0
+        by[name] = Evidence(difference, low, high, needed, int(against[name]["n_clusters"]), shown)
+    return Verdict(goal, simple, known, by)
