@@ -289,9 +289,9 @@ def run_atlas(
         return prepare_experiment(load_for_run(chosen[name], plugins), sources)
 
     say = functools.partial(tell, console) if console is not None else (lambda _: None)
-    written = write_tables(folder, declared, frames, prepared, say)
+    tables = write_tables(folder, declared, frames, prepared, say)
     say("comparing recommenders on clusters that they have not seen ...")
-    return AtlasRun(folder, runs, (*written, *write_advice(folder)))
+    return AtlasRun(folder, runs, (*tables, *write_advice(folder)))
 
 
 @dataclass(frozen=True, eq=False)
