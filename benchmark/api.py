@@ -288,7 +288,10 @@ def run_atlas(
     def prepared(name: str) -> PreparedExperiment:
         return prepare_experiment(load_for_run(chosen[name], plugins), sources)
 
-    say = functools.partial(tell, console) if console is not None else (lambda _: None)
+    def say(line: str) -> None:
+        if console is not None:
+            tell(console, line)
+
     tables = write_tables(folder, declared, frames, prepared, say)
     say("comparing recommenders on clusters that they have not seen ...")
     return AtlasRun(folder, runs, (*tables, *write_advice(folder)))
