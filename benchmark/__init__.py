@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from benchmark.experiment.plan import Experiment as Experiment
     from benchmark.experiment.plan import load_experiment as load_experiment
     from benchmark.first_look import quick as quick
+    from benchmark.recommending import recommend as recommend
     from benchmark.techniques import PostProcessing as PostProcessing
     from benchmark.techniques import Predictor as Predictor
     from benchmark.techniques import Prepared as Prepared
@@ -43,6 +44,7 @@ _HOMES = {
     "benchmark.estimator.fair_classifier": ("FairClassifier",),
     "benchmark.experiment.plan": ("Experiment", "load_experiment"),
     "benchmark.first_look": ("quick",),
+    "benchmark.recommending": ("recommend",),
     "benchmark.techniques": (
         *("PostProcessing", "PreProcessing", "Predictor", "Prepared", "Technique", "Tools"),
         *("list_techniques", "register"),

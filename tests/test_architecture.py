@@ -35,7 +35,7 @@ LAYERS = (
     ("pages", "published"),
     ("report",),
     ("api",),
-    ("first_look",),
+    ("first_look", "recommending"),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

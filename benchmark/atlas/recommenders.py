@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,6 +163,35 @@ def _best_on_average(source: Scenarios, rows: NDArray[np.bool_], run: NDArray[np
     return _highest(np.broadcast_to(mean, run.shape), run)
 
 
+def best_elsewhere(
+    scenarios: Scenarios,
+    learner: str,
+    candidates: Collection[str],
+    *,
+    bias: str | None = None,
+    dose: float | None = None,
+) -> tuple[NDArray[np.intp], str]:
+    """Return the best technique for each scenario from other clusters, and the best over all clusters.
+
+    Only scenarios of the learner count, and of the kind of bias and the dose if they are given.
+    """
+    frame = scenarios.frame
+    of = (frame["classifier"] == learner).to_numpy()
+    if bias is not None:
+        of &= (frame["bias"] == bias).to_numpy()
+    if dose is not None:
+        of &= np.isclose(frame["level"], dose)
+    mask = np.array([name in candidates for name in scenarios.techniques])
+    run = scenarios.run & mask
+    chosen = np.zeros(len(frame), dtype=np.intp)
+    for left_out in dict.fromkeys(frame["left_out"]):
+        here = (frame["left_out"] == left_out).to_numpy()
+        chosen[here] = _best_on_average(scenarios, of & ~here, run[here])
+    everywhere = run[of].all(axis=0)[None, :] if of.any() else np.zeros((1, len(mask)), dtype=bool)
+    best = int(_best_on_average(scenarios, of, everywhere)[0]) if of.any() else 0
+    return chosen, scenarios.techniques[best]
+
+
 def _highest(gain: Array, run: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the technique of the highest gain in each row; doing nothing gains 0 and wins ties."""
     gain = np.where(run & np.isfinite(gain), gain, -np.inf)
@@ -216,6 +245,18 @@ def predictions(source: Scenarios, source_design: Array, target: Scenarios, desi
         part = source.take(others)
         predicted[here] = _ridge(part, source_design[others], design[here])
     return predicted
+
+
+def predicted_elsewhere(
+    source: Scenarios, features: pd.DataFrame, frame: pd.DataFrame, own_features: pd.DataFrame
+) -> Array:
+    """Return predicted gains in data that are none of the atlas's, shape (n_rows, n_techniques).
+
+    ``frame`` has the columns SCENARIO, and ``own_features`` as many rows as it has datasets, biases and
+    levels, with the columns of ``features``.
+    """
+    design, own_design = _design(source.frame, features), _design(frame, own_features, source.frame)
+    return _ridge(source, design, own_design)
 
 
 def _ridge(source: Scenarios, design: Array, target: Array) -> Array:

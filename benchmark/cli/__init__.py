@@ -21,7 +21,8 @@ from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 __all__ = ["main"]
 
 COMMANDS = (
-    *("run", "quick", "merge", "list", "learn", "sample", "compare", "report"),
+    *("run", "quick", "recommend", "atlas"),
+    *("merge", "list", "learn", "sample", "compare", "report"),
     *("audit", "alternation", "check", "new-dataset", "new-technique", "influence"),
 )
 """Commands in the order of the help.

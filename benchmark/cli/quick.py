@@ -46,9 +46,10 @@ def add_options(option: Options) -> None:
     option.figures()
 
 
-def roles(option: Options) -> None:
-    """Add the options on the columns of a CSV file and on reading it."""
-    option("file FILE", "CSV file, gzipped or not", type=Path)
+def roles(option: Options, *, optional: bool = False) -> None:
+    """Add the options on the columns of a CSV file, which may be optional, and on reading it."""
+    settings = {"nargs": "?"} if optional else {}
+    option("file FILE", "CSV file, gzipped or not", type=Path, **settings)
     option("--label COLUMN", "column of the outcome")
     option(
         "--favorable VALUE",

@@ -1,0 +1,36 @@
+"""``betabench atlas``: the answer of an atlas, and its page."""
+
+import argparse
+from pathlib import Path
+
+from benchmark.cli.common import EXIT_OK, Options
+
+HELP = "print the answer of the shipped atlas, or write its page"
+EXAMPLE = "betabench atlas --html atlas.html"
+
+
+def add_options(option: Options) -> None:
+    option("folder DIR", "folder of an atlas; default: the shipped one", nargs="?", type=Path)
+    option("--html FILE", "write the page, one file without other files or addresses", type=Path)
+
+
+def execute(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from benchmark.atlas.recommend import Adviser
+    from benchmark.columns import GOALS
+    from benchmark.text.terminal import say
+
+    console, adviser = Console(emoji=False), Adviser.of(options.folder)
+    for goal in GOALS:
+        say(console, f"Goal: {goal}", "bold")
+        for sentence in adviser.advise(goal).sentences:
+            say(console, sentence)
+        for line in adviser.comparison(goal):
+            say(console, line)
+    if options.html is not None:
+        from benchmark.pages.atlas_page import atlas_page
+        from benchmark.text.writing import write_atomically
+
+        say(console, f"written: {write_atomically(options.html, atlas_page(adviser))}")
+    return EXIT_OK

@@ -1,0 +1,54 @@
+"""``betabench recommend``: which technique to try, by the shipped atlas."""
+
+import argparse
+from pathlib import Path
+
+from benchmark.cli.common import EXIT_OK, EXIT_USAGE, Options
+
+HELP = "say which technique to try against a bias, and how far that can be trusted"
+EXAMPLE = "betabench recommend --goal restore --bias label --dose 0.1 --stage pre"
+
+
+def add_options(option: Options) -> None:
+    from benchmark.cli.quick import roles
+
+    roles(option, optional=True)
+    goals = "restore: decide as without the bias (default); equalise: accept both groups alike"
+    option("--goal GOAL", goals, default="restore")
+    biases = "the feared bias: label, borderline, selection or under_representation_label; default: unknown"
+    option("--bias KIND", biases)
+    option("--dose DOSE", "the label gap that the bias may have added, such as 0.1", type=float)
+    option("--stage STAGE", "what may be changed: pre (the data), in (the training), post (the predictions)")
+    option("--classifier NAME", "the learner; default: c45", default="c45")
+    option("--group-unknown", "the group of new people is not known when they are decided on")
+    option("--atlas DIR", "folder of another atlas; default: the shipped one", type=Path)
+
+
+def execute(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from benchmark.atlas.recommend import Adviser
+    from benchmark.text.terminal import say
+
+    console, features = Console(emoji=False), None
+    if options.file is not None:
+        from benchmark.cli.new_dataset import asking, file_options, require_roles
+        from benchmark.recommending import features_of_file, told
+
+        if not require_roles(options, console):
+            return EXIT_USAGE
+        features = asking(options, console, lambda: features_of_file(options.file, file_options(options)))
+        say(console, told(features))
+    advice = Adviser.of(options.atlas).advise(
+        options.goal,
+        bias=options.bias,
+        dose=options.dose,
+        stage=options.stage,
+        learner=options.classifier,
+        group_known=not options.group_unknown,
+        features=features,
+    )
+    for sentence in advice.sentences:
+        say(console, sentence)
+    say(console, f"Evidence: {advice.grade}.")
+    return EXIT_OK

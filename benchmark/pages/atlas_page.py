@@ -1,0 +1,158 @@
+"""The page of an atlas: what to try, how it did on each dataset, and where it fails."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from benchmark.atlas.means import BY_CHANCE, VALUES
+from benchmark.atlas.recommend import BIASES, STAGES, Adviser, Stage, name_of
+from benchmark.atlas.recommenders import DROP_TECHNIQUE
+from benchmark.columns import GOALS, RESTORE
+from benchmark.pages.html import render
+
+ANY = "any"
+"""Value of a choice that restricts nothing."""
+
+GOAL_TITLES = {
+    RESTORE: "restore the decisions that unbiased data would have given",
+    "equalise": "accept both groups equally often",
+}
+
+_REASONS = {
+    "degenerate": "it gave nearly everybody, or each group, the same answer in some split",
+    "incomplete": "it gave no result in some split",
+    "unknown": "its accuracy or acceptance is not known",
+    "below_constant": "it was less accurate than one answer for everybody",
+    "one_group": "it accepted or refused nearly all of one group",
+    "too_few": "it accepted or refused too few of a group",
+    "": "it was farther from the goal than doing nothing",
+}
+
+
+def choices_of(adviser: Adviser) -> dict[str, list[str]]:
+    """Return the values of each choice on the page, by its name, in the order of the page."""
+    frame = adviser.scenarios[RESTORE].frame
+    return {
+        "goal": list(GOALS),
+        "bias": [ANY, *(bias for bias in BIASES if bias in {*frame["bias"]})],
+        "dose": [ANY, *(f"{dose:g}" for dose in sorted({*frame["level"]}))],
+        "classifier": list(adviser.learners),
+        "group": ["known", "unknown"],
+        "stage": [ANY, *STAGES],
+    }
+
+
+def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield for each combination of choices its key, the technique of the advice, and its sentences."""
+    for values in itertools.product(*choices_of(adviser).values()):
+        goal, bias, dose, learner, group, stage = values
+        of_stage: Stage | None = None if stage == ANY else stage  # type: ignore[assignment]
+        advice = adviser.advise(
+            goal,
+            bias=None if bias == ANY else bias,
+            dose=None if dose == ANY else float(dose),
+            stage=of_stage,
+            learner=learner,
+            group_known=group == "known",
+        )
+        yield "|".join(values), advice.technique, advice.sentences
+
+
+def atlas_page(adviser: Adviser) -> str:
+    """Return the page as HTML: one file that loads nothing, with its data and its drawing inside."""
+    texts: dict[str, int] = {}
+    advice = {}
+    for key, technique, sentences in sentences_of(adviser):
+        advice[key] = [technique, *(texts.setdefault(sentence, len(texts)) for sentence in sentences)]
+    payload = {
+        "choices": choices_of(adviser),
+        "texts": list(texts),
+        "advice": advice,
+        "techniques": {name: name_of(name) for name in adviser.scenarios[RESTORE].techniques[1:]},
+        "reasons": _REASONS,
+        "rows": _rows(adviser),
+        "toml": _toml(adviser),
+        "drop": DROP_TECHNIQUE,
+    }
+    script = files("benchmark.pages").joinpath("static", "atlas.js").read_text(encoding="utf-8")
+    return render(
+        "atlas.html",
+        title=adviser.atlas.title,
+        version=adviser.atlas.version,
+        goals=GOAL_TITLES,
+        biases=BIASES,
+        stages=STAGES,
+        choices=choices_of(adviser),
+        comparison={goal: adviser.comparison(goal) for goal in GOALS},
+        claims=[claim.text for claim in adviser.atlas.claims],
+        n_datasets=adviser.scenarios[RESTORE].frame["card"].nunique(),
+        n_clusters=adviser.scenarios[RESTORE].frame["cluster"].nunique(),
+        payload=Markup(json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c")),
+        script=Markup(script),
+    )
+
+
+def _rows(adviser: Adviser) -> dict[str, list[list[Any]]]:
+    """Return values by learner, bias and dose: card, technique, both values, accuracy, shares, reasons.
+
+    They are means over both halves of the splits and, for cards with several editions, over these.
+    """
+    rows = adviser.rows
+    numbers = [*VALUES.values(), "accuracy", "given_back", BY_CHANCE]
+    keys = ["classifier", "bias", "level", "card", "technique"]
+    means = rows.groupby(keys, sort=True)[numbers].mean()
+    reasons = rows.groupby(keys, sort=True)[[f"reason_{goal}" for goal in GOALS]].agg(_most_frequent)
+    oracle = _oracles(adviser)
+    table: dict[str, list[list[Any]]] = {}
+    for key, values, why in zip(means.index, means.to_numpy(), reasons.to_numpy(), strict=True):
+        learner, bias, dose, card, technique = key
+        at = f"{learner}|{bias}|{dose:g}"
+        table.setdefault(at, []).append([card, technique, *map(_short, values), *why])
+    for (learner, bias, dose, card), of_goals in oracle.items():
+        at = f"{learner}|{bias}|{dose:g}"
+        table[at].append([card, "oracle", *map(_short, of_goals), None, None, None, "", ""])
+    return table
+
+
+def _oracles(adviser: Adviser) -> dict[tuple[str, str, float, str], list[float]]:
+    """Return the oracle's score for both goals by learner, bias, dose and card."""
+    found: dict[tuple[str, str, float, str], list[float]] = {}
+    for goal in GOALS:
+        scenarios = adviser.scenarios[goal]
+        index = np.arange(len(scenarios.frame))
+        score = np.mean([scenarios.score[1 - half, index, scenarios.best(half)] for half in (0, 1)], axis=0)
+        table = scenarios.frame.assign(score=score)
+        for key, value in table.groupby(["classifier", "bias", "level", "card"])["score"].mean().items():
+            found.setdefault(key, []).append(float(value))  # type: ignore[arg-type]
+    return {key: values for key, values in found.items() if len(values) == len(GOALS)}
+
+
+def _most_frequent(reasons: pd.Series) -> str:
+    """Return the most frequent reason if a technique is not allowed in most rows; else nothing."""
+    given = reasons[reasons != ""]
+    return str(given.mode().iloc[0]) if 2 * len(given) > len(reasons) else ""
+
+
+def _short(value: float) -> float | None:
+    return None if math.isnan(value) else round(float(value), 4)
+
+
+def _toml(adviser: Adviser) -> dict[str, str]:
+    """Return for each learner the lines of the experiment's file that make its rows."""
+    shown: dict[str, str] = {}
+    for part, fields in adviser.atlas.parts.items():
+        content = {**adviser.atlas.shared, **fields}
+        lines = [f"[parts.{part}]", *(f"{name} = {json.dumps(value)}" for name, value in content.items())]
+        for entry in content.get("classifiers", ["c45"]):
+            name = entry if isinstance(entry, str) else entry["classifier"]
+            shown.setdefault(name, "\n".join(lines))
+    return shown

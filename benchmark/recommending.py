@@ -1,0 +1,119 @@
+"""Advice on techniques from the shipped atlas: ``benchmark.recommend``, and the command of that name."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+
+from benchmark.atlas.features import DataFeatures, data_features
+from benchmark.atlas.recommend import Advice, Adviser, Stage
+from benchmark.columns import RESTORE
+from benchmark.data.card import Card
+from benchmark.data.draft import FileOptions, as_option, draft
+from benchmark.data.draft_text import card_text
+from benchmark.data.table import Table
+from benchmark.errors import DataError
+
+
+def recommend(
+    data: pd.DataFrame | str | Path | None = None,
+    *,
+    goal: str = RESTORE,
+    bias: str | None = None,
+    dose: float | None = None,
+    stage: Stage | None = None,
+    classifier: str = "c45",
+    group_known: bool = True,
+    label: str | None = None,
+    favorable: object = None,
+    sensitive: str | None = None,
+    deprived: object = None,
+    atlas: str | Path | None = None,
+) -> Advice:
+    """Return which technique to try, what it did on other data, and how far that can be trusted.
+
+    Nothing is trained. The advice comes from the shipped atlas, and follows the rule that was written before
+    its run: advice by kind of bias or by features of the data is given only where it was shown to be better.
+
+    Parameters
+    ----------
+    data : DataFrame, str or Path, optional
+        Rows with the feared bias. Their features count if advice from features has passed the rule.
+    goal : {"restore", "equalise"}, default "restore"
+        Decide as without the bias, or accept both groups equally often.
+    bias : str, optional
+        The feared kind: "label", "borderline", "selection" or "under_representation_label".
+    dose : float, optional
+        The label gap that it may have added, such as 0.1.
+    stage : {"pre", "in", "post"}, optional
+        What may be changed: the data, the training, or the predictions.
+    classifier : str, default "c45"
+        The learner.
+    group_known : bool, default True
+        Whether the group of new people is known when they are decided on.
+    label, favorable, sensitive, deprived : optional
+        Columns and values of ``data``, as in :func:`benchmark.quick`.
+    atlas : str or Path, optional
+        The folder of another atlas.
+
+    Raises
+    ------
+    BetabenchError
+        If a name is none of the atlas's, or the data cannot be read.
+
+    Examples
+    --------
+    >>> print(recommend(goal="restore", bias="label", dose=0.1))  # doctest: +SKIP
+    """
+    features = None
+    if data is not None:
+        if label is None or sensitive is None:
+            raise DataError(
+                "The columns of the data are not named",
+                expected="label and sensitive",
+                got=f"label = {label!r}, sensitive = {sensitive!r}",
+                remedy="name both columns, or leave data out",
+            )
+        options = FileOptions(label, as_option(favorable), sensitive, as_option(deprived))
+        features = features_of_file(data, options)
+    adviser = Adviser.of(None if atlas is None else Path(atlas))
+    return adviser.advise(
+        goal,
+        bias=bias,
+        dose=dose,
+        stage=stage,
+        learner=classifier,
+        group_known=group_known,
+        features=features,
+    )
+
+
+def features_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> DataFeatures:
+    """Return the features of a CSV file or frame that has no card; errors are those of :func:`draft`."""
+    with TemporaryDirectory() as folder:
+        file = Path(str(data))
+        if isinstance(data, pd.DataFrame):
+            file = Path(folder) / "data.csv"
+            data.to_csv(file, index=False)
+        drafted = draft(file, options, Path(folder))
+        card = tomllib.loads(card_text(drafted, file, options.min_count, "data"))
+    schema = Card.model_validate(card).schema()
+    codes = [drafted.columns_read[name].codes for name in schema.names]
+    return data_features(Table(schema, np.column_stack(codes)))
+
+
+def told(features: DataFeatures) -> str:
+    """Return the features of a user's rows in words."""
+    share, deprived, favored = (
+        f"{100 * value:.0f} %"
+        for value in (features.share_deprived, features.rate_deprived, features.rate_favored)
+    )
+    return (
+        f"Your data: {features.rows:,.0f} rows, {share} of the deprived group. {deprived} of it have the "
+        f"favorable label, and {favored} of the others. The other columns tell the group with an AUC of "
+        f"{features.group_auc:.2f}."
+    )
