@@ -122,7 +122,7 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
     Raises :class:`UnknownNameError` if there is none.
     """
     path = Path(name_or_path).expanduser()
-    if path.suffix == ".toml" and path.is_file():
+    if path.suffix == ".toml" and _is_file(path):
         return path
     if shipped_path := list_declarations(kind, variants=True).get(name_or_path):
         return shipped_path
@@ -132,6 +132,14 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
         error.what = error.what.replace(" called ", " file ")
         error.expected = "an existing file whose name ends in .toml, or one of " + ", ".join(shipped)
     raise error
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether there is such a file; a name that no file can have, as one too long, names none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def read_toml(path: Path, file_kind: str, error: type[BetabenchError], remedy: str) -> dict[str, Any]:
@@ -205,7 +213,7 @@ def with_paths(content: dict[str, Any], folder: Path | None) -> dict[str, Any]:
         return content
 
     def with_path(entry: Any) -> Any:
-        if isinstance(entry, str) and (folder / entry).is_file():
+        if isinstance(entry, str) and _is_file(folder / entry):
             return str(folder / entry)
         if isinstance(entry, dict) and "card" in entry:
             return {**entry, "card": with_path(entry["card"])}

@@ -201,7 +201,7 @@ class Adviser:
         untreated = rows[rows["technique"] == UNTREATED].set_index(keys)[numbers[:2]]
         if own.empty:
             return None
-        both = own.join(untreated, rsuffix="_nothing").reset_index()
+        both = own.join(untreated.add_suffix("_nothing")).reset_index()
         allowed = (both[f"allowed_{goal}"] == 1) & both[VALUES[goal]].notna()
         both["score"] = both[VALUES[goal]].where(allowed, both[f"{VALUES[goal]}_nothing"])
         both["failed"] = 1.0 - allowed

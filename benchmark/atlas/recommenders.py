@@ -148,9 +148,22 @@ def cluster_means(frame: pd.DataFrame, values: Array, by: str = "cluster") -> pd
 
     ``values`` have shape (n_scenarios,) or (n_scenarios, n_columns); NaN is left out.
     """
-    table = pd.DataFrame(values).assign(dataset=frame["dataset"].to_numpy(), cluster=frame[by].to_numpy())
-    of_datasets = table.groupby(["cluster", "dataset"]).mean()
-    return of_datasets.groupby(level="cluster").mean()
+    columns = np.asarray(values, dtype=float).reshape(len(frame), -1)
+    pairs, datasets = np.unique(
+        np.array([*zip(frame[by], frame["dataset"], strict=True)], dtype=str), axis=0, return_inverse=True
+    )
+    names, clusters = np.unique(pairs[:, 0], return_inverse=True)
+    of_datasets = _means_by(columns, datasets.ravel(), len(pairs))
+    return pd.DataFrame(_means_by(of_datasets, clusters, len(names)), index=names)
+
+
+def _means_by(values: Array, groups: NDArray[np.intp], n_groups: int) -> Array:
+    """Return the mean of each group's rows, without NaN, shape (n_groups, n_columns)."""
+    finite = np.isfinite(values)
+    sums, counts = np.zeros((n_groups, values.shape[1])), np.zeros((n_groups, values.shape[1]))
+    np.add.at(sums, groups, np.where(finite, values, 0.0))
+    np.add.at(counts, groups, finite)
+    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
 
 
 def _best_on_average(source: Scenarios, rows: NDArray[np.bool_], run: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -178,9 +191,9 @@ def best_elsewhere(
     frame = scenarios.frame
     of = (frame["classifier"] == learner).to_numpy()
     if bias is not None:
-        of &= (frame["bias"] == bias).to_numpy()
+        of = of & (frame["bias"] == bias).to_numpy()
     if dose is not None:
-        of &= np.isclose(frame["level"], dose)
+        of = of & np.isclose(frame["level"], dose)
     mask = np.array([name in candidates for name in scenarios.techniques])
     run = scenarios.run & mask
     chosen = np.zeros(len(frame), dtype=np.intp)
@@ -239,11 +252,12 @@ def predictions(source: Scenarios, source_design: Array, target: Scenarios, desi
     left out of these in turn.
     """
     predicted = np.full((len(target.frame), len(target.techniques)), np.nan)
+    weights = _weights(source.frame)  # those of a cluster do not depend on other clusters
     for left_out in dict.fromkeys(target.frame["left_out"]):
         others = (source.frame["left_out"] != left_out).to_numpy()
         here = (target.frame["left_out"] == left_out).to_numpy()
         part = source.take(others)
-        predicted[here] = _ridge(part, source_design[others], design[here])
+        predicted[here] = _ridge(part, source_design[others], weights[others], design[here])
     return predicted
 
 
@@ -256,20 +270,19 @@ def predicted_elsewhere(
     levels, with the columns of ``features``.
     """
     design, own_design = _design(source.frame, features), _design(frame, own_features, source.frame)
-    return _ridge(source, design, own_design)
+    return _ridge(source, design, _weights(source.frame), own_design)
 
 
-def _ridge(source: Scenarios, design: Array, target: Array) -> Array:
-    clusters = source.frame["left_out"].to_numpy()
-    weights = _weights(source.frame)
+def _ridge(source: Scenarios, design: Array, weights: Array, target: Array) -> Array:
+    clusters, gain = source.frame["left_out"].to_numpy(), source.gain
     errors = np.zeros(len(PENALTIES))
     for cluster in np.unique(clusters):
         inside = clusters == cluster
-        fitted = _fit(design[~inside], source.gain[~inside], _weights(source.frame[~inside]), design[inside])
-        missed = (fitted - source.gain[inside]) ** 2
+        fitted = _fit(design[~inside], gain[~inside], weights[~inside], design[inside])
+        missed = (fitted - gain[inside]) ** 2
         errors += np.nansum(missed * weights[inside][None, :, None], axis=(1, 2))
     penalty = int(np.argmin(errors))
-    return next(fits for i, fits in enumerate(_fit(design, source.gain, weights, target)) if i == penalty)
+    return np.asarray(_fit(design, gain, weights, target)[penalty])
 
 
 def _weights(frame: pd.DataFrame) -> Array:

@@ -270,3 +270,11 @@ def test_what_cannot_be_narrowed_to_is_refused(tmp_path: Path, arguments: dict, 
     experiment = load(tmp_path, SMALL)
     with pytest.raises((ExperimentError, UnknownNameError), match=message):
         narrow(experiment, **arguments)
+
+
+def test_a_name_that_no_file_can_have_is_no_card(tmp_path: Path) -> None:
+    text = 'name = "e"\ntitle = "E"\nseed = 1\nrepetitions = 1\nbetas = [0.0]\ntechniques = ["none"]\n'
+    with pytest.raises(UnknownNameError):
+        load(tmp_path, f'{text}datasets = ["{"a" * 300}"]\n')
+    with pytest.raises(UnknownNameError):
+        load_experiment(f"{'a' * 300}.toml")

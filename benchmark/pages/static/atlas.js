@@ -54,7 +54,8 @@ function datasets(choice, name) {
 }
 
 function draw(choice, name) {
-  const rows = datasets(choice, name), left = 170, width = 760, step = 26, top = 8;
+  const room = document.getElementById("dots").clientWidth || 760;
+  const rows = datasets(choice, name), width = Math.min(760, Math.max(320, room)), left = 170, step = 26, top = 8;
   const all = rows.flatMap(row => [row.value, row.nothing, row.drop, row.oracle]).filter(value => value !== null);
   const most = Math.max(0.05, ...all) * 1.04, height = top + step * rows.length + 34;
   const x = value => left + (width - left - 20) * value / most;
@@ -62,8 +63,9 @@ function draw(choice, name) {
   document.getElementById("dots-told").textContent =
     `${told}, for ${data.techniques[name] ?? name}: a dot for each dataset, 0 is best. A dot leads to its row and its file.`;
   const svg = element("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${told} on ${rows.length} datasets`});
-  for (let i = 0; i <= 4; i += 1) {
-    const value = most / 1.04 * i / 4;
+  const parts = width < 500 ? 2 : 4;
+  for (let i = 0; i <= parts; i += 1) {
+    const value = most / 1.04 * i / parts;
     svg.append(element("line", {class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - 26}),
       element("text", {x: x(value), y: height - 8, "text-anchor": "middle"}, value.toFixed(2)));
   }
@@ -126,4 +128,5 @@ for (const name of names) select[name].addEventListener("change", () => update(n
 technique.addEventListener("change", () => update(technique.value));
 document.getElementById("choices").addEventListener("submit", event => event.preventDefault());
 addEventListener("hashchange", restore);
+addEventListener("resize", () => update(technique.value));
 restore();

@@ -1,0 +1,120 @@
+"""Advice, its page and its command say what the rule allows, for every combination of choices."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark import recommend
+from benchmark.atlas.advice import write_advice
+from benchmark.atlas.recommend import CHECKED, NOT_KNOWN, SIMPLE, Adviser
+from benchmark.cli import main
+from benchmark.errors import ReportError, UnknownNameError
+from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
+from tests.helpers.atlases import Gain, alike, by_kind, write_atlas
+
+
+def adviser(folder: Path, gain: Gain, **parameters: Any) -> Adviser:
+    write_advice(write_atlas(folder, gain, **parameters))
+    return Adviser.of(folder)
+
+
+def test_the_simple_rule_is_named_where_nothing_beats_it(tmp_path: Path) -> None:
+    advice = adviser(tmp_path, alike).advise("restore", bias="label", dose=0.1)
+    assert (advice.technique, advice.grade) == ("drop_sensitive", SIMPLE)
+    assert advice.low > 0
+    assert "try leaving the group out (drop_sensitive)." in advice.sentences[0]
+    assert advice.sentences[-1] == "Nothing more is known."
+
+
+def test_advice_by_kind_is_named_where_the_rule_lets_it(tmp_path: Path) -> None:
+    atlas = adviser(tmp_path, by_kind)
+    for bias, technique in (("label", "massaging"), ("selection", "reweighing")):
+        advice = atlas.advise("restore", bias=bias, dose=0.1)
+        assert (advice.technique, advice.grade) == (technique, CHECKED)
+        assert "beats the best simple rule" in advice.sentences[-1]
+
+
+def test_what_may_be_changed_restricts_the_techniques(tmp_path: Path) -> None:
+    atlas = adviser(tmp_path, alike)
+    assert atlas.advise(stage="post").technique == "threshold_optimizer"
+    assert "nothing is known" in str(atlas.advise(stage="in"))
+    assert atlas.advise(group_known=False).technique == "drop_sensitive"
+
+
+def test_few_clusters_are_not_known(tmp_path: Path) -> None:
+    advice = adviser(tmp_path, by_kind, n_clusters=6).advise(bias="label")
+    assert (advice.technique, advice.grade) == ("", NOT_KNOWN)
+    assert "what to try is not known" in str(advice)
+
+
+def test_a_name_that_the_atlas_lacks_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="sabotage"):
+        adviser(tmp_path, alike).advise(bias="sabotage")
+    with pytest.raises(ReportError, match="has no tables of an atlas"):
+        Adviser.of(tmp_path / "elsewhere")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Adviser, str]:
+    atlas = adviser(tmp_path_factory.mktemp("atlas"), by_kind)
+    return atlas, atlas_page(atlas)
+
+
+def test_the_page_has_the_advice_of_every_combination(page: tuple[Adviser, str]) -> None:
+    atlas, html = page
+    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', html, re.DOTALL)
+    assert found is not None
+    data = json.loads(found[1])
+    n_combinations = 1
+    for values in choices_of(atlas).values():
+        n_combinations *= len(values)
+    sentences = list(sentences_of(atlas))
+    assert len(sentences) == n_combinations == len(data["advice"])
+    for key, technique, told in sentences:
+        name, *texts = data["advice"][key]
+        assert (name, tuple(data["texts"][i] for i in texts)) == (technique, told)
+        goal, *_, group, stage = key.split("|")
+        if stage == "any" and group == "known":
+            verdict = atlas.verdicts[goal]
+            checked = any("beats the best simple rule" in sentence for sentence in told)
+            assert checked == (verdict.advice in verdict.by)
+
+
+def test_the_page_loads_nothing_and_is_small(page: tuple[Adviser, str]) -> None:
+    html = page[1]
+    assert len(html) < 2_000_000
+    without_namespace = html.replace("http://www.w3.org/2000/svg", "")
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)", without_namespace)
+    assert "http" not in re.sub(r"http-equiv", "", without_namespace)
+
+
+def test_the_commands_print_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    adviser(tmp_path / "atlas", alike)
+    assert main(["atlas", str(tmp_path / "atlas"), "--html", str(tmp_path / "page.html")]) == 0
+    printed = capsys.readouterr().out
+    assert "(b) leave the group out" in printed
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+    assert main(["recommend", "--bias", "label", "--dose", "0.1", "--atlas", str(tmp_path / "atlas")]) == 0
+    assert "Evidence: simple rule." in capsys.readouterr().out
+
+
+def test_a_file_of_the_user_gets_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    adviser(tmp_path / "atlas", alike)
+    lines = [
+        "sex,age,hired",
+        *(f"{'fm'[i % 2]},{20 + i % 30},{'yes' if i % 3 else 'no'}" for i in range(300)),
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    words = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
+    words += ["--atlas", str(tmp_path / "atlas")]
+    assert main(["recommend", str(tmp_path / "people.csv"), *words]) == 0
+    printed = capsys.readouterr().out.replace("\n", " ")
+    assert "Your data: 300 rows, 50 % of the deprived group." in printed
+    roles = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
+    advice = recommend(tmp_path / "people.csv", **roles, atlas=tmp_path / "atlas")  # type: ignore[arg-type]
+    assert advice.technique == "drop_sensitive"

@@ -1,0 +1,85 @@
+"""Made-up tables of an atlas in worlds whose truth is known."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmark.atlas.features import FEATURE_COLUMNS
+from benchmark.atlas.file import Atlas
+from benchmark.atlas.means import MEAN_COLUMNS
+from benchmark.atlas.tables import CELLS, FEATURES, MANIFEST, MEANS
+from benchmark.text.spreadsheet import csv_text
+
+TECHNIQUES = ("none", "drop_sensitive", "massaging", "reweighing", "threshold_optimizer")
+KINDS, DOSES, HALVES = ("label", "selection"), (0.05, 0.1), ("odd", "even")
+
+ATLAS = Atlas.model_validate(
+    {
+        "kind": "atlas",
+        "name": "made_up",
+        "title": "A made-up atlas",
+        "version": "1",
+        "parts": {"core": {"classifiers": ["c45"]}},
+    }
+)
+
+Gain = Callable[[str, str, float], float]
+"""Gain of a technique over doing nothing, by technique, kind and the dataset's rate of favorable labels."""
+
+
+def by_kind(technique: str, kind: str, rate: float) -> float:
+    """In this world the kind of bias decides which technique helps."""
+    return 0.06 if technique == {"label": "massaging", "selection": "reweighing"}[kind] else 0.0
+
+
+def by_rate(technique: str, kind: str, rate: float) -> float:
+    """In this world the rate of favorable labels decides which technique helps."""
+    return 0.06 if technique == ("massaging" if rate > 0.5 else "reweighing") else 0.0
+
+
+def alike(technique: str, kind: str, rate: float) -> float:
+    """In this world leaving the group out helps a little, and no technique helps more."""
+    return 0.02 if technique != "none" else 0.0
+
+
+def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1) -> Path:
+    """Write the tables of a world to a folder, and return it."""
+    rng = np.random.default_rng(seed)
+    means, features = [], []
+    for number in range(n_clusters):
+        dataset, rate = f"data{number}", 0.2 + 0.6 * number / max(n_clusters - 1, 1)
+        for kind, dose in itertools.product(KINDS, DOSES):
+            place = {"version": "1", "dataset": dataset, "card": dataset, "cluster": dataset, "bias": kind}
+            place |= {"hidden": 0.0, "level": dose, "unit": "dose"}
+            features.append(
+                place
+                | {"rows": 1000, "columns": 8, "share_deprived": 0.4, "rate_deprived": rate - dose}
+                | {"rate_favored": rate, "group_auc": 0.7, "label_auc": 0.8, "strongest_proxy": 0.2}
+            )
+            for half, technique in itertools.product(HALVES, TECHNIQUES):
+                value = 0.1 - gain(technique, kind, rate) + rng.normal(0, 0.002)
+                means.append(
+                    place
+                    | {"part": "core", "beta": 0.3, "pooled": 1, "classifier": "c45", "test": "original"}
+                    | {"technique": technique, "half": half, "n": 5, "missing": 0}
+                    | {"restoration_distance": value, "distance": value, "discrimination": value}
+                    | {"accuracy": 0.8 + rng.normal(0, 0.002), "accepted": 0.5, "accepted_deprived": 0.4}
+                    | {"accepted_favored": 0.6, "agreement": 0.9, "given_back": 0.5, "paid": 0.1}
+                    | {"in_their_place": 0.1, "given_back_by_chance": 0.2, "allowed_restore": 1}
+                    | {"reason_restore": "", "allowed_equalise": 1, "reason_equalise": ""}
+                )
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MEANS).write_text(csv_text(pd.DataFrame(means)[list(MEAN_COLUMNS)]))
+    (folder / FEATURES).write_text(csv_text(pd.DataFrame(features)[list(FEATURE_COLUMNS)]))
+    columns = ["version", "part", "dataset", "bias", "beta", "technique", "classifier", "repetition"]
+    columns += ["restoration_distance", "discrimination", "accuracy"]
+    (folder / CELLS).write_text(",".join(columns) + "\n")
+    manifest = {"atlas": json.loads(ATLAS.model_dump_json()), "parts": {}}
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    return folder
