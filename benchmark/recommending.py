@@ -43,7 +43,7 @@ def recommend(
     ----------
     data : DataFrame, str or Path, optional
         Rows with the feared bias. Their features count if advice from features has passed the rule.
-    goal : {"restore", "equalise"}, default "restore"
+    goal : {"restore", "equalize"}, default "restore"
         Decide as without the bias, or accept both groups equally often.
     bias : str, optional
         The feared kind: "label", "borderline", "selection" or "under_representation_label".

@@ -240,6 +240,7 @@ class Adviser:
         and dose has passed the rule. So do ``features`` of the user's rows. An UnknownNameError says that a
         name is none of the atlas's.
         """
+        goal = EQUALISE if goal == "equalize" else goal
         known = {"goal": GOALS, "bias": [*BIASES], "stage": [*STAGES], "classifier": self.learners}
         for name, value in {"goal": goal, "bias": bias, "stage": stage, "classifier": learner}.items():
             if value is not None and value not in known[name]:

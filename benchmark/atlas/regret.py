@@ -85,7 +85,7 @@ def regret_table(
     """Return regrets of all recommenders, and their differences from others, columns :data:`REGRET_COLUMNS`.
 
     ``kind`` names the scenarios: all, or those that were planted. ``clusters`` is "main", or "finer" for the
-    second line. A row with ``against`` is a contrast: the regret of the other minus that of the recommender.
+    second line. A row with ``against`` is a contrast: regret of the other minus regret of the recommender.
     """
     by = "cluster" if clusters == "main" else "finer"
     frame, alpha = scenarios.frame, atlas.rules.alpha

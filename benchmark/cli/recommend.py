@@ -13,7 +13,7 @@ def add_options(option: Options) -> None:
     from benchmark.cli.quick import roles
 
     roles(option, optional=True)
-    goals = "restore: decide as without the bias (default); equalise: accept both groups alike"
+    goals = "restore: decide as without the bias (default); equalize: accept both groups alike"
     option("--goal GOAL", goals, default="restore")
     biases = "the feared bias: label, borderline, selection or under_representation_label; default: unknown"
     option("--bias KIND", biases)

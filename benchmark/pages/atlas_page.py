@@ -16,7 +16,7 @@ from markupsafe import Markup
 from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommend import BIASES, STAGES, Adviser, Stage, name_of
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
-from benchmark.columns import GOALS, RESTORE
+from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.pages.html import render
 
 ANY = "any"
@@ -24,7 +24,7 @@ ANY = "any"
 
 GOAL_TITLES = {
     RESTORE: "restore the decisions that unbiased data would have given",
-    "equalise": "accept both groups equally often",
+    EQUALISE: "accept both groups equally often",
 }
 
 _REASONS = {

@@ -5,7 +5,7 @@ const names = Object.keys(data.choices);
 const select = Object.fromEntries(names.map(name => [name, document.getElementById(name)]));
 const technique = document.getElementById("technique");
 const COLUMNS = ["card", "technique", "restoration_distance", "distance", "accuracy", "given_back",
-  "given_back_by_chance", "reason_restore", "reason_equalise"];
+  "given_back_by_chance"];
 const three = value => value === null ? "not known" : value.toFixed(3);
 
 function element(name, attributes, ...children) {
@@ -30,11 +30,11 @@ function averaged(choice) {
     for (const row of rows) {
       const at = `${row[0]}|${row[1]}`;
       if (!sums.has(at)) sums.set(at, {card: row[0], technique: row[1], n: 0, sums: [0, 0, 0, 0, 0], counts: [0, 0, 0, 0, 0],
-        reasons: {restore: [], equalise: []}});
+        reasons: {}});
       const sum = sums.get(at);
       sum.n += 1;
       for (let i = 0; i < 5; i += 1) if (row[2 + i] !== null) { sum.sums[i] += row[2 + i]; sum.counts[i] += 1; }
-      for (const [i, goal] of [[7, "restore"], [8, "equalise"]]) if (row[i]) sum.reasons[goal].push(row[i]);
+      data.choices.goal.forEach((goal, i) => { if (row[7 + i]) (sum.reasons[goal] ??= []).push(row[7 + i]); });
     }
   }
   for (const sum of sums.values()) sum.means = sum.sums.map((value, i) => sum.counts[i] ? value / sum.counts[i] : null);
@@ -46,7 +46,7 @@ function datasets(choice, name) {
   for (const sum of sums.values()) {
     if (sum.technique !== name) continue;
     const of = other => sums.get(`${sum.card}|${other}`)?.means[position] ?? null;
-    const reasons = sum.reasons[choice.goal];
+    const reasons = sum.reasons[choice.goal] ?? [];
     rows.push({card: sum.card, value: sum.means[position], nothing: of("none"), drop: of(data.drop), oracle: of("oracle"),
       allowed: 2 * reasons.length <= sum.n && sum.means[position] !== null, reason: reasons[0] ?? "", means: sum.means});
   }
