@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.3.0"
+RELEASED = "2026-11-24"  # the date of this version
 
 if TYPE_CHECKING:
     from benchmark.api import Run as Run

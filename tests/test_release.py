@@ -13,11 +13,12 @@ ROOT = Path(__file__).resolve().parent.parent
 def test_package_citation_and_changelog_name_one_version() -> None:
     citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
     released = re.search(
-        r"^## (\d\S*) - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M
+        r"^## (\d\S*) - (\d{4}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M
     )
     assert citation is not None
     assert released is not None
     assert citation[1] == released[1] == benchmark.__version__
+    assert released[2] == benchmark.RELEASED
 
 
 def test_the_newest_release_is_told_in_sixty_lines() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmark import RELEASED
 from benchmark.bias import Bias, Expected, Rows
 from benchmark.bias.base import no_audit
 from benchmark.bias.borderline import nearness_to_boundary
@@ -23,7 +24,11 @@ from benchmark.experiment.prepare import describe_bias, learned_network, network
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
 from benchmark.seeding import generator
+from benchmark.text.croissant import SUFFIX, DescribedColumn, croissant
+from benchmark.text.words import few
 from benchmark.text.writing import write_json
+
+_MOST_STATES = 30
 
 
 def parse_edit(text: str) -> BiasEdit:
@@ -148,7 +153,44 @@ def write_sample(
         "versions": package_versions(),
     }
     write_json(sidecar, facts)
+    write_json(path.with_name(path.name + SUFFIX), _croissant(path, card, table, facts))
     return {**facts, "sidecar": str(sidecar)}
+
+
+def _croissant(path: Path, card: Card, table: Table, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the Croissant description of a sample: its columns, its planted bias, its limits."""
+    expected = facts["expected"]
+    columns = []
+    for column in table.schema.columns:
+        spec = card.columns.get(column.name)
+        about = spec.description if spec is not None else ""
+        states = few(column.states, _MOST_STATES, "others")
+        columns.append(DescribedColumn(column.name, f"{about}. States: {states}".removeprefix(". ")))
+    origin = facts.get("real_rows") or facts.get("network")
+    return croissant(
+        path,
+        name=f"{card.name}_{path.stem}",
+        description=f"{card.title}, a sample of {len(table):,} rows with planted bias. {facts['planted']}.",
+        columns=columns,
+        license_text=card.licence or "see the source",
+        citation=card.bibtex or card.citation,
+        version=str(facts["versions"].get("betabench", "")),
+        published=RELEASED,
+        url=card.homepage,
+        responsible={
+            "dataCollection": f"Drawn by betabench from {origin}, seed {facts['seed']}.",
+            "dataBiases": [
+                f"Planted on purpose, at level {facts['beta']:g}: {facts['planted']}.",
+                f"Expected label gap between the groups: {expected['discrimination']:.4f}.",
+                *card.known_problems,
+            ],
+            "personalSensitiveInformation": [
+                f"{card.sensitive_feature}: {facts['deprived_group']} is deprived."
+            ],
+            "dataUseCases": "To test fairness techniques on a known amount of bias.",
+            "dataLimitations": "The bias that the source had before is unknown. Not for decisions on people.",
+        },
+    )
 
 
 def _write_csv(table: Table, path: Path) -> None:

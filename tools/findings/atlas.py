@@ -1,0 +1,264 @@
+"""What the atlas says of advice: findings and figure, from its committed tables.
+
+``python -m tools.findings.atlas`` writes ``FINDINGS.md`` and the figure anew, and
+``tests/findings/test_atlas.py`` holds them. ``experiments/atlas.toml`` has the question, rules and claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmark.atlas.advice import CHOICES, VARIANCE, Compared, compared
+from benchmark.atlas.recommend import Adviser, name_of
+from benchmark.atlas.recommenders import (
+    AVERAGE,
+    DATA,
+    DROP,
+    KIND,
+    LETTERS,
+    NOTHING,
+    ORACLE,
+    PLANTING,
+    cluster_means,
+)
+from benchmark.atlas.regret import ALL, PLANTED
+from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.figures import style
+from benchmark.figures.style import Page, RowLabels
+from benchmark.text.markdown import table
+from benchmark.text.writing import plain_or_packed
+from tools.estimates import draw_estimate, three
+from tools.pages import finding, write_all
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "results" / "atlas"
+FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "regret.png"
+GOAL_WORDS = {RESTORE: "restore", EQUALISE: "equalize"}
+
+
+@cache
+def adviser() -> Adviser:
+    """Return the advice of the committed tables."""
+    return Adviser.of(FOLDER)
+
+
+@cache
+def sets() -> dict[tuple[str, str], Compared]:
+    """Return the compared recommenders by goal and kind of scenarios."""
+    return {(part.goal, part.kind): part for part in compared(adviser().tables)}
+
+
+@cache
+def choices() -> pd.DataFrame:
+    """Return the committed choices."""
+    return pd.read_csv(plain_or_packed(FOLDER / CHOICES), keep_default_na=False)
+
+
+def rows_of(goal: str, kind: str = ALL, against: str = "", clusters: str = "main") -> pd.DataFrame:
+    """Return regrets, or contrasts with a recommender, by recommender."""
+    frame = adviser().recommenders
+    of = (frame["goal"] == goal) & (frame["scenarios"] == kind) & (frame["clusters"] == clusters)
+    return frame[of & (frame["against"] == against)].set_index("recommender")
+
+
+def fixed_regrets(goal: str) -> pd.Series:
+    """Return the mean regret of always taking one technique, over the scenarios in which it was tried."""
+    part = sets()[goal, ALL]
+    scenarios, oracle = part.scenarios, part.choices[ORACLE].score
+    score = np.where(scenarios.run, scenarios.score.mean(axis=0), np.nan)
+    means = cluster_means(scenarios.frame, score - oracle[:, None])
+    return pd.Series(means.mean().to_numpy(), index=list(scenarios.techniques))
+
+
+def variance(goal: str, effect: str) -> float:
+    """Return the share of an effect in the variance of gains."""
+    frame = pd.read_csv(FOLDER / VARIANCE)
+    return float(frame[(frame["goal"] == goal) & (frame["effect"] == effect)]["share"].iloc[0])
+
+
+def planted_regret(name: str, hidden: float) -> float:
+    """Return a recommender's mean regret to restore, in rows with one hidden gap."""
+    part = sets()[RESTORE, PLANTED]
+    of = np.isclose(part.scenarios.frame["level"], hidden)
+    regret = (part.choices[name].score - part.choices[ORACLE].score)[of]
+    return float(cluster_means(part.scenarios.frame[of], regret)[0].mean())
+
+
+def other_winner() -> tuple[bool, str]:
+    """Decide whether the goals have different best techniques."""
+    best = {goal: str(fixed_regrets(goal).idxmin()) for goal in GOALS}
+    return best[RESTORE] != best[EQUALISE], f"`{best[RESTORE]}` to restore, `{best[EQUALISE]}` to equalize"
+
+
+def gap_is_not_places() -> tuple[bool, str]:
+    """Decide how often the technique that equalizes best comes no nearer to the clean model."""
+    equal, restore = sets()[EQUALISE, ALL].scenarios, sets()[RESTORE, ALL].scenarios
+    index = np.arange(len(equal.frame))
+    of_best = [restore.score[1 - half, index, equal.best(half)] for half in (0, 1)]
+    no_nearer = np.mean(of_best, axis=0) >= restore.value[:, :, 0].mean(axis=0) - 1e-9
+    share = float(cluster_means(equal.frame, no_nearer.astype(float))[0].mean())
+    return share >= 1 / 3, f"in {100 * share:.0f} % of the scenarios"
+
+
+def cluster_before_kind() -> tuple[bool, str]:
+    """Decide whether technique and cluster have more variance than technique and kind."""
+    cluster, kind = (variance(RESTORE, f"technique × {name}") for name in ("cluster", "kind"))
+    return cluster > kind, f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance"
+
+
+def planting_loses() -> tuple[bool, str]:
+    """Decide whether planting has more regret than leaving the group out, where a gap of .10 is hidden."""
+    planting, drop = (planted_regret(name, 0.1) for name in (PLANTING, DROP))
+    return planting > drop, f"regret {three(planting)} and {three(drop)}"
+
+
+def features_do_not_win() -> tuple[bool, str]:
+    """Decide the primary question."""
+    contrasts = [rows_of(RESTORE, against=other).loc[DATA] for other in (DROP, AVERAGE)]
+    wins = all(
+        row["difference"] > 0 and row["p_corrected"] <= adviser().atlas.rules.alpha for row in contrasts
+    )
+    texts = (
+        f"{three(row['difference'])} [{three(row['difference_low'])}, {three(row['difference_high'])}]"
+        for row in contrasts
+    )
+    return not wins, "less regret by " + " and ".join(texts)
+
+
+def noise_correction_loses() -> tuple[bool, str]:
+    """Decide whether confident learning has more regret than leaving the group out."""
+    regrets = fixed_regrets(RESTORE)
+    ours, drop = float(regrets["confident_learning"]), float(regrets["drop_sensitive"])
+    return ours > drop, f"regret {three(ours)} and {three(drop)}"
+
+
+CLAIMS: dict[str, Callable[[], tuple[bool, str]]] = {
+    decide.__name__: decide
+    for decide in (
+        other_winner,
+        gap_is_not_places,
+        cluster_before_kind,
+        planting_loses,
+        features_do_not_win,
+        noise_correction_loses,
+    )
+}
+"""Functions that decide the claims of the file, by the claim's name."""
+
+
+def findings() -> str:
+    """Return the page of findings."""
+    advice = {goal: adviser().advise(goal) for goal in GOALS}
+    verdicts = adviser().verdicts
+    shown = [GOAL_WORDS[goal] for goal in GOALS if verdicts[goal].advice in verdicts[goal].by]
+    n_clusters = int(rows_of(RESTORE).loc[NOTHING, "n_clusters"])
+    worth = f"Advice beats the simple rules on data that it has not seen to {' and to '.join(shown)}."
+    if not shown:
+        worth = (
+            "Advice by kind of bias, dose or features of the data is not shown to beat the simple rules on "
+            f"data that it has not seen, for either goal ({n_clusters} groups of datasets)."
+        )
+    simple = {goal: LETTERS[verdicts[goal].simple].split(") ")[1] for goal in GOALS}
+    rules = f"The simple rule to restore is: {simple[RESTORE]}. To equalize, it is: {simple[EQUALISE]}."
+    detectable = {
+        goal: three(float(rows_of(goal, against=verdicts[goal].simple).loc[KIND, "detectable"]))
+        for goal in GOALS
+    }
+    best = advice[RESTORE]
+    reading = [
+        "**How to read it.** Regret: how much farther from the goal a choice is than the best technique, "
+        "chosen on other splits. Share of gain: of the improvement over doing nothing that the best one "
+        f"makes. Brackets: intervals of 95 % over groups of datasets. {_of_hidden()}",
+        f"**To restore**, the best technique on average is {name_of(best.technique)}. With C4.5, it gains "
+        f"{three(best.gain)} [{three(best.low)}, {three(best.high)}] on groups that the choice had not seen.",
+        *(_fate(claim.name, claim.text) for claim in adviser().atlas.claims),
+        "**Smallest difference** that this many groups would show in four of five cases, between (d) and the "
+        f"simple rule: {detectable[RESTORE]} to restore, {detectable[EQUALISE]} to equalize.",
+        "**What would change our mind.** More groups of datasets: advice that wins by less is not seen here.",
+    ]
+    picture = "![Regret of each recommender, with a dot for each group of datasets](figures/regret.png)"
+    title = "Is advice on techniques worth anything on data that it has not seen?"
+    return finding(title, f"**{worth}** {rules}", picture, [_table()], reading)
+
+
+def _table() -> str:
+    """Return the table of recommenders for both goals."""
+    columns = [f"{word}: {text}" for word in GOAL_WORDS.values() for text in ("regret", "share of gain")]
+    lines = []
+    for name, words in LETTERS.items():
+        cells = []
+        for goal in GOALS:
+            kind = ALL if name in rows_of(goal).index else PLANTED
+            frame = rows_of(goal, kind)
+            if name in frame.index:
+                row = frame.loc[name]
+                ends = f"[{three(row['regret_low'])}, {three(row['regret_high'])}]"
+                mark = "" if kind == ALL else " (hidden bias)"
+                cells += [f"{three(row['regret'])} {ends}{mark}", f"{100 * row['share_of_gain']:.0f} %"]
+            else:
+                cells += ["", ""]
+        lines.append([words, *cells])
+    return table(["recommender", *columns], lines)
+
+
+def _fate(name: str, text: str) -> str:
+    held, why = CLAIMS[name]()
+    return f"**{'Held' if held else 'Refuted'}** ({why}): {text}"
+
+
+def _of_hidden() -> str:
+    rows = rows_of(RESTORE, PLANTED)
+    if rows.empty:
+        return ""
+    nothing, drop = (three(float(rows.loc[name, "regret"])) for name in (NOTHING, DROP))
+    return f"With hidden bias, the regret to restore is {nothing} for doing nothing, {drop} for leaving out."
+
+
+def draw() -> bytes:
+    """Draw the regret of each recommender for both goals, a dot for each group of datasets."""
+    names = [name for name in LETTERS if name in sets()[RESTORE, ALL].choices and name != ORACLE]
+    labels = RowLabels([[LETTERS[name]] for name in names])
+    with style.styled():
+        page = Page(
+            2,
+            2,
+            panel=(3.0, 0.3 * len(names)),
+            title="Is advice on techniques worth anything on data that it has not seen?",
+            subtitle="A dot for each group of datasets; black: means with 95 % intervals.",
+            notes=["Regret: distance to the goal of the chosen technique minus the best one's; 0 is ideal."],
+            left=labels.width + 0.3,
+            below=0.36,
+            gap=(0.2, 0.5),
+            panel_titles=[f"{GOAL_WORDS[goal]}" for goal in GOALS],
+        )
+        for number, (axes, goal) in enumerate(zip(page.axes, GOALS, strict=True)):
+            part = sets()[goal, ALL]
+            axes.axvline(0, **style.RULE)
+            for row, name in enumerate(names):
+                regret = part.choices[name].score - part.choices[ORACLE].score
+                dots = cluster_means(part.scenarios.frame, regret)[0].to_numpy()
+                axes.scatter(dots, [row] * len(dots), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
+                line = rows_of(goal).loc[name]
+                estimate = (float(line["regret"]), float(line["regret_low"]), float(line["regret_high"]))
+                draw_estimate(axes, row, estimate, "black")
+            labels.write(axes, named=number == 0)
+    return style.render(page.figure, "png")
+
+
+def pages() -> dict[Path, bytes]:
+    """Return the findings by their file."""
+    return {FINDINGS: findings().encode()}
+
+
+def main() -> None:
+    """Write the page and the figure."""
+    write_all({**pages(), FIGURE: draw()})
+
+
+if __name__ == "__main__":
+    main()
