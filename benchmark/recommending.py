@@ -112,8 +112,8 @@ def told(features: DataFeatures) -> str:
         f"{100 * value:.0f} %"
         for value in (features.share_deprived, features.rate_deprived, features.rate_favored)
     )
+    told_groups = f"Favorable labels: {deprived} in it, {favored} elsewhere."
+    told_columns = f"The other columns tell the group with an AUC of {features.group_auc:.2f}."
     return (
-        f"Your data: {features.rows:,.0f} rows, {share} of the deprived group. {deprived} of it have the "
-        f"favorable label, and {favored} of the others. The other columns tell the group with an AUC of "
-        f"{features.group_auc:.2f}."
+        f"Your data: {features.rows:,.0f} rows, {share} of the deprived group. {told_groups} {told_columns}"
     )

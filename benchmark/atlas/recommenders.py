@@ -275,6 +275,8 @@ def predicted_elsewhere(
 
 def _ridge(source: Scenarios, design: Array, weights: Array, target: Array) -> Array:
     clusters, gain = source.frame["left_out"].to_numpy(), source.gain
+    if len(np.unique(clusters)) < 2:  # there is no other cluster to choose the penalty by
+        return np.full((len(target), gain.shape[1]), np.nan)
     errors = np.zeros(len(PENALTIES))
     for cluster in np.unique(clusters):
         inside = clusters == cluster

@@ -95,6 +95,8 @@ def regret_table(
         return cluster_means(frame, values, by)[0].to_numpy()
 
     regrets = {name: over_clusters(choice.score - oracle) for name, choice in each(choices)}
+    # With a single kind of bias, for one, nobody can be told a wrong kind.
+    regrets = {name: regret for name, regret in regrets.items() if np.isfinite(regret).any()}
     possible = over_clusters(nothing - oracle)
     common = {
         **{"version": atlas.version, "goal": goal, "scenarios": kind, "clusters": clusters},

@@ -62,7 +62,7 @@ function draw(choice, name) {
   const told = choice.goal === "restore" ? "Distance to the decisions of unbiased data" : "Gap in acceptance between the groups";
   document.getElementById("dots-told").textContent =
     `${told}, for ${data.techniques[name] ?? name}: a dot for each dataset, 0 is best. A dot leads to its row and its file.`;
-  const svg = element("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${told} on ${rows.length} datasets`});
+  const svg = element("svg", {viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${told} on ${rows.length} datasets`});
   const parts = width < 500 ? 2 : 4;
   for (let i = 0; i <= parts; i += 1) {
     const value = most / 1.04 * i / parts;

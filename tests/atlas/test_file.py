@@ -1,0 +1,92 @@
+"""The file of an atlas: its parts are experiments, and its clusters hold each card once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.atlas.file import Atlas, load_atlas
+from benchmark.data.association import cramers_v
+from benchmark.data.load import load_dataset
+from benchmark.data.source import Sources
+from benchmark.errors import ExperimentError, UnknownNameError
+
+SMALL: dict[str, Any] = {
+    "kind": "atlas",
+    "name": "small",
+    "title": "Small",
+    "version": "1",
+    "shared": {"datasets": ["compas"], "techniques": ["none"], "bias": "label", "betas": [0.0]},
+    "parts": {"one": {"seed": 1}, "two": {"seed": 2}},
+}
+
+
+def test_the_shipped_atlas_has_parts_that_advice_and_planting_name() -> None:
+    atlas = load_atlas("atlas")
+    parts = atlas.chosen()
+    assert {*atlas.advice, *atlas.planted} <= {*parts}
+    assert "lite" not in parts
+    assert list(atlas.chosen(lite=True)) == ["lite"]
+    assert list(atlas.chosen(("acs", "core_c45"))) == ["core_c45", "acs"]
+    for part in parts.values():
+        assert part.paired_betas
+        assert part.train == "data"
+        assert part.techniques[0].name == "none"
+
+
+def test_clusters_join_files_that_share_persons_and_the_second_line_splits_the_survey() -> None:
+    atlas = load_atlas("atlas")
+    assert atlas.cluster_of("compas_violent") == atlas.cluster_of("human_recidivism") == "compas"
+    assert atlas.cluster_of("acs_income") == atlas.cluster_of("acs_mobility") == "acs"
+    assert atlas.cluster_of("acs_income", finer=True) == "acs_income"
+    assert atlas.cluster_of("adult", finer=True) == atlas.cluster_of("kdd_census", finer=True)
+    assert atlas.cluster_of("adult") != atlas.cluster_of("kdd_census")
+
+
+def test_fields_of_a_part_replace_the_shared_ones() -> None:
+    atlas = Atlas.model_validate(SMALL)
+    assert [part.seed for part in atlas.experiments.values()] == [1, 2]
+    assert [part.name for part in atlas.experiments.values()] == ["one", "two"]
+
+
+def test_broken_parts_are_named_together() -> None:
+    broken = {**SMALL, "parts": {"one": {"betas": [2.0]}, "two": {"techniques": 3}}}
+    with pytest.raises(ExperimentError, match=r"break 2 rules(.|\n)*one: (.|\n)*two: "):
+        Atlas.model_validate(broken).chosen()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"clusters": {"a": ["x"], "b": ["x"]}}, "is in two clusters"),
+        ({"finer": {"split": ["nobody"]}}, "there is no cluster"),
+        ({"advice": ["three"]}, "there is no part"),
+    ],
+)
+def test_what_does_not_fit_is_said(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Atlas.model_validate({**SMALL, **changes})
+
+
+def test_a_part_that_is_not_there_is_said() -> None:
+    with pytest.raises(UnknownNameError, match="three"):
+        Atlas.model_validate(SMALL).chosen(("three",))
+    with pytest.raises(ExperimentError, match="has no part to try"):
+        Atlas.model_validate(SMALL).chosen(lite=True)
+
+
+@pytest.mark.real_data
+def test_measurement_acts_on_the_strongest_proxy_of_each_dataset(data_dir: Path) -> None:
+    for entry in load_atlas("atlas").experiments["measurement"].datasets:
+        table = load_dataset(entry.find_card(), Sources(data_dir)).table
+        schema = table.schema
+        hidden = (schema.label, *schema.sensitive_features)
+        association = {
+            name: cramers_v(table.codes[:, i], table.deprived)
+            for i, name in enumerate(schema.names)
+            if name not in hidden
+        }
+        [bias] = entry.bias
+        assert bias.steps[0].parameters["column"] == max(association, key=lambda name: association[name])

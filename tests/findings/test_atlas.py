@@ -1,0 +1,49 @@
+"""The findings of the atlas, its page and its commands keep the rule that was written before the run."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from benchmark.atlas.advice import RECOMMENDERS, compared
+from benchmark.atlas.regret import ALL, regret_table
+from benchmark.columns import GOALS
+from tools.findings import atlas
+
+pytestmark = pytest.mark.slow
+
+
+def text() -> str:
+    return re.sub(r"\s+", " ", atlas.FINDINGS.read_text(encoding="utf-8"))
+
+
+def test_the_committed_recommenders_follow_from_the_committed_means() -> None:
+    committed = pd.read_csv(atlas.FOLDER / RECOMMENDERS)
+    of_all = committed[(committed["scenarios"] == ALL) & (committed["clusters"] == "main")]
+    for part in compared(atlas.adviser().tables):
+        if part.kind == ALL:
+            again = regret_table(
+                part.scenarios, part.choices, atlas.adviser().atlas, goal=part.goal, kind=part.kind
+            )
+            rows = of_all[of_all["goal"] == part.goal].reset_index(drop=True)
+            for column in ("regret", "difference", "p"):
+                pd.testing.assert_series_equal(
+                    again[column].astype(float), rows[column], rtol=1e-5, atol=1e-9
+                )
+
+
+def test_the_answer_says_what_the_rule_lets() -> None:
+    shown = [
+        goal for goal in GOALS if atlas.adviser().verdicts[goal].advice in atlas.adviser().verdicts[goal].by
+    ]
+    assert ("is not shown to beat the simple rules" in text()) == (not shown)
+    assert ("Advice beats the simple rules" in text()) == bool(shown)
+
+
+def test_every_claim_of_the_file_has_its_fate() -> None:
+    for claim in atlas.adviser().atlas.claims:
+        held, _why = atlas.CLAIMS[claim.name]()
+        [fate] = re.findall(rf"\*\*(Held|Refuted)\*\* \([^*]*\): {re.escape(claim.text)}", text())
+        assert (fate == "Held") == held
