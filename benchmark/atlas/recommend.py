@@ -159,6 +159,12 @@ class Adviser:
         return features[(features["hidden"] == 0) & (features["unit"] == "dose")]
 
     @property
+    def parts_to_run(self) -> tuple[str, ...]:
+        """The parts of the file that have no rows yet."""
+        present = {*self.tables.means["part"]}
+        return tuple(part for part in self.atlas.parts if part not in present)
+
+    @property
     def learners(self) -> tuple[str, ...]:
         """The learners that were run."""
         return tuple(dict.fromkeys(self.scenarios[RESTORE].frame["classifier"]))

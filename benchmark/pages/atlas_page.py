@@ -94,6 +94,7 @@ def atlas_page(adviser: Adviser) -> str:
         choices=choices_of(adviser),
         comparison={goal: adviser.comparison(goal) for goal in GOALS},
         claims=[claim.text for claim in adviser.atlas.claims],
+        parts_to_run=adviser.parts_to_run,
         n_datasets=adviser.scenarios[RESTORE].frame["card"].nunique(),
         n_clusters=adviser.scenarios[RESTORE].frame["cluster"].nunique(),
         payload=Markup(json.dumps(payload, separators=(",", ":")).replace("<", "\\u003c")),

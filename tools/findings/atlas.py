@@ -179,6 +179,7 @@ def findings() -> str:
         *(_fate(claim.name, claim.text) for claim in adviser().atlas.claims),
         "**Smallest difference** that this many groups would show in four of five cases, between (d) and the "
         f"simple rule: {detectable[RESTORE]} to restore, {detectable[EQUALISE]} to equalize.",
+        *_to_run(),
         "**What would change our mind.** More groups of datasets: advice that wins by less is not seen here.",
     ]
     picture = "![Regret of each recommender, with a dot for each group of datasets](figures/regret.png)"
@@ -209,6 +210,12 @@ def _table() -> str:
 def _fate(name: str, text: str) -> str:
     held, why = CLAIMS[name]()
     return f"**{'Held' if held else 'Refuted'}** ({why}): {text}"
+
+
+def _to_run() -> list[str]:
+    """Return a point on the parts of the file that are not yet run, if there are any."""
+    parts = adviser().parts_to_run
+    return [f"**Not yet run**: {', '.join(f'`{part}`' for part in parts)}."] if parts else []
 
 
 def _of_hidden() -> str:
