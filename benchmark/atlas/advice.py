@@ -17,7 +17,6 @@ from benchmark.atlas.recommenders import (
     NOTHING,
     ORACLE,
     Choices,
-    cluster_means,
     each,
     recommended,
     recommended_with_planting,
@@ -211,8 +210,3 @@ def _moments(cube: Array) -> dict[tuple[int, ...], float]:
         components[effect] = max(0.0, (squares[effect] - expected) / repeats)
     ordered = {effect: components[effect] for effect in effects}
     return {**ordered, (): rest}
-
-
-def mean_over_clusters(scenarios: Scenarios, values: Array) -> float:
-    """Return the mean over scenarios, datasets and clusters."""
-    return float(cluster_means(scenarios.frame, values)[0].mean())

@@ -11,10 +11,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, PrivateAttr, StrictInt, ValidationError, model_validator
 
-from benchmark.data.card import Card
-from benchmark.declarations import broken_rules, count_of, load_experiment_file, with_paths
+from benchmark.declarations import (
+    broken_rules,
+    count_of,
+    find_declaration,
+    load_experiment_file,
+    with_paths,
+)
 from benchmark.errors import ExperimentError, UnknownNameError
-from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.plan import Experiment
 from benchmark.models import STRICT, Identifier
 
@@ -157,11 +161,6 @@ class Atlas(BaseModel):
         return card
 
 
-def card_of(entry: DatasetEntry) -> Card:
-    """Return the card of a dataset's entry as it is shipped."""
-    return entry.find_card()
-
-
 def digest_of(experiment: Experiment) -> str:
     """Return the SHA-256 of a part, as 64 hexadecimal digits."""
     content = experiment.model_dump(mode="json", exclude={"title", "description", "figures"})
@@ -174,8 +173,6 @@ def load_atlas(name_or_path: str | Path) -> Atlas:
     An UnknownNameError says that there is no such file; an ExperimentError that it has another kind, or
     breaks a rule.
     """
-    from benchmark.declarations import find_declaration
-
     atlas = load_experiment_file(Atlas, name_or_path, KIND)
     atlas._folder = find_declaration("experiments", str(name_or_path)).parent
     return atlas
