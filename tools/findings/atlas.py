@@ -26,13 +26,13 @@ from benchmark.atlas.recommenders import (
     PLANTING,
     cluster_means,
 )
-from benchmark.atlas.regret import ALL, PLANTED
+from benchmark.atlas.regret import ALL, PLANTED, sign_flip_interval
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
-from tools.estimates import draw_estimate, three
+from tools.estimates import draw_estimate, three, told
 from tools.pages import finding, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,12 +81,13 @@ def variance(goal: str, effect: str) -> float:
     return float(frame[(frame["goal"] == goal) & (frame["effect"] == effect)]["share"].iloc[0])
 
 
-def planted_regret(name: str, hidden: float) -> float:
-    """Return a recommender's mean regret to restore, in rows with one hidden gap."""
+def beyond_dropping(hidden: float) -> tuple[float, float, float]:
+    """Return the regret of planting minus the regret of leaving the group out, to restore, with its interval."""
     part = sets()[RESTORE, PLANTED]
     of = np.isclose(part.scenarios.frame["level"], hidden)
-    regret = (part.choices[name].score - part.choices[ORACLE].score)[of]
-    return float(cluster_means(part.scenarios.frame[of], regret)[0].mean())
+    more = (part.choices[PLANTING].score - part.choices[DROP].score)[of]
+    by_cluster = cluster_means(part.scenarios.frame[of], more)[0].to_numpy()
+    return (float(by_cluster.mean()), *sign_flip_interval(by_cluster))
 
 
 def other_winner() -> tuple[bool, str]:
@@ -113,8 +114,8 @@ def cluster_before_kind() -> tuple[bool, str]:
 
 def planting_loses() -> tuple[bool, str]:
     """Decide whether planting has more regret than leaving the group out, where a gap of .10 is hidden."""
-    planting, drop = (planted_regret(name, 0.1) for name in (PLANTING, DROP))
-    return planting > drop, f"regret {three(planting)} and {three(drop)}"
+    more = beyond_dropping(0.1)
+    return more[0] > 0, f"by {told(more, three)}"
 
 
 def features_do_not_win() -> tuple[bool, str]:
@@ -192,6 +193,8 @@ def _table() -> str:
     columns = [f"{word}: {text}" for word in GOAL_WORDS.values() for text in ("regret", "share of gain")]
     lines = []
     for name, words in LETTERS.items():
+        if name == ORACLE:  # 0 by definition
+            continue
         cells = []
         for goal in GOALS:
             kind = ALL if name in rows_of(goal).index else PLANTED
