@@ -82,7 +82,7 @@ def variance(goal: str, effect: str) -> float:
 
 
 def beyond_dropping(hidden: float) -> tuple[float, float, float]:
-    """Return the regret of planting minus the regret of leaving the group out, to restore, with its interval."""
+    """Return the regret of planting minus the regret of leaving the group out, with its interval."""
     part = sets()[RESTORE, PLANTED]
     of = np.isclose(part.scenarios.frame["level"], hidden)
     more = (part.choices[PLANTING].score - part.choices[DROP].score)[of]
