@@ -28,7 +28,8 @@ def test_every_card_has_its_embedded_network(card: Card) -> None:
     network = read_bif(path, card.schema())
     assert set(card.required_edges) <= set(network.edges)
     assert not set(card.forbidden_edges) & set(network.edges)
-    assert discrimination(network) > 0.02
+    # In two tasks of a survey the groups hardly differ, or the deprived group is better off.
+    assert abs(discrimination(network)) > 0.01
 
 
 BIG = {"adult", "compas", "dutch", "kdd_census"}  # many rows; the second compiles what all need
