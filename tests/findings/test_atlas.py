@@ -38,12 +38,12 @@ def test_the_answer_says_what_the_rule_lets() -> None:
     shown = [
         goal for goal in GOALS if atlas.adviser().verdicts[goal].advice in atlas.adviser().verdicts[goal].by
     ]
-    assert ("is not shown to beat the simple rules" in text()) == (not shown)
-    assert ("Advice beats the simple rules" in text()) == bool(shown)
+    assert ("is not shown to beat simple rules" in text()) == (not shown)
+    assert ("Advice beats simple rules" in text()) == bool(shown)
 
 
 def test_every_claim_of_the_file_has_its_fate() -> None:
     for claim in atlas.adviser().atlas.claims:
         held, _why = atlas.CLAIMS[claim.name]()
-        [fate] = re.findall(rf"\*\*(Held|Refuted)\*\* \([^*]*\): {re.escape(claim.text)}", text())
+        [fate] = re.findall(rf"{re.escape(claim.text)} \*\*(Held|Refuted)\*\*: ", text())
         assert (fate == "Held") == held

@@ -158,11 +158,11 @@ def findings() -> str:
     verdicts = adviser().verdicts
     shown = [GOAL_WORDS[goal] for goal in GOALS if verdicts[goal].advice in verdicts[goal].by]
     n_clusters = int(rows_of(RESTORE).loc[NOTHING, "n_clusters"])
-    worth = f"Advice beats the simple rules on data that it has not seen to {' and to '.join(shown)}."
+    worth = f"Advice beats simple rules on data that it has not seen to {' and to '.join(shown)}."
     if not shown:
         worth = (
-            "Advice by kind of bias, dose or features of the data is not shown to beat the simple rules on "
-            f"data that it has not seen, for either goal ({n_clusters} groups of datasets)."
+            "Advice by kind of bias, dose or features is not shown to beat simple rules on data that it has "
+            f"not seen. This holds for both goals, over {n_clusters} groups of datasets."
         )
     simple = {goal: LETTERS[verdicts[goal].simple].split(") ")[1] for goal in GOALS}
     rules = f"The simple rule to restore is: {simple[RESTORE]}. To equalize, it is: {simple[EQUALISE]}."
@@ -212,7 +212,7 @@ def _table() -> str:
 
 def _fate(name: str, text: str) -> str:
     held, why = CLAIMS[name]()
-    return f"**{'Held' if held else 'Refuted'}** ({why}): {text}"
+    return f"{text} **{'Held' if held else 'Refuted'}**: {why}."
 
 
 def _to_run() -> list[str]:
