@@ -1,0 +1,48 @@
+"""Cells of the committed atlas, computed again: the present code gives the committed values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmark.api import run
+from benchmark.atlas.file import load_atlas
+from benchmark.atlas.recommend import shipped_folder
+from benchmark.atlas.tables import CELL_METRICS, read_tables
+
+FIRST = 2
+"""Repetitions that are computed again: of later ones, all before would be as well."""
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Path) -> None:
+    cells = read_tables(shipped_folder()).cells
+    cells = cells[(cells["repetition"] < FIRST) & (cells["dataset"] != "kdd_census")]
+    experiments, compared = load_atlas("atlas").experiments, 0
+    for cell in cells.iloc[::5].to_dict("records"):
+        experiment = experiments[cell["part"]]
+        levels = {"doses" if experiment.doses else "betas": [0.0, cell["beta"]]}
+        if experiment.doses and not cell["beta"]:
+            levels = {}
+        again = run(
+            experiment,
+            datasets=[cell["dataset"]],
+            techniques=list(dict.fromkeys(["none", cell["technique"]])),
+            classifiers=[cell["classifier"]],
+            repetitions=int(cell["repetition"]) + 1,
+            output=tmp_path / f"{compared}",
+            data_dir=data_dir,
+            offline=True,
+            workers=1,
+            progress=False,
+            **levels,
+        ).results
+        for name in ("dataset", "bias", "beta", "technique", "classifier", "repetition"):
+            again = again[again[name] == cell[name]]
+        values = again[again["test"] == "original"].set_index("metric")["value"]
+        for metric in CELL_METRICS:
+            assert values[metric] == pytest.approx(cell[metric], rel=1e-9, nan_ok=True), (cell, metric)
+        compared += 1
+    assert compared >= 4
