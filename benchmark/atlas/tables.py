@@ -23,7 +23,7 @@ from benchmark.runs.finished import RunFrames
 from benchmark.text.spreadsheet import csv_text
 from benchmark.text.writing import plain_or_packed, write_atomically, write_json
 
-MEANS, FEATURES, CELLS, MANIFEST = "means.csv", "features.csv", "cells.csv", "manifest.json"
+MEANS, FEATURES, CELLS, MANIFEST = "means.csv", "features.csv", "cells.csv", "atlas.json"
 """Files of an atlas."""
 
 N_CELLS = 50

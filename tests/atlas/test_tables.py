@@ -102,7 +102,7 @@ def test_rows_of_another_experiment_are_refused(whole: Path) -> None:
 
 
 def test_the_manifest_names_versions_data_and_cells(whole: Path) -> None:
-    manifest = json.loads((whole / "whole" / "manifest.json").read_text())
+    manifest = json.loads((whole / "whole" / "atlas.json").read_text())
     assert list(manifest["parts"]) == ["trees", "lines"]
     facts = manifest["parts"]["trees"]
     assert facts["cells"]["planned"] == 2 * 2 * 2 * 4
