@@ -11,7 +11,7 @@ import io
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ from benchmark.experiment.plan import (
     load_bias,
     plan_blocks,
 )
-from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import SampleSource, draw_sample, parse_edit
 from benchmark.experiment.store import Store
@@ -273,28 +273,27 @@ def run_atlas(
     declared = load_atlas(atlas)
     folder = Path("results", declared.name + "_lite" * lite) if output is None else Path(output)
     chosen = declared.chosen(tuple(parts), lite=lite)
-    runs: dict[str, Run] = {}
-    frames: dict[str, RunFrames] = {}
-    for name, experiment in chosen.items():
-        runs[name] = run(experiment, output=folder / name, **parameters)
-        if (written := runs[name].run_folder) is not None:
-            frames[name] = written.run
-    if not frames:  # only estimated, or shards
-        return AtlasRun(folder, runs)
     console = parameters.get("console")
-    sources = Sources(parameters.get("data_dir"), parameters.get("offline", False))
-    plugins = tuple(map(str, parameters.get("plugins", ())))
-
-    def prepared(name: str) -> PreparedExperiment:
-        return prepare_experiment(load_for_run(chosen[name], plugins), sources)
 
     def say(line: str) -> None:
         if console is not None:
             tell(console, line)
 
-    tables = write_tables(folder, declared, frames, prepared, say)
-    say("comparing recommenders on clusters that they have not seen ...")
-    return AtlasRun(folder, runs, (*tables, *write_advice(folder)))
+    runs: dict[str, Run] = {}
+    written: tuple[Path, ...] = ()
+    for name, experiment in chosen.items():
+        finished = run(experiment, output=folder / name, **parameters)
+        # The frames and the data of a part would fill the memory while the next is computed.
+        runs[name] = replace(finished, run_folder=None)
+        if (files := finished.run_folder) is not None:
+            to_come = [part for part in chosen if part not in runs]
+            written = write_tables(
+                folder, declared, name, files.run, files.prepared, replaced=to_come, say=say
+            )
+    if written:  # not if parts were only estimated, or are shards
+        say("comparing recommenders on clusters that they have not seen ...")
+        written += write_advice(folder)
+    return AtlasRun(folder, runs, written)
 
 
 @dataclass(frozen=True, eq=False)

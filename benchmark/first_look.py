@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from benchmark.api import Run, run
-from benchmark.data.card import Card
 from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import MIN_COUNT, FileOptions, as_option, draft
-from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
+from benchmark.data.draft import MIN_COUNT, FileOptions, as_option
+from benchmark.data.draft_text import disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
-from benchmark.data.table import Table
 from benchmark.data.true_rates import parse_rates, rates_of_sides
+from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, QuickOptions
@@ -194,13 +191,8 @@ def first_look(
     name = "data" if is_frame else slug(Path(str(data)).name.partition(".")[0])
     folder = Path("results", f"{name}_quick") if output is None else Path(output)
     require_writable(folder)
-    file = folder / "data.csv" if is_frame else Path(str(data))
-    if isinstance(data, pd.DataFrame):
-        columns = data.select_dtypes("category").items()
-        orders = {str(key): list(map(str, col.cat.categories)) for key, col in columns if col.cat.ordered}
-        file_options = replace(file_options, orders=orders)
-        write_atomically(file, data.to_csv(index=False))
-    drafted = draft(file, file_options, folder)
+    rows = read_uncarded(data, file_options, folder, DATASET)
+    drafted = rows.draft
     for line in summary_lines(drafted):
         say(line)
     assert drafted.reading is not None
@@ -209,15 +201,12 @@ def first_look(
         if quick_options.true_rates is None
         else rates_of_sides(quick_options.true_rates, drafted.reading)
     )
-    card = card_text(drafted, file, file_options.min_count, DATASET)
-    schema = Card.model_validate(tomllib.loads(card)).schema()
-    experiment = first_experiment(quick_options, name, f"{name}, a first look", schema, drafted.n_rows, rates)
-    columns_read = drafted.columns_read
-    rows = Table(schema, np.column_stack([columns_read[name].codes for name in schema.names]))
-    reachable_doses(quick_options, rows)
+    title, schema = f"{name}, a first look", rows.table.schema
+    experiment = first_experiment(quick_options, name, title, schema, drafted.n_rows, rates)
+    reachable_doses(quick_options, rows.table)
     for note in experiment.notes:
         say(note)
-    for path, text in ((folder / "card.toml", card), (folder / "experiment.toml", experiment.text)):
+    for path, text in ((folder / "card.toml", rows.card), (folder / "experiment.toml", experiment.text)):
         if path.exists() and _without_rates(path.read_text(encoding="utf-8")) != _without_rates(text):
             raise ExperimentError(
                 f"{path} exists already, with other content",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pandas as pd
 
 from benchmark.atlas.features import DataFeatures, data_features
 from benchmark.atlas.recommend import Advice, Adviser, Stage
 from benchmark.columns import RESTORE
-from benchmark.data.card import Card
-from benchmark.data.draft import FileOptions, as_option, draft
-from benchmark.data.draft_text import card_text
-from benchmark.data.table import Table
+from benchmark.data.draft import FileOptions, as_option
+from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import DataError
 
 
@@ -95,15 +91,7 @@ def recommend(
 def features_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> DataFeatures:
     """Return the features of a CSV file or frame that has no card; errors are those of :func:`draft`."""
     with TemporaryDirectory() as folder:
-        file = Path(str(data))
-        if isinstance(data, pd.DataFrame):
-            file = Path(folder) / "data.csv"
-            data.to_csv(file, index=False)
-        drafted = draft(file, options, Path(folder))
-        card = tomllib.loads(card_text(drafted, file, options.min_count, "data"))
-    schema = Card.model_validate(card).schema()
-    codes = [drafted.columns_read[name].codes for name in schema.names]
-    return data_features(Table(schema, np.column_stack(codes)))
+        return data_features(read_uncarded(data, options, Path(folder), "data").table)
 
 
 def told(features: DataFeatures) -> str:

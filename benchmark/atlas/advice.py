@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.atlas.file import LITE, Atlas
 from benchmark.atlas.recommenders import (
     DROP,
     NOTHING,
@@ -27,12 +25,12 @@ from benchmark.atlas.scenarios import (
     Array,
     Scenarios,
     hidden_scenarios_of,
+    names_of,
     scenarios_of,
 )
-from benchmark.atlas.tables import Tables, read_tables
+from benchmark.atlas.tables import Tables, read_tables, write_table
 from benchmark.columns import GOALS
-from benchmark.text.spreadsheet import csv_text
-from benchmark.text.writing import write_atomically
+from benchmark.text.writing import PACKED
 
 RECOMMENDERS, CHOICES, VARIANCE = "recommenders.csv", "choices.csv", "variance.csv"
 """Files of advice."""
@@ -41,7 +39,6 @@ FACTORS = ("technique", "bias", "level", "cluster", "classifier")
 """Factors of the analysis of variance."""
 
 _POOLED_DOSES = (0.05, 0.10)
-_DIGITS = "%.6g"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,55 +51,42 @@ class Compared:
     choices: Mapping[str, Choices]
 
 
-def atlas_of(tables: Tables) -> Atlas:
-    """Return the atlas whose tables these are, as the manifest holds it."""
-    return Atlas.model_validate(dict(tables.manifest["atlas"]), strict=False)
-
-
 def compared(tables: Tables) -> Iterator[Compared]:
     """Yield the recommenders for each goal, on scenarios with planted doses and on those with hidden bias."""
-    atlas = atlas_of(tables)
-    means, features = tables.means, tables.features
-    present = set(means["part"])
-    names = [name for name in atlas.advice or tuple(atlas.parts) if name in present] or [LITE]
-    elsewhere_rows = means[means["part"].isin(names)]
-    hidden_rows = means[means["part"].isin(set(atlas.planted))]
-    of_doses = features[(features["hidden"] == 0) & (features["unit"] == "dose")]
-    of_hidden = features[(features["hidden"] > 0) & (features["level"] == 0)]
-    of_hidden = of_hidden.assign(level=of_hidden["hidden"])
+    atlas, doses, hidden = tables.atlas, tables.dose_rows, tables.hidden_rows
     for goal in GOALS:
-        elsewhere = scenarios_of(elsewhere_rows, atlas, goal)
-        if not len(elsewhere.frame):
+        scenarios = scenarios_of(doses, atlas, goal)
+        if not len(scenarios.frame):
             continue
-        yield Compared(goal, ALL, elsewhere, recommended(elsewhere, of_doses))
-        if not len(hidden_rows):
+        yield Compared(goal, ALL, scenarios, recommended(scenarios, tables.dose_features))
+        if not len(hidden):
             continue
-        shared = pd.concat([elsewhere_rows, hidden_rows])
-        truth, apparent = hidden_scenarios_of(hidden_rows, atlas, goal)
-        names_of_both = scenarios_of(shared, atlas, goal)
-        truth, apparent, elsewhere = (part.like(names_of_both) for part in (truth, apparent, elsewhere))
-        choices = recommended_with_planting(truth, apparent, elsewhere, of_hidden, of_doses)
+        techniques = names_of(doses, hidden)
+        elsewhere = scenarios_of(doses, atlas, goal, techniques)
+        truth, apparent = hidden_scenarios_of(hidden, atlas, goal, techniques)
+        choices = recommended_with_planting(
+            truth, apparent, elsewhere, tables.hidden_features, tables.dose_features
+        )
         yield Compared(goal, PLANTED, truth, choices)
 
 
 def write_advice(folder: Path) -> tuple[Path, ...]:
     """Write the tables of recommenders, choices and variance from the other tables; return the files."""
     tables = read_tables(folder)
-    atlas = atlas_of(tables)
     regrets, choices, variances = [], [], []
     for part in compared(tables):
-        tabled = partial(regret_table, part.scenarios, part.choices, atlas, goal=part.goal, kind=part.kind)
+        tabled = partial(
+            regret_table, part.scenarios, part.choices, tables.atlas, goal=part.goal, kind=part.kind
+        )
         regrets += [tabled(clusters=clusters) for clusters in ("main", "finer")]
-        choices.append(_choice_rows(part, atlas.version))
+        choices.append(_choice_rows(part, tables.atlas.version))
         if part.kind == ALL:
             shares = variance_shares(part.scenarios)
             shares.insert(0, "goal", part.goal)
-            variances.append(shares.assign(version=atlas.version))
-    packed = csv_text(pd.concat(choices, ignore_index=True), _DIGITS).encode()
-    return (
-        write_atomically(folder / RECOMMENDERS, csv_text(pd.concat(regrets, ignore_index=True), _DIGITS)),
-        write_atomically(folder / f"{CHOICES}.xz", lzma.compress(packed, preset=9)),
-        write_atomically(folder / VARIANCE, csv_text(pd.concat(variances, ignore_index=True), _DIGITS)),
+            variances.append(shares.assign(version=tables.atlas.version))
+    files = {RECOMMENDERS: regrets, f"{CHOICES}{PACKED}": choices, VARIANCE: variances}
+    return tuple(
+        write_table(folder / name, pd.concat(frames, ignore_index=True)) for name, frames in files.items()
     )
 
 

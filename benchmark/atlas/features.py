@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmark.atlas.file import Atlas
 from benchmark.columns import parted_name
-from benchmark.data.association import cramers_v
+from benchmark.data.association import group_associations
 from benchmark.data.card import load_card
 from benchmark.data.table import Table
 from benchmark.experiment.plan import Block
@@ -37,14 +37,12 @@ class DataFeatures:
     label_auc: float  # how well the features tell the label
     strongest_proxy: float  # largest association (Cramér's V) of a feature with the group
 
-    @property
-    def gap(self) -> float:
-        """The label gap between the groups."""
-        return self.rate_favored - self.rate_deprived
-
 
 FEATURES = tuple(field.name for field in fields(DataFeatures))
-FEATURE_COLUMNS = ("version", "dataset", "card", "cluster", "bias", "hidden", "level", "unit", *FEATURES)
+LEVEL = ("dataset", "bias", "hidden", "level", "unit")
+"""Columns that name a level of bias in a dataset."""
+
+FEATURE_COLUMNS = ("version", "part", "card", "cluster", *LEVEL, *FEATURES)
 """Columns of the table of features; ``docs/atlas.md`` explains them."""
 
 
@@ -52,7 +50,6 @@ def data_features(table: Table) -> DataFeatures:
     """Return the features of labeled rows; NaN where a group or a label is missing."""
     schema, y, deprived = table.schema, table.y, table.deprived
     columns = [i for i in schema.feature_indices if i not in schema.sensitive_indices]
-    associations = [cramers_v(table.codes[:, i], deprived) for i in columns]
     cardinalities = schema.cardinalities
     everything = list(schema.feature_indices)
 
@@ -67,7 +64,7 @@ def data_features(table: Table) -> DataFeatures:
         rate_favored=rate(~deprived),
         group_auc=_auc(table.codes[:, columns], cardinalities[columns], deprived),
         label_auc=_auc(table.codes[:, everything], cardinalities[everything], y),
-        strongest_proxy=max(associations, default=0.0),
+        strongest_proxy=max(group_associations(table).values(), default=0.0),
     )
 
 
@@ -86,25 +83,31 @@ def _auc(codes: NDArray[np.int16], cardinalities: NDArray[np.int64], target: NDA
 
 
 def part_features(
-    prepared: PreparedExperiment, atlas: Atlas, computed: Collection[tuple[str, str, float, float]] = ()
+    prepared: PreparedExperiment,
+    part: str,
+    atlas: Atlas,
+    computed: Collection[tuple[object, ...]] = (),
 ) -> pd.DataFrame:
     """Return the features of a part's training rows at each level of bias, columns :data:`FEATURE_COLUMNS`.
 
-    ``computed`` are dataset, bias, hidden gap and level of rows to leave out.
+    ``computed`` are values of :data:`LEVEL` whose rows are left out.
     """
-    return pd.DataFrame(list(_rows(prepared, atlas, computed)), columns=list(FEATURE_COLUMNS))
+    rows = [{"part": part, **row} for row in _rows(prepared, atlas, computed)]
+    return pd.DataFrame(rows, columns=list(FEATURE_COLUMNS))
 
 
 def _rows(
-    prepared: PreparedExperiment, atlas: Atlas, computed: Collection[tuple[str, str, float, float]]
+    prepared: PreparedExperiment, atlas: Atlas, computed: Collection[tuple[object, ...]]
 ) -> Iterator[dict[str, Any]]:
     experiment = prepared.experiment
+    unit = "dose" if experiment.doses else "beta"
     for data in prepared.datasets.values():
         card = load_card(data.entry.card).name
         for bias in data.entry.bias:
             name, hidden = parted_name(bias.name)
             for level in experiment.levels:
-                if not data.reaches(bias.name, level) or (data.name, name, hidden, level) in computed:
+                key = (data.name, name, hidden, level, unit)
+                if not data.reaches(bias.name, level) or key in computed:
                     continue
                 blocks = (
                     Block(data.entry.name, bias.name, level, split)
@@ -112,8 +115,7 @@ def _rows(
                 )
                 samples = [asdict(data_features(prepared.training_sample(block))) for block in blocks]
                 yield {
-                    **{"version": atlas.version, "dataset": data.name, "card": card},
-                    **{"cluster": atlas.cluster_of(card), "bias": name, "hidden": hidden, "level": level},
-                    "unit": "dose" if experiment.doses else "beta",
+                    **{"version": atlas.version, "card": card, "cluster": atlas.cluster_of(card)},
+                    **dict(zip(LEVEL, key, strict=True)),
                     **{str(name): mean for name, mean in pd.DataFrame(samples).mean().items()},
                 }

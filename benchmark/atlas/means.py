@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from benchmark.atlas.file import Atlas
 from benchmark.columns import (
@@ -69,8 +70,8 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     """
     choosable = run.of_techniques.of_choices
     halves = []
-    for half, parity in ((ODD, 0), (EVEN, 1)):
-        results = choosable.results[choosable.results["repetition"] % 2 == parity]
+    for half in (ODD, EVEN):
+        results = choosable.results[half_of(choosable.results["repetition"]) == half]
         if len(results):
             halves.append(_half_means(results, choosable.manifest).assign(half=half))
     means = pd.concat(halves, ignore_index=True)
@@ -82,6 +83,11 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     for goal in GOALS:
         means[ALLOWED[goal]] = (means[f"reason_{goal}"] == "").astype(int)
     return means[list(MEAN_COLUMNS)].sort_values([*MEAN_COLUMNS[:16]], ignore_index=True)
+
+
+def half_of(repetition: pd.Series) -> NDArray[np.object_]:
+    """Return the half of each repetition; repetitions are numbered from 0."""
+    return np.where(repetition % 2 == 0, ODD, EVEN)
 
 
 def _half_means(results: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:
@@ -133,7 +139,7 @@ def _shares(run: RunFrames) -> pd.DataFrame:
     decisions = run.decisions
     if "test" not in decisions.columns:
         decisions = decisions.assign(test=ORIGINAL)
-    decisions = decisions.assign(half=np.where(decisions["repetition"] % 2 == 0, ODD, EVEN))
+    decisions = decisions.assign(half=half_of(decisions["repetition"]))
     counts = decisions.groupby(_HALF, sort=False)[list(DECISION_COUNTS)].sum()
     shares = {}
     for name, (upper, lower) in share_counts(counts.to_numpy()).items():

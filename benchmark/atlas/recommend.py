@@ -10,10 +10,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from benchmark.atlas.advice import RECOMMENDERS, atlas_of
+from benchmark.atlas.advice import RECOMMENDERS
 from benchmark.atlas.features import DataFeatures
-from benchmark.atlas.file import Atlas
-from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommenders import (
     AVERAGE,
     DATA,
@@ -22,18 +20,20 @@ from benchmark.atlas.recommenders import (
     KIND,
     LETTERS,
     ORACLE,
+    at,
     best_elsewhere,
     cluster_means,
     predicted_elsewhere,
     recommended,
 )
-from benchmark.atlas.regret import ALL, Verdict, sign_flip_interval, verdict
-from benchmark.atlas.scenarios import SCENARIO, Array, Scenarios, scenarios_of
-from benchmark.atlas.tables import MEANS, Tables, read_tables
-from benchmark.columns import EQUALISE, GOALS, ORIGINAL, RESTORE, UNTREATED
+from benchmark.atlas.regret import ALL, REGRET_COLUMNS, Verdict, sign_flip_interval, verdict
+from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of
+from benchmark.atlas.tables import Tables, read_table, read_tables
+from benchmark.columns import EQUALISE, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir, title_of
-from benchmark.errors import ReportError, UnknownNameError
-from benchmark.techniques import get_technique
+from benchmark.errors import UnknownNameError
+from benchmark.statistics.recommendation import EQUAL
+from benchmark.techniques import Technique, get_technique
 from benchmark.text.words import few
 
 STAGES = {"pre": "the data", "in": "the training", "post": "the predictions"}
@@ -52,7 +52,6 @@ NOT_KNOWN, SIMPLE, CHECKED = "not known", "simple rule", "checked advice"
 
 Stage = Literal["pre", "in", "post"]
 
-_BLIND = frozenset({"drop_sensitive", "drop_proxies", UNTREATED})
 _MOST_NAMED = 4
 
 
@@ -71,14 +70,10 @@ class Record:
     value: float  # distance to the goal
     nothing: float  # the same of doing nothing
     accuracy_change: float  # against doing nothing
-    given_back: float  # share of the places that the bias took; NaN where it took none
-    by_chance: float  # share that a refit on other rows with the same bias gives back
+    # Share of the places that the bias took which is given back, less the share that a refit on other rows
+    # with the same bias gives back; NaN where the bias took none.
+    beyond_chance: float
     failed: tuple[str, ...]  # datasets on which it is mostly not allowed, or worse than doing nothing
-
-    @property
-    def beyond_chance(self) -> float:
-        """Places given back beyond chance, of 10."""
-        return 10 * (self.given_back - self.by_chance)
 
 
 @dataclass(frozen=True)
@@ -106,9 +101,8 @@ class Adviser:
     def __init__(self, tables: Tables, recommenders: pd.DataFrame) -> None:
         self.tables = tables
         self.recommenders = recommenders
-        self.atlas: Atlas = atlas_of(tables)
+        self.atlas = tables.atlas
         self._choices: dict[tuple[object, ...], tuple[str, Array]] = {}
-        self._records: dict[tuple[object, ...], Record | None] = {}
 
     @classmethod
     def of(cls, folder: Path | None = None) -> Adviser:
@@ -117,46 +111,23 @@ class Adviser:
         A ReportError says that its tables are missing.
         """
         folder = shipped_folder() if folder is None else folder
-        tables = read_tables(folder)
-        try:
-            recommenders = pd.read_csv(folder / RECOMMENDERS, keep_default_na=False, na_values=_NUMBERS)
-        except OSError as error:
-            raise ReportError(
-                f"{folder} has no recommenders",
-                expected=f"{RECOMMENDERS} beside {MEANS}",
-                got=str(error),
-                remedy="run the atlas into this folder again",
-            ) from error
-        return cls(tables, recommenders)
-
-    @cached_property
-    def _means(self) -> pd.DataFrame:
-        means = self.tables.means
-        present = set(means["part"])
-        names = [name for name in self.atlas.advice if name in present] or list(present)
-        return means[means["part"].isin(names)]
-
-    @cached_property
-    def rows(self) -> pd.DataFrame:
-        """The rows of the table of means with planted doses that are pooled, on the original test."""
-        rows = self._means
-        planted = (rows["level"] > 0) & (rows["unit"] == "dose") & (rows["hidden"] == 0)
-        return rows[planted & (rows["test"] == ORIGINAL) & (rows["pooled"] == 1)]
+        return cls(read_tables(folder), read_table(folder / RECOMMENDERS, REGRET_COLUMNS))
 
     @cached_property
     def scenarios(self) -> dict[str, Scenarios]:
         """The scenarios with planted doses, by goal."""
-        return {goal: scenarios_of(self._means, self.atlas, goal) for goal in GOALS}
+        return {goal: scenarios_of(self.tables.dose_rows, self.atlas, goal) for goal in GOALS}
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         """What the rule lets be said, by goal."""
         return {goal: verdict(self.recommenders, goal, self.atlas.rules) for goal in GOALS}
 
-    @property
-    def _features(self) -> pd.DataFrame:
-        features = self.tables.features
-        return features[(features["hidden"] == 0) & (features["unit"] == "dose")]
+    @cached_property
+    def _classes(self) -> dict[str, Technique]:
+        """The techniques of the atlas, by their names in its parts."""
+        entries = (entry for part in self.atlas.experiments.values() for entry in part.techniques)
+        return {entry.name: get_technique(entry.technique) for entry in entries}
 
     @property
     def parts_to_run(self) -> tuple[str, ...]:
@@ -171,11 +142,11 @@ class Adviser:
 
     def techniques(self, stage: Stage | None = None, *, group_known: bool = True) -> tuple[str, ...]:
         """Return the techniques that change one thing alone, and that need not know the group."""
-        names = self.scenarios[RESTORE].techniques[1:]
         return tuple(
             name
-            for name in names
-            if (stage is None or _stage(name) == stage) and (group_known or name in _BLIND)
+            for name in self.scenarios[RESTORE].techniques[1:]
+            if stage in (None, self._classes[name].stage)
+            and (group_known or not self._classes[name].needs_sensitive)
         )
 
     def record(
@@ -187,46 +158,32 @@ class Adviser:
         dose: float | None = None,
     ) -> Record | None:
         """Return what a technique did in some scenarios; None if it was tried in none of them."""
-        key = (goal, technique, learner, bias, dose)
-        if key not in self._records:
-            self._records[key] = self._record(goal, technique, learner, bias, dose)
-        return self._records[key]
-
-    def _record(
-        self, goal: str, technique: str, learner: str, bias: str | None, dose: float | None
-    ) -> Record | None:
-        rows = self.rows
-        rows = rows[rows["classifier"] == learner]
-        if bias is not None:
-            rows = rows[rows["bias"] == bias]
-        if dose is not None:
-            rows = rows[np.isclose(rows["level"], dose)]
-        keys = [*SCENARIO, "card", "half"]
-        numbers = [VALUES[goal], "accuracy", "given_back", BY_CHANCE, f"allowed_{goal}"]
-        own = rows[rows["technique"] == technique].set_index(keys)[numbers]
-        untreated = rows[rows["technique"] == UNTREATED].set_index(keys)[numbers[:2]]
-        if own.empty:
+        scenarios = self.scenarios[goal]
+        column = scenarios.techniques.index(technique)
+        of = at(scenarios, learner, bias, dose) & scenarios.run[:, column]
+        if not of.any():
             return None
-        both = own.join(untreated.add_suffix("_nothing")).reset_index()
-        allowed = (both[f"allowed_{goal}"] == 1) & both[VALUES[goal]].notna()
-        both["score"] = both[VALUES[goal]].where(allowed, both[f"{VALUES[goal]}_nothing"])
-        both["failed"] = 1.0 - allowed
-        both["change"] = (both["accuracy"] - both["accuracy_nothing"]).where(allowed, 0.0)
-        both["cluster"] = both["card"].map(self.atlas.cluster_of)
-        names = ["score", f"{VALUES[goal]}_nothing", "change", "given_back", BY_CHANCE, "failed"]
-        of_cards = both.groupby(["cluster", "card"])[names].mean()
+        some = scenarios.take(of)
+        change = np.where(some.counts, some.accuracy - some.accuracy[:, :, :1], 0.0)
+        table = some.frame[["cluster", "card"]].assign(
+            value=some.score[:, :, column].mean(axis=0),
+            nothing=some.value[:, :, 0].mean(axis=0),
+            accuracy_change=change[:, :, column].mean(axis=0),
+            beyond_chance=some.beyond_chance[:, :, column].mean(axis=0),
+            failed=(~some.counts[:, :, column]).mean(axis=0),
+        )
+        of_cards = table.groupby(["cluster", "card"]).mean()
         means = of_cards.groupby(level="cluster").mean().mean()
-        worse = (of_cards["failed"] > 0.5) | (of_cards["score"] > of_cards[f"{VALUES[goal]}_nothing"] + 1e-9)
+        worse = (of_cards["failed"] > 0.5) | (of_cards["value"] > of_cards["nothing"] + EQUAL)
         cards = of_cards.index.get_level_values("card")
         return Record(
             technique=technique,
             datasets=tuple(cards),
-            value=float(means["score"]),
-            nothing=float(means[f"{VALUES[goal]}_nothing"]),
-            accuracy_change=float(means["change"]),
-            given_back=float(means["given_back"]),
-            by_chance=float(means[BY_CHANCE]),
             failed=tuple(cards[worse.to_numpy()]),
+            value=float(means["value"]),
+            nothing=float(means["nothing"]),
+            accuracy_change=float(means["accuracy_change"]),
+            beyond_chance=float(means["beyond_chance"]),
         )
 
     def advise(
@@ -243,14 +200,15 @@ class Adviser:
         """Return the advice for a goal, within what may be changed.
 
         ``bias`` and ``dose`` select what the record tells; they change the technique only if advice by kind
-        and dose has passed the rule. So do ``features`` of the user's rows. An UnknownNameError says that a
-        name is none of the atlas's.
+        and dose has passed the rule. So do ``features`` of the user's rows. For a dose that was not run, the
+        nearest one counts. An UnknownNameError says that a name is none of the atlas's.
         """
         goal = EQUALISE if goal == "equalize" else goal
         known = {"goal": GOALS, "bias": [*BIASES], "stage": [*STAGES], "classifier": self.learners}
         for name, value in {"goal": goal, "bias": bias, "stage": stage, "classifier": learner}.items():
             if value is not None and value not in known[name]:
                 raise UnknownNameError(name, value, known[name])
+        wanted, dose = dose, self._nearest(dose)
         found, candidates = self.verdicts[goal], self.techniques(stage, group_known=group_known)
         restricted = stage is not None or not group_known
         rule = found.advice if not restricted else AVERAGE
@@ -277,11 +235,18 @@ class Adviser:
         )
         where = "" if stage is None else STAGES[stage]
         scenarios = self.scenarios[goal]
-        of = (scenarios.frame["classifier"] == learner).to_numpy()
+        of = at(scenarios, learner)
         tried = np.array([name in candidates for name in scenarios.techniques])
         tried &= scenarios.run[of].any(axis=0)
         sentences = _sentences(advice, bias, found, where, group_known, bool(tried.any()))
+        if wanted != dose:
+            sentences += (f"No dose of {wanted:g} was run: the record is of the nearest, {dose:g}.",)
         return replace(advice, sentences=sentences)
+
+    def _nearest(self, dose: float | None) -> float | None:
+        """Return the nearest dose that was run."""
+        doses = self.scenarios[RESTORE].frame["level"].unique()
+        return dose if dose is None else float(min(doses, key=lambda run: abs(run - dose)))
 
     def _chosen(
         self,
@@ -303,11 +268,11 @@ class Adviser:
             technique = DROP_TECHNIQUE
             if rule != DROP:
                 choice, technique = best_elsewhere(scenarios, learner, candidates, bias=bias, dose=dose)
-            of = (scenarios.frame["classifier"] == learner).to_numpy()
+            of = at(scenarios, learner)
             rows = np.arange(len(scenarios.frame))
             score = scenarios.score[:, rows, choice].mean(axis=0)
             if rule == DATA:
-                score = recommended(scenarios, self._features)[DATA].score
+                score = recommended(scenarios, self.tables.dose_features)[DATA].score
             gains = scenarios.value[:, :, 0].mean(axis=0) - score
             by_cluster = cluster_means(scenarios.frame[of], gains[of])[0].to_numpy()
             self._choices[key] = technique, by_cluster
@@ -334,25 +299,11 @@ class Adviser:
         pairs = pairs[(bias is None) | (pairs["bias"] == bias)]
         pairs = pairs[(dose is None) | np.isclose(pairs["level"], dose or 0.0)]
         frame = pairs.assign(dataset="yours", classifier=learner)
-        gains = predicted_elsewhere(scenarios, self._features, frame, frame.assign(**asdict(features)))
+        features_elsewhere = self.tables.dose_features
+        gains = predicted_elsewhere(scenarios, features_elsewhere, frame, frame.assign(**asdict(features)))
         mean = gains.mean(axis=0)
         mean[0] = 0.0
         return scenarios.techniques[int(np.nanargmax(mean))]
-
-
-_NUMBERS = {
-    name: [""]
-    for name in (
-        *("regret", "regret_low", "regret_high", "share_of_gain", "share_low", "share_high"),
-        *("worse_than_nothing", "difference", "difference_low", "difference_high", "p", "p_corrected"),
-        "detectable",
-    )
-}
-
-
-def _stage(technique: str) -> str:
-    name = "reweighing" if technique == "reweighing_favored" else technique
-    return get_technique(name).stage
 
 
 def _sentences(
@@ -385,10 +336,14 @@ def _sentences(
     ]
     if advice.record is not None:
         sentences += _record_sentences(advice.goal, advice.record)
-    sentences.append(
-        f"On {advice.n_clusters} groups of datasets that the choice had not seen, it lessened {aim} by "
-        f"{advice.gain:.3f} on average, with an interval of 95 % from {advice.low:.3f} to {advice.high:.3f}."
-    )
+    elif advice.technique != UNTREATED:
+        sentences.append("It was not tried against this kind and dose.")
+    changed = f"{'lessened' if advice.gain > 0 else 'widened'} {aim} by {abs(advice.gain):.3f}"
+    below = "; below 0 is farther from the goal" if advice.low < 0 else ""
+    sentences += [
+        f"On {advice.n_clusters} groups of datasets that the choice had not seen, it {changed} on average.",
+        f"The interval of 95 % is {advice.low:.3f} to {advice.high:.3f}{below}.",
+    ]
     if advice.rule in found.by:
         evidence = found.by[advice.rule]
         beaten = f"{evidence.difference:.3f} ({evidence.low:.3f} to {evidence.high:.3f})"
@@ -411,19 +366,24 @@ def _record_sentences(goal: str, record: Record) -> list[str]:
     if goal == EQUALISE:
         gaps = f"from {record.nothing:.3f} to {record.value:.3f}"
         first = f"It changed the gap in acceptance {gaps}, and {price}, {on}."
-    elif np.isnan(record.given_back):
+    elif np.isnan(record.beyond_chance):
         first = f"It {price}, {on}; the bias took no places there."
     else:
-        back = record.beyond_chance
+        back = 10 * record.beyond_chance
         number = f"{abs(back):.1f} of 10 places {'beyond' if back >= 0 else 'fewer than'}"
         first = f"It gave back {number} the number that chance gives back, and {price}, {on}."
     if not n_failed:
         return [first]
     failed = f"On {n_failed} of {n} it was not allowed, or did worse than doing nothing"
-    return [first, f"{failed}: {few(record.failed, _MOST_NAMED, 'others')}."]
+    others = "other" if n_failed == _MOST_NAMED + 1 else "others"
+    return [first, f"{failed}: {few(record.failed, _MOST_NAMED, others)}."]
 
 
 def name_of(technique: str) -> str:
     """Return a technique's name in words, with its name in files."""
-    words = {DROP_TECHNIQUE: "leaving the group out", "drop_proxies": "leaving out the group and its proxies"}
+    words = {
+        DROP_TECHNIQUE: "leaving the group out",
+        "drop_proxies": "leaving out the group and its proxies",
+        "reweighing_favored": "reweighing to the favored group's rate",
+    }
     return f"{words.get(technique, title_of(technique).lower())} ({technique})"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from benchmark.atlas.features import FEATURES
 from benchmark.atlas.scenarios import SCENARIO, Array, Scenarios
+from benchmark.statistics.recommendation import EQUAL
 
 NOTHING, DROP, AVERAGE, KIND, WRONG_KIND = "nothing", "drop", "average", "kind", "wrong_kind"
 DATA, PLANTING, BOTH, RANDOM, ORACLE = "data", "planting", "data_and_planting", "random", "oracle"
@@ -32,8 +33,6 @@ LETTERS = {
 DROP_TECHNIQUE = "drop_sensitive"
 PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0)
 """Penalties of the ridge regression, of which the other clusters choose one."""
-
-_EQUAL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,38 +108,53 @@ def _by_other_half(scenarios: Scenarios, chosen: NDArray[np.intp]) -> Choices:
 
 def _fitted(source: Scenarios, source_design: Array, target: Scenarios, design: Array) -> dict[str, Choices]:
     """Return the choices for target scenarios that are fitted on source scenarios of other clusters."""
-    n, frame = len(target.frame), target.frame
+    n = len(target.frame)
     average, kind = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
-    wrong_scores, wrong_names = np.full(n, np.nan), [""] * n
+    wrong_scores, wrong_names = np.full(n, np.nan), np.full(n, "", dtype=object)
     rows = np.arange(n)
-    for left_out in dict.fromkeys(frame["left_out"]):
-        others = (source.frame["left_out"] != left_out).to_numpy()
-        here = (frame["left_out"] == left_out).to_numpy()
-        for classifier in dict.fromkeys(frame.loc[here, "classifier"]):
-            same = others & (source.frame["classifier"] == classifier).to_numpy()
-            of = here & (frame["classifier"] == classifier).to_numpy()
+    for others, here in _left_out(source, target):
+        for classifier in dict.fromkeys(target.frame.loc[here, "classifier"]):
+            same, of = others & at(source, classifier), here & at(target, classifier)
             average[of] = _best_on_average(source, same, target.run[of])
-            for bias, level in {*frame.loc[of, ["bias", "level"]].itertuples(index=False, name=None)}:
-                at = of & ((frame["bias"] == bias) & (frame["level"] == level)).to_numpy()
-                level_elsewhere = same & (source.frame["level"] == level).to_numpy()
-                of_kind = level_elsewhere & (source.frame["bias"] == bias).to_numpy()
-                kind[at] = _best_on_average(source, of_kind if of_kind.any() else same, target.run[at])
-                wrong = []
-                for other in dict.fromkeys(source.frame.loc[level_elsewhere, "bias"]):
-                    if other != bias:
-                        of_other = level_elsewhere & (source.frame["bias"] == other).to_numpy()
-                        wrong.append(_best_on_average(source, of_other, target.run[at]))
+            for bias, level in {*target.frame.loc[of, ["bias", "level"]].itertuples(index=False, name=None)}:
+                asked, same_level = of & at(target, bias=bias, dose=level), same & at(source, dose=level)
+                of_kind = same_level & at(source, bias=bias)
+                kind[asked] = _best_on_average(source, of_kind if of_kind.any() else same, target.run[asked])
+                wrong = [
+                    _best_on_average(source, same_level & at(source, bias=other), target.run[asked])
+                    for other in dict.fromkeys(source.frame.loc[same_level, "bias"])
+                    if other != bias
+                ]
                 if wrong:
-                    scores = [target.score[:, rows[at], choice].mean(axis=0) for choice in wrong]
-                    wrong_scores[at] = np.mean(scores, axis=0)
-                    names = " ".join(dict.fromkeys(target.techniques[i] for choice in wrong for i in choice))
-                    for i in np.flatnonzero(at):
-                        wrong_names[i] = names
+                    scores = [target.score[:, rows[asked], choice].mean(axis=0) for choice in wrong]
+                    wrong_scores[asked] = np.mean(scores, axis=0)
+                    names = dict.fromkeys(target.techniques[i] for choice in wrong for i in choice)
+                    wrong_names[asked] = " ".join(names)
     choices = {AVERAGE: _always(target, average), KIND: _always(target, kind)}
     choices[WRONG_KIND] = Choices(wrong_scores, tuple(wrong_names))
     predicted = predictions(source, source_design, target, design)
     choices[DATA] = _always(target, _highest(predicted, target.run))
     return choices
+
+
+def _left_out(source: Scenarios, target: Scenarios) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Yield for each cluster of the target the source scenarios of other clusters, and its scenarios."""
+    for cluster in dict.fromkeys(target.frame["left_out"]):
+        yield (
+            (source.frame["left_out"] != cluster).to_numpy(),
+            (target.frame["left_out"] == cluster).to_numpy(),
+        )
+
+
+def at(
+    scenarios: Scenarios, learner: str | None = None, bias: str | None = None, dose: float | None = None
+) -> NDArray[np.bool_]:
+    """Return which scenarios have a learner, a kind of bias and a dose, as far as they are given."""
+    of = np.ones(len(scenarios.frame), dtype=bool)
+    for name, value in {"classifier": learner, "bias": bias, "level": dose}.items():
+        if value is not None:
+            of &= (scenarios.frame[name] == value).to_numpy()
+    return of
 
 
 def cluster_means(frame: pd.DataFrame, values: Array, by: str = "cluster") -> pd.DataFrame:
@@ -188,18 +202,12 @@ def best_elsewhere(
 
     Only scenarios of the learner count, and of the kind of bias and the dose if they are given.
     """
-    frame = scenarios.frame
-    of = (frame["classifier"] == learner).to_numpy()
-    if bias is not None:
-        of = of & (frame["bias"] == bias).to_numpy()
-    if dose is not None:
-        of = of & np.isclose(frame["level"], dose)
+    of = at(scenarios, learner, bias, dose)
     mask = np.array([name in candidates for name in scenarios.techniques])
     run = scenarios.run & mask
-    chosen = np.zeros(len(frame), dtype=np.intp)
-    for left_out in dict.fromkeys(frame["left_out"]):
-        here = (frame["left_out"] == left_out).to_numpy()
-        chosen[here] = _best_on_average(scenarios, of & ~here, run[here])
+    chosen = np.zeros(len(scenarios.frame), dtype=np.intp)
+    for others, here in _left_out(scenarios, scenarios):
+        chosen[here] = _best_on_average(scenarios, of & others, run[here])
     everywhere = run[of].all(axis=0)[None, :] if of.any() else np.zeros((1, len(mask)), dtype=bool)
     best = int(_best_on_average(scenarios, of, everywhere)[0]) if of.any() else 0
     return chosen, scenarios.techniques[best]
@@ -209,7 +217,7 @@ def _highest(gain: Array, run: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the technique of the highest gain in each row; doing nothing gains 0 and wins ties."""
     gain = np.where(run & np.isfinite(gain), gain, -np.inf)
     gain[:, 0] = 0.0
-    return np.asarray((gain >= gain.max(axis=1, keepdims=True) - _EQUAL).argmax(axis=1))
+    return np.asarray((gain >= gain.max(axis=1, keepdims=True) - EQUAL).argmax(axis=1))
 
 
 def _design(frame: pd.DataFrame, features: pd.DataFrame, names_of: pd.DataFrame | None = None) -> Array:
@@ -253,9 +261,7 @@ def predictions(source: Scenarios, source_design: Array, target: Scenarios, desi
     """
     predicted = np.full((len(target.frame), len(target.techniques)), np.nan)
     weights = _weights(source.frame)  # those of a cluster do not depend on other clusters
-    for left_out in dict.fromkeys(target.frame["left_out"]):
-        others = (source.frame["left_out"] != left_out).to_numpy()
-        here = (target.frame["left_out"] == left_out).to_numpy()
+    for others, here in _left_out(source, target):
         part = source.take(others)
         predicted[here] = _ridge(part, source_design[others], weights[others], design[here])
     return predicted
@@ -299,7 +305,7 @@ def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
     total = weights.sum()
     center = weights @ np.nan_to_num(design) / total
     spread = np.sqrt(weights @ (np.nan_to_num(design) - center) ** 2 / total)
-    spread[spread < _EQUAL] = 1.0
+    spread[spread < EQUAL] = 1.0
     X, Z = (np.nan_to_num((rows - center) / spread) for rows in (design, target))
     fitted = np.full((len(PENALTIES), len(target), gain.shape[1]), np.nan)
     for technique in range(gain.shape[1]):
@@ -325,10 +331,9 @@ def _stacked(truth: Scenarios, apparent: Scenarios, predicted: Array) -> Choices
     true = truth.value[:, :, :1] - truth.score
     tried = truth.run & apparent.run & np.isfinite(predicted)
     weights = _weights(truth.frame)
-    for left_out in dict.fromkeys(truth.frame["left_out"]):
-        here = (truth.frame["left_out"] == left_out).to_numpy()
+    for others, here in _left_out(truth, truth):
         for half in (0, 1):
-            rows, columns = np.nonzero(tried & ~here[:, None])
+            rows, columns = np.nonzero(tried & others[:, None])
             X = np.column_stack([predicted[rows, columns], seen[half, rows, columns]])
             root = np.sqrt(weights[rows])
             slope = np.linalg.lstsq(X * root[:, None], true[1 - half, rows, columns] * root, rcond=None)[0]

@@ -25,25 +25,18 @@ from benchmark.atlas.scenarios import Array, Scenarios
 from benchmark.columns import RESTORE
 from benchmark.seeding import generator
 from benchmark.statistics.hypothesis_tests import sign_flip_p_values
+from benchmark.statistics.recommendation import EQUAL
 
 MOST_FLIPPED = 20
 """Most clusters whose signs are all tried."""
 
 _RESAMPLES = 4000
-_WORSE = 1e-9
 _POWER = 0.8
 
 REGRET_COLUMNS = (
     *("version", "goal", "scenarios", "clusters", "recommender", "n_clusters", "n_scenarios"),
-    *(
-        "regret",
-        "regret_low",
-        "regret_high",
-        "share_of_gain",
-        "share_low",
-        "share_high",
-        "worse_than_nothing",
-    ),
+    *("regret", "regret_low", "regret_high", "share_of_gain", "share_low", "share_high"),
+    "worse_than_nothing",
     *("against", "difference", "difference_low", "difference_high", "p", "p_corrected", "detectable"),
 )
 """Columns of ``recommenders.csv``; ``docs/atlas.md`` explains them."""
@@ -105,7 +98,7 @@ def regret_table(
     rows: list[dict[str, object]] = []
     for name, regret in regrets.items():
         low, high = sign_flip_interval(regret[np.isfinite(regret)], alpha)
-        worse = over_clusters((choices[name].score > nothing + _WORSE).astype(float))
+        worse = over_clusters((choices[name].score > nothing + EQUAL).astype(float))
         share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible)
         rows.append(
             {

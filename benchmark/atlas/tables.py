@@ -6,22 +6,24 @@ import hashlib
 import io
 import json
 import lzma
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmark.atlas.features import FEATURE_COLUMNS, part_features
-from benchmark.atlas.file import Atlas, digest_of
+from benchmark.atlas.features import FEATURE_COLUMNS, LEVEL, part_features
+from benchmark.atlas.file import LITE, Atlas, digest_of
 from benchmark.atlas.means import MEAN_COLUMNS, part_means
 from benchmark.columns import CELL_COLUMNS, ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.runs.finished import RunFrames
-from benchmark.text.spreadsheet import csv_text
-from benchmark.text.writing import plain_or_packed, write_atomically, write_json
+from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
+from benchmark.text.writing import PACKED, plain_or_packed, write_atomically, write_json
 
 MEANS, FEATURES, CELLS, MANIFEST = "means.csv", "features.csv", "cells.csv", "atlas.json"
 """Files of an atlas."""
@@ -31,7 +33,6 @@ N_CELLS = 50
 
 CELL_METRICS = ("restoration_distance", "discrimination", "accuracy")
 _CELL_TABLE = ("version", "part", *CELL_COLUMNS, *CELL_METRICS)
-_DIGITS = "%.6g"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +44,65 @@ class Tables:
     cells: pd.DataFrame  # of :data:`N_CELLS` random cells
     manifest: Mapping[str, Any]
 
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The content of the atlas file, as the manifest holds it."""
+        return Atlas.model_validate(dict(self.manifest["atlas"]), strict=False)
+
+    @cached_property
+    def dose_rows(self) -> pd.DataFrame:
+        """The means that advice is fitted on: planted doses that are pooled, and the original test."""
+        present = set(self.means["part"])
+        parts = [name for name in self.atlas.advice or tuple(self.atlas.parts) if name in present] or [LITE]
+        rows = self._pooled(parts)
+        planted = (rows["unit"] == "dose") & (rows["level"] > 0) & (rows["hidden"] == 0)
+        return rows[planted & (rows["test"] == ORIGINAL)]
+
+    @cached_property
+    def hidden_rows(self) -> pd.DataFrame:
+        """The means of rows with hidden bias, for advice from planting on top."""
+        rows = self._pooled(self.atlas.planted)
+        return rows[rows["hidden"] > 0]
+
+    def _pooled(self, parts: Collection[str]) -> pd.DataFrame:
+        return self.means[self.means["part"].isin(set(parts)) & (self.means["pooled"] == 1)]
+
+    @cached_property
+    def dose_features(self) -> pd.DataFrame:
+        """The features of data with planted doses, without hidden bias."""
+        return self.features[(self.features["hidden"] == 0) & (self.features["unit"] == "dose")]
+
+    @cached_property
+    def hidden_features(self) -> pd.DataFrame:
+        """The features of data with hidden bias alone; the hidden gap is the level."""
+        rows = self.features[(self.features["hidden"] > 0) & (self.features["level"] == 0)]
+        return rows.assign(level=rows["hidden"])
+
 
 def read_tables(folder: Path) -> Tables:
     """Return the tables in a folder; a ReportError says that they are missing."""
+    means, features, cells = (
+        read_table(folder / name, columns)
+        for name, columns in ((MEANS, MEAN_COLUMNS), (FEATURES, FEATURE_COLUMNS), (CELLS, _CELL_TABLE))
+    )
+    with _present(folder / MANIFEST) as path:
+        return Tables(means, features, cells, json.loads(path.read_bytes()))
+
+
+def read_table(file: Path, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Return a table of an atlas, from its plain or packed file; a ReportError says that it is missing."""
+    with _present(file) as path:
+        return _read(plain_or_packed(path), columns)
+
+
+@contextmanager
+def _present(file: Path) -> Iterator[Path]:
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        return Tables(
-            _read(plain_or_packed(folder / MEANS), MEAN_COLUMNS),
-            _read(plain_or_packed(folder / FEATURES), FEATURE_COLUMNS),
-            _read(plain_or_packed(folder / CELLS), _CELL_TABLE),
-            manifest,
-        )
+        yield file
     except OSError as error:
         raise ReportError(
-            f"{folder} has no tables of an atlas",
-            expected=f"{MEANS}, {FEATURES}, {CELLS} and {MANIFEST}",
+            f"{file.parent} has no tables of an atlas",
+            expected=file.name,
             got=str(error),
             remedy="run the atlas into this folder: betabench run --experiment atlas --output FOLDER",
         ) from error
@@ -65,7 +110,7 @@ def read_tables(folder: Path) -> Tables:
 
 _TEXTS = frozenset(
     {"version", "part", "dataset", "card", "cluster", "bias", "unit", "classifier", "test", "technique"}
-    | {"half", "reason_restore", "reason_equalise"}
+    | {"half", "reason_restore", "reason_equalise", "goal", "scenarios", "clusters", "recommender", "against"}
 )
 
 
@@ -79,77 +124,91 @@ def _read(source: Path | io.StringIO, columns: tuple[str, ...]) -> pd.DataFrame:
     return frame[list(columns)]
 
 
+def write_table(file: Path, frame: pd.DataFrame, digits: str | None = SIX_DIGITS) -> Path:
+    """Write a table of an atlas, packed if the file's name says so, and return its path."""
+    text = csv_text(frame, digits)
+    packed = file.suffix == PACKED
+    return write_atomically(file, lzma.compress(text.encode(), preset=9) if packed else text)
+
+
 def write_tables(
     folder: Path,
     atlas: Atlas,
-    runs: Mapping[str, RunFrames],
-    prepare: Callable[[str], PreparedExperiment],
+    part: str,
+    run: RunFrames,
+    prepared: PreparedExperiment,
+    *,
+    replaced: Collection[str] = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[Path, ...]:
-    """Write the tables of some parts' runs, joined with those of other parts in the folder; return the files.
+    """Write the tables of a part's run, joined with the rows of other parts in the folder; return the files.
 
-    ``prepare`` returns a part with its data, for the features. Raises a ReportError if the folder has rows of
-    a part whose experiment has changed since, or of another version of the atlas.
+    ``replaced`` are parts whose rows may be out of date, because they are run next. Raises a ReportError if
+    the folder has rows of another part whose experiment has changed since, or of another version.
     """
-    before = _tables_before(folder, atlas, runs)
-    means, features, cells = [before.means], [before.features], [before.cells]
-    parts = dict(before.manifest.get("parts", {}))
-    computed = {*before.features[["dataset", "bias", "hidden", "level"]].itertuples(index=False, name=None)}
-    for name, run in runs.items():
-        say(f"{name}: means of {len(run.results):,} values ...")
-        means.append(_rounded(part_means(run, name, atlas)))
-        cells.append(_random_cells(run, name, atlas))
-        say(f"{name}: features of the data ...")
-        new = part_features(prepare(name), atlas, computed)
-        computed |= {*new[["dataset", "bias", "hidden", "level"]].itertuples(index=False, name=None)}
-        features.append(new)
-        parts[name] = _facts(run, digest_of(atlas.experiments[name]))
+    before = _tables_before(folder, atlas, {part}, {*replaced})
     order = {name: i for i, name in enumerate(atlas.experiments)}
-    joined = pd.concat([frame for frame in means if len(frame)], ignore_index=True)
-    joined = joined.sort_values("part", key=lambda column: column.map(order), kind="stable")
-    described = pd.concat([frame for frame in features if len(frame)], ignore_index=True)
-    chosen = pd.concat([frame for frame in cells if len(frame)], ignore_index=True)
-    ranks = chosen.apply(_lot, axis=1)
-    chosen = chosen.loc[ranks.sort_values().index[:N_CELLS]]
+    keys = list(LEVEL)
+    # Several parts may have the same data and level: features are those of the first in the file.
+    earlier = before.features[before.features["part"].map(order) < order[part]]
+    computed = {*earlier[keys].itertuples(index=False, name=None)}
+    say(f"{part}: means of {len(run.results):,} values ...")
+    means = _joined(before.means, _rounded(part_means(run, part, atlas)))
+    cells = _joined(before.cells, _random_cells(run, part, atlas))
+    say(f"{part}: features of the data ...")
+    features = _joined(before.features, part_features(prepared, part, atlas, computed))
+    features = _by_part(features, order).drop_duplicates(keys)
+    parts = {**before.manifest["parts"], part: _facts(run, digest_of(atlas.experiments[part]))}
+    means = _by_part(means, order)
+    cells = cells.loc[cells.apply(_lot, axis=1).sort_values().index[:N_CELLS]]
     manifest = {
         "atlas": json.loads(atlas.model_dump_json()),
         "parts": {name: parts[name] for name in order if name in parts},
     }
     return (
-        write_atomically(folder / f"{MEANS}.xz", lzma.compress(csv_text(joined, _DIGITS).encode(), preset=9)),
-        write_atomically(
-            folder / FEATURES, csv_text(described.sort_values(list(FEATURE_COLUMNS[1:7])), _DIGITS)
-        ),
-        write_atomically(folder / CELLS, csv_text(chosen.sort_values(list(_CELL_TABLE[:8])))),
+        write_table(folder / f"{MEANS}{PACKED}", means),
+        write_table(folder / FEATURES, features.sort_values(keys)),
+        write_table(folder / CELLS, cells.sort_values(list(_CELL_TABLE[:8])), None),
         write_json(folder / MANIFEST, manifest),
     )
 
 
-def _tables_before(folder: Path, atlas: Atlas, runs: Mapping[str, RunFrames]) -> Tables:
-    """Return the rows in a folder that stay: those of parts that are not among the runs."""
+def _joined(*frames: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
+
+
+def _by_part(frame: pd.DataFrame, order: Mapping[str, int]) -> pd.DataFrame:
+    return frame.sort_values("part", key=lambda column: column.map(order), kind="stable")
+
+
+def _tables_before(folder: Path, atlas: Atlas, run: set[str], replaced: set[str]) -> Tables:
+    """Return the rows in a folder that stay: those of parts that are not run, or have not changed."""
     if not (folder / MANIFEST).is_file():
         means, features, cells = (
             pd.DataFrame(columns=list(columns)) for columns in (MEAN_COLUMNS, FEATURE_COLUMNS, _CELL_TABLE)
         )
-        return Tables(means, features, cells, {})
+        return Tables(means, features, cells, {"parts": {}})
     tables = read_tables(folder)
-    kept = {name: facts for name, facts in tables.manifest["parts"].items() if name not in runs}
     version = tables.manifest["atlas"]["version"]
+    kept = {name: facts for name, facts in tables.manifest["parts"].items() if name not in run}
     changed = [
         name
         for name, facts in kept.items()
-        if name not in atlas.experiments or facts["digest"] != digest_of(atlas.experiments[name])
+        if version != atlas.version
+        or name not in atlas.experiments
+        or facts["digest"] != digest_of(atlas.experiments[name])
     ]
-    if changed or (kept and version != atlas.version):
+    if refused := [name for name in changed if name not in replaced]:
         raise ReportError(
             f"{folder} has rows of another atlas",
             expected=f"version {atlas.version}, and parts as the file has them",
-            got=f"version {version}" + f", with other experiments in {', '.join(changed)}" * bool(changed),
+            got=f"version {version}, with other experiments in {', '.join(refused)}",
             remedy="run these parts as well, or name another folder by --output",
         )
+    kept = {name: facts for name, facts in kept.items() if name not in changed}
     return Tables(
         tables.means[tables.means["part"].isin(kept)],
-        tables.features,
+        tables.features[tables.features["part"].isin(kept)],
         tables.cells[tables.cells["part"].isin(kept)],
         {"parts": kept},
     )
@@ -157,7 +216,7 @@ def _tables_before(folder: Path, atlas: Atlas, runs: Mapping[str, RunFrames]) ->
 
 def _rounded(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame as it is read back, so that joined tables do not depend on the order of runs."""
-    return _read(io.StringIO(csv_text(frame, _DIGITS)), tuple(frame.columns))
+    return _read(io.StringIO(csv_text(frame, SIX_DIGITS)), tuple(frame.columns))
 
 
 def _random_cells(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:

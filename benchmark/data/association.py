@@ -1,4 +1,4 @@
-"""Association of a column of an unknown file with the label and with the group."""
+"""Association of columns with the label and with the group."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from benchmark.data.sniff import RawColumn
+    from benchmark.data.table import Table
 
 PROXY = 0.3
 """Least Cramér's V of a column with the group that makes it a proxy."""
@@ -68,3 +69,14 @@ def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     with np.errstate(invalid="ignore"):
         chi = np.nansum((table - expected) ** 2 / expected)
     return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))
+
+
+def group_associations(table: Table) -> dict[str, float]:
+    """Return Cramér's V with the deprived group of each column but the label and the sensitive features."""
+    schema = table.schema
+    hidden = (schema.label, *schema.sensitive_features)
+    return {
+        name: cramers_v(table.codes[:, i], table.deprived)
+        for i, name in enumerate(schema.names)
+        if name not in hidden
+    }

@@ -107,7 +107,7 @@ def _rows(adviser: Adviser) -> dict[str, list[list[Any]]]:
 
     They are means over both halves of the splits and, for cards with several editions, over these.
     """
-    rows = adviser.rows
+    rows = adviser.tables.dose_rows
     numbers = [*VALUES.values(), "accuracy", "given_back", BY_CHANCE]
     keys = ["classifier", "bias", "level", "card", "technique"]
     means = rows.groupby(keys, sort=True)[numbers].mean()

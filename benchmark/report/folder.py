@@ -62,6 +62,7 @@ class RunFolder:
 
     run: RunFrames
     written: list[Path]
+    prepared: PreparedExperiment
 
 
 def write_run_folder(
@@ -130,7 +131,7 @@ def write_run_folder(
         _remove(output, name)
     manifest = manifest.model_copy(update={"files": names})
     written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
-    return RunFolder(run, written)
+    return RunFolder(run, written, prepared)
 
 
 def write_summary_and_figures(

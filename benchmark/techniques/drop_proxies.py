@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from benchmark.data.association import PROXY, cramers_v
+from benchmark.data.association import PROXY, group_associations
 from benchmark.data.table import Table
 from benchmark.techniques._search import Search
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
@@ -27,6 +27,7 @@ class DropProxies(PreProcessing):
     summary = "Hide the sensitive feature and columns associated with it from the classifier"
     version = "1"
     intersections = True
+    needs_sensitive = False
 
     # Least association (Cramér's V, less its value by chance) of a hidden column with the deprived group.
     threshold: Annotated[float, Interval(0, 1)] = PROXY
@@ -34,11 +35,5 @@ class DropProxies(PreProcessing):
     search_space = (Search("threshold", 0.05, 0.6),)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        schema = train.schema
-        hidden = (schema.label, *schema.sensitive_features)
-        association = {
-            name: cramers_v(train.codes[:, i], train.deprived)
-            for i, name in enumerate(schema.names)
-            if name not in hidden
-        }
+        association = group_associations(train)
         return Prepared(train, features=tuple(name for name, v in association.items() if v < self.threshold))

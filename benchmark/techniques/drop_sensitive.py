@@ -21,6 +21,7 @@ class DropSensitive(PreProcessing):
     summary = "Hide the sensitive feature from the classifier"
     version = "1"
     intersections = True
+    needs_sensitive = False
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmark.atlas.file import Atlas, load_atlas
-from benchmark.data.association import cramers_v
+from benchmark.data.association import group_associations
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, UnknownNameError
@@ -81,12 +81,6 @@ def test_a_part_that_is_not_there_is_said() -> None:
 def test_measurement_acts_on_the_strongest_proxy_of_each_dataset(data_dir: Path) -> None:
     for entry in load_atlas("atlas").experiments["measurement"].datasets:
         table = load_dataset(entry.find_card(), Sources(data_dir)).table
-        schema = table.schema
-        hidden = (schema.label, *schema.sensitive_features)
-        association = {
-            name: cramers_v(table.codes[:, i], table.deprived)
-            for i, name in enumerate(schema.names)
-            if name not in hidden
-        }
+        association = group_associations(table)
         [bias] = entry.bias
         assert bias.steps[0].parameters["column"] == max(association, key=lambda name: association[name])

@@ -118,3 +118,21 @@ def test_a_file_of_the_user_gets_advice(tmp_path: Path, capsys: pytest.CaptureFi
     roles = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
     advice = recommend(tmp_path / "people.csv", **roles, atlas=tmp_path / "atlas")  # type: ignore[arg-type]
     assert advice.technique == "drop_sensitive"
+
+
+def test_a_dose_that_was_not_run_stands_for_the_nearest(tmp_path: Path) -> None:
+    atlas = adviser(tmp_path, by_kind)
+    near, run = atlas.advise(bias="label", dose=0.11), atlas.advise(bias="label", dose=0.1)
+    assert near.sentences == (*run.sentences, "No dose of 0.11 was run: the record is of the nearest, 0.1.")
+    assert near.technique == run.technique
+
+
+def test_a_loss_is_not_told_as_a_gain(tmp_path: Path) -> None:
+    def worse(technique: str, kind: str, rate: float) -> float:
+        return {"none": 0.0, "drop_sensitive": -0.0008}.get(technique, -0.05)
+
+    atlas = adviser(tmp_path, worse)
+    assert atlas.verdicts["restore"].simple == "drop"  # a tie with doing nothing
+    told = str(atlas.advise("restore"))
+    assert "widened the distance to unbiased decisions by 0.001 on average" in told
+    assert "is not shown to help" in told

@@ -32,7 +32,7 @@ from tests.helpers.atlases import ATLAS, Gain, alike, by_kind, by_rate, write_at
 
 def scenarios(folder: Path, gain: Gain) -> tuple[Scenarios, pd.DataFrame]:
     tables = read_tables(write_atlas(folder, gain))
-    return scenarios_of(tables.means, ATLAS, "restore"), tables.features
+    return scenarios_of(tables.dose_rows, ATLAS, "restore"), tables.features
 
 
 def table_of(folder: Path, gain: Gain) -> pd.DataFrame:

@@ -25,7 +25,8 @@ ATLAS = Atlas.model_validate(
         "name": "made_up",
         "title": "A made-up atlas",
         "version": "1",
-        "parts": {"core": {"classifiers": ["c45"]}},
+        "shared": {"datasets": ["compas"], "techniques": list(TECHNIQUES), "paired_betas": True},
+        "parts": {"core": {"bias": list(KINDS), "doses": list(DOSES)}},
     }
 )
 
@@ -55,7 +56,14 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
     for number in range(n_clusters):
         dataset, rate = f"data{number}", 0.2 + 0.6 * number / max(n_clusters - 1, 1)
         for kind, dose in itertools.product(KINDS, DOSES):
-            place = {"version": "1", "dataset": dataset, "card": dataset, "cluster": dataset, "bias": kind}
+            place = {
+                "version": "1",
+                "part": "core",
+                "dataset": dataset,
+                "card": dataset,
+                "cluster": dataset,
+                "bias": kind,
+            }
             place |= {"hidden": 0.0, "level": dose, "unit": "dose"}
             features.append(
                 place
@@ -66,7 +74,7 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
                 value = 0.1 - gain(technique, kind, rate) + rng.normal(0, 0.002)
                 means.append(
                     place
-                    | {"part": "core", "beta": 0.3, "pooled": 1, "classifier": "c45", "test": "original"}
+                    | {"beta": 0.3, "pooled": 1, "classifier": "c45", "test": "original"}
                     | {"technique": technique, "half": half, "n": 5, "missing": 0}
                     | {"restoration_distance": value, "distance": value, "discrimination": value}
                     | {"accuracy": 0.8 + rng.normal(0, 0.002), "accepted": 0.5, "accepted_deprived": 0.4}

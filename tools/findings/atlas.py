@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.atlas.advice import CHOICES, VARIANCE, Compared, compared
+from benchmark.atlas.advice import VARIANCE, Compared, compared
 from benchmark.atlas.recommend import Adviser, name_of
 from benchmark.atlas.recommenders import (
     AVERAGE,
@@ -31,7 +31,6 @@ from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.text.markdown import table
-from benchmark.text.writing import plain_or_packed
 from tools.estimates import draw_estimate, three, told
 from tools.pages import finding, write_all
 
@@ -51,12 +50,6 @@ def adviser() -> Adviser:
 def sets() -> dict[tuple[str, str], Compared]:
     """Return the compared recommenders by goal and kind of scenarios."""
     return {(part.goal, part.kind): part for part in compared(adviser().tables)}
-
-
-@cache
-def choices() -> pd.DataFrame:
-    """Return the committed choices."""
-    return pd.read_csv(plain_or_packed(FOLDER / CHOICES), keep_default_na=False)
 
 
 def rows_of(goal: str, kind: str = ALL, against: str = "", clusters: str = "main") -> pd.DataFrame:
