@@ -134,5 +134,5 @@ def test_a_loss_is_not_told_as_a_gain(tmp_path: Path) -> None:
     atlas = adviser(tmp_path, worse)
     assert atlas.verdicts["restore"].simple == "drop"  # a tie with doing nothing
     told = str(atlas.advise("restore"))
-    assert "widened the distance to unbiased decisions by 0.001 on average" in told
+    assert "widened the distance to unbiased decisions by 0.00" in told, told
     assert "is not shown to help" in told
