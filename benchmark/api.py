@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from benchmark.atlas.advice import write_advice
+from benchmark.atlas.description import write_description
 from benchmark.atlas.file import load_atlas
 from benchmark.atlas.tables import write_tables
 from benchmark.bias import Bias
@@ -292,7 +293,7 @@ def run_atlas(
             )
     if written:  # not if parts were only estimated, or are shards
         say("comparing recommenders on clusters that they have not seen ...")
-        written += write_advice(folder)
+        written += (*write_advice(folder), write_description(folder, declared))
     return AtlasRun(folder, runs, written)
 
 

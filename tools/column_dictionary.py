@@ -1,6 +1,7 @@
-"""The dictionary of columns in ``results/README.md``: ``python -m tools.column_dictionary`` writes it.
+"""Dictionaries of columns in ``results/README.md`` and ``docs/atlas.md``: this tool writes both.
 
-Which files have a column comes from the code; ``tools/column_dictionary.toml`` says what it means.
+Which files have a column comes from the code. ``tools/column_dictionary.toml`` has the meanings of a run's
+columns, and :data:`benchmark.atlas.description.MEANINGS` those of an atlas's columns.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmark import columns
+from benchmark.atlas import description as atlas
 from benchmark.audit.alternation.exchange import ALTERNATION_COLUMNS
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.gaps import GAP_COLUMNS
@@ -22,12 +24,14 @@ from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
 from benchmark.text.markdown import table as as_table
+from benchmark.text.words import few
 from tools.pages import with_part
 
-__all__ = ["MEANINGS", "PAGE", "dictionary", "files", "unexplained"]
+__all__ = ["ATLAS_PAGE", "MEANINGS", "PAGE", "atlas_dictionary", "dictionary", "files", "unexplained"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "results" / "README.md"
+ATLAS_PAGE = ROOT / "docs" / "atlas.md"
 MEANINGS = Path(__file__).with_suffix(".toml")
 SMALL = ROOT / "results" / "auc_gap"
 """A committed run; its statistics have the columns of files that no constant lists."""
@@ -121,12 +125,22 @@ def dictionary() -> str:
     return as_table(["column", "in", "meaning"], rows)
 
 
+def atlas_dictionary() -> str:
+    """Return the table of the columns of an atlas, by its tables."""
+    rows = [
+        (f"`{name}`", few([f"`{file}`" for file, held in atlas.TABLES.items() if name in held], 3), meaning)
+        for name, meaning in atlas.MEANINGS.items()
+    ]
+    return as_table(["column", "in", "meaning"], rows)
+
+
 def main() -> None:
-    """Write the dictionary into the page."""
+    """Write the dictionaries into their pages."""
     if wrong := unexplained():
         raise SystemExit("\n".join(wrong))
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(with_part(page, _BEGIN, f"\n{dictionary()}\n", _END), encoding="utf-8")
+    for path, content in ((PAGE, dictionary()), (ATLAS_PAGE, atlas_dictionary())):
+        page = path.read_text(encoding="utf-8")
+        path.write_text(with_part(page, _BEGIN, f"\n{content}\n", _END), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,9 +20,10 @@ from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
 
-__all__ = ["EXPERIMENTS_PAGE", "experiment_page", "experiment_pages"]
+__all__ = ["ATLAS_PAGE", "EXPERIMENTS_PAGE", "experiment_page", "experiment_pages"]
 
 EXPERIMENTS_PAGE = "README.md"
+ATLAS_PAGE = "atlas_page.html"
 
 
 def experiment_pages(folder: Path, root: Path) -> dict[str, str]:
@@ -202,7 +203,9 @@ def _atlas(name: str) -> tuple[str, str, list[str]]:
         for part, experiment in atlas.experiments.items()
     ]
     claims = [f"- {plain(claim.text)}" for claim in atlas.claims]
-    return atlas.title, "", ["## Parts", table(head, parts), "## Claims before the run", "\n".join(claims)]
+    answer = f"[The answer, by what you want, fear and may change](../{ATLAS_PAGE})"
+    body = [answer, "## Parts", table(head, parts), "## Claims before the run", "\n".join(claims)]
+    return atlas.title, "", body
 
 
 def _results(name: str, folder: Path, root: Path) -> Iterator[str]:

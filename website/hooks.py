@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 # MkDocs loads this file by its path, and `mkdocs` does not look for modules where it is started.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmark.atlas.recommend import Adviser
+from benchmark.pages.atlas_page import atlas_page
 from benchmark.published.comparison_files import compare_folder
 from benchmark.published.text import table_markdown
 from benchmark.techniques import list_techniques
 from benchmark.text.writing import write_atomically
 from website.bias_pages import bias_pages
 from website.dataset_pages import dataset_figures, dataset_pages
-from website.experiment_pages import experiment_pages
+from website.experiment_pages import ATLAS_PAGE, experiment_pages
 from website.formulas import math_font, with_mathml
 from website.links import linked_files, site_address, with_site_links
 from website.metric_pages import EQUIVALENTS_PAGE, METRICS_PAGE, metric_families, metric_pages
@@ -102,7 +104,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _generated(root: Path) -> tuple[dict[str, str], dict[str, bytes]]:
-    """Return pages from declarations and results, and their figures.
+    """Return pages from declarations and results, and other files: figures, and the page of the atlas.
 
     Both by the place in the repository that links from there and to there mean.
     """
@@ -114,6 +116,8 @@ def _generated(root: Path) -> tuple[dict[str, str], dict[str, bytes]]:
     shown = {name: [(file, text) for file, text, _ in found] for name, found in drawn.items()}
     figures = {f"docs/techniques/{file}": png for found in drawn.values() for file, _, png in found}
     figures |= {f"docs/datasets/{file}": png for file, png in dataset_figures()}
+    atlas = Adviser.of(root / "results" / "atlas")
+    figures[f"docs/{ATLAS_PAGE}"] = atlas_page(atlas).encode()
     kinds = {
         "techniques": technique_pages(docs / "techniques", root, shown),
         "metrics": metric_pages(),

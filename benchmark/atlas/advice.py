@@ -35,6 +35,15 @@ from benchmark.text.writing import PACKED
 RECOMMENDERS, CHOICES, VARIANCE = "recommenders.csv", "choices.csv", "variance.csv"
 """Files of advice."""
 
+_BESIDE = (NOTHING, DROP, ORACLE)
+"""Recommenders whose scores stand beside each choice."""
+
+CHOICE_COLUMNS = (
+    *("version", "goal", "scenarios", "recommender", "cluster", *SCENARIO, "chosen", "score"),
+    *_BESIDE,
+)
+VARIANCE_COLUMNS = ("version", "goal", "effect", "share", "n_levels", "n_cells")
+
 FACTORS = ("technique", "bias", "level", "cluster", "classifier")
 """Factors of the analysis of variance."""
 
@@ -81,9 +90,8 @@ def write_advice(folder: Path) -> tuple[Path, ...]:
         regrets += [tabled(clusters=clusters) for clusters in ("main", "finer")]
         choices.append(_choice_rows(part, tables.atlas.version))
         if part.kind == ALL:
-            shares = variance_shares(part.scenarios)
-            shares.insert(0, "goal", part.goal)
-            variances.append(shares.assign(version=tables.atlas.version))
+            shares = variance_shares(part.scenarios).assign(version=tables.atlas.version, goal=part.goal)
+            variances.append(shares[list(VARIANCE_COLUMNS)])
     files = {RECOMMENDERS: regrets, f"{CHOICES}{PACKED}": choices, VARIANCE: variances}
     return tuple(
         write_table(folder / name, pd.concat(frames, ignore_index=True)) for name, frames in files.items()
@@ -92,17 +100,14 @@ def write_advice(folder: Path) -> tuple[Path, ...]:
 
 def _choice_rows(part: Compared, version: str) -> pd.DataFrame:
     frame = part.scenarios.frame
-    scores = {name: part.choices[name].score for name in (NOTHING, DROP, ORACLE)}
+    scores = {name: part.choices[name].score for name in _BESIDE}
     rows = []
     for name, choice in each(part.choices):
         row = frame[["cluster", *SCENARIO]].assign(
             version=version, goal=part.goal, scenarios=part.kind, recommender=name
         )
         rows.append(row.assign(chosen=choice.chosen, score=choice.score, **scores))
-    table = pd.concat(rows, ignore_index=True)
-    return table[
-        ["version", "goal", "scenarios", "recommender", "cluster", *SCENARIO, "chosen", "score", *scores]
-    ]
+    return pd.concat(rows, ignore_index=True)[list(CHOICE_COLUMNS)]
 
 
 def variance_shares(scenarios: Scenarios) -> pd.DataFrame:

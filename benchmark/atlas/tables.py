@@ -32,7 +32,8 @@ N_CELLS = 50
 """Cells whose values are kept, so that they can be computed again."""
 
 CELL_METRICS = ("restoration_distance", "discrimination", "accuracy")
-_CELL_TABLE = ("version", "part", *CELL_COLUMNS, *CELL_METRICS)
+CELL_TABLE = ("version", "part", *CELL_COLUMNS, *CELL_METRICS)
+"""Columns of the table of cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ def read_tables(folder: Path) -> Tables:
     """Return the tables in a folder; a ReportError says that they are missing."""
     means, features, cells = (
         read_table(folder / name, columns)
-        for name, columns in ((MEANS, MEAN_COLUMNS), (FEATURES, FEATURE_COLUMNS), (CELLS, _CELL_TABLE))
+        for name, columns in ((MEANS, MEAN_COLUMNS), (FEATURES, FEATURE_COLUMNS), (CELLS, CELL_TABLE))
     )
     with _present(folder / MANIFEST) as path:
         return Tables(means, features, cells, json.loads(path.read_bytes()))
@@ -108,18 +109,20 @@ def _present(file: Path) -> Iterator[Path]:
         ) from error
 
 
-_TEXTS = frozenset(
+TEXTS = frozenset(
     {"version", "part", "dataset", "card", "cluster", "bias", "unit", "classifier", "test", "technique"}
     | {"half", "reason_restore", "reason_equalise", "goal", "scenarios", "clusters", "recommender", "against"}
+    | {"chosen", "effect"}
 )
+"""Columns of texts."""
 
 
 def _read(source: Path | io.StringIO, columns: tuple[str, ...]) -> pd.DataFrame:
     frame = pd.read_csv(
         source,
-        dtype=dict.fromkeys(_TEXTS.intersection(columns), str),
+        dtype=dict.fromkeys(TEXTS.intersection(columns), str),
         keep_default_na=False,
-        na_values={name: [""] for name in columns if name not in _TEXTS},
+        na_values={name: [""] for name in columns if name not in TEXTS},
     )
     return frame[list(columns)]
 
@@ -168,7 +171,7 @@ def write_tables(
     return (
         write_table(folder / f"{MEANS}{PACKED}", means),
         write_table(folder / FEATURES, features.sort_values(keys)),
-        write_table(folder / CELLS, cells.sort_values(list(_CELL_TABLE[:8])), None),
+        write_table(folder / CELLS, cells.sort_values(list(CELL_TABLE[:8])), None),
         write_json(folder / MANIFEST, manifest),
     )
 
@@ -185,7 +188,7 @@ def _tables_before(folder: Path, atlas: Atlas, run: set[str], replaced: set[str]
     """Return the rows in a folder that stay: those of parts that are not run, or have not changed."""
     if not (folder / MANIFEST).is_file():
         means, features, cells = (
-            pd.DataFrame(columns=list(columns)) for columns in (MEAN_COLUMNS, FEATURE_COLUMNS, _CELL_TABLE)
+            pd.DataFrame(columns=list(columns)) for columns in (MEAN_COLUMNS, FEATURE_COLUMNS, CELL_TABLE)
         )
         return Tables(means, features, cells, {"parts": {}})
     tables = read_tables(folder)
@@ -226,7 +229,7 @@ def _random_cells(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     cells = results.pivot(index=list(CELL_COLUMNS), columns="metric", values="value").reindex(
         columns=list(CELL_METRICS)
     )
-    cells = cells.reset_index().assign(part=part, version=atlas.version)[list(_CELL_TABLE)]
+    cells = cells.reset_index().assign(part=part, version=atlas.version)[list(CELL_TABLE)]
     lots = cells.apply(_lot, axis=1)
     return cells.loc[lots.sort_values().index[:N_CELLS]]
 

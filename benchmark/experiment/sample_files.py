@@ -24,7 +24,7 @@ from benchmark.experiment.prepare import describe_bias, learned_network, network
 from benchmark.experiment.versions import package_versions
 from benchmark.network.model import Network
 from benchmark.seeding import generator
-from benchmark.text.croissant import SUFFIX, DescribedColumn, croissant
+from benchmark.text.croissant import SUFFIX, DescribedColumn, DescribedTable, croissant
 from benchmark.text.words import few
 from benchmark.text.writing import write_json
 
@@ -168,10 +168,9 @@ def _croissant(path: Path, card: Card, table: Table, facts: dict[str, Any]) -> d
         columns.append(DescribedColumn(column.name, f"{about}. States: {states}".removeprefix(". ")))
     origin = facts.get("real_rows") or facts.get("network")
     return croissant(
-        path,
+        [DescribedTable(path, columns)],
         name=f"{card.name}_{path.stem}",
         description=f"{card.title}, a sample of {len(table):,} rows with planted bias. {facts['planted']}.",
-        columns=columns,
         license_text=card.licence or "see the source",
         citation=card.bibtex or card.citation,
         version=str(facts["versions"].get("betabench", "")),

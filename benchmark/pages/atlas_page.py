@@ -111,7 +111,7 @@ def _rows(adviser: Adviser) -> dict[str, list[list[Any]]]:
     numbers = [*VALUES.values(), "accuracy", "given_back", BY_CHANCE]
     keys = ["classifier", "bias", "level", "card", "technique"]
     means = rows.groupby(keys, sort=True)[numbers].mean()
-    reasons = rows.groupby(keys, sort=True)[[f"reason_{goal}" for goal in GOALS]].agg(_most_frequent)
+    reasons = pd.DataFrame({goal: _most_frequent(rows, keys, f"reason_{goal}") for goal in GOALS})
     oracle = _oracles(adviser)
     table: dict[str, list[list[Any]]] = {}
     for key, values, why in zip(means.index, means.to_numpy(), reasons.to_numpy(), strict=True):
@@ -137,10 +137,13 @@ def _oracles(adviser: Adviser) -> dict[tuple[str, str, float, str], list[float]]
     return {key: values for key, values in found.items() if len(values) == len(GOALS)}
 
 
-def _most_frequent(reasons: pd.Series) -> str:
-    """Return the most frequent reason if a technique is not allowed in most rows; else nothing."""
-    given = reasons[reasons != ""]
-    return str(given.mode().iloc[0]) if 2 * len(given) > len(reasons) else ""
+def _most_frequent(rows: pd.DataFrame, keys: list[str], column: str) -> pd.Series:
+    """Return the most frequent reason where a technique is not allowed in most rows, else ""; by key."""
+    counts = rows.groupby([*keys, column], sort=True).size().unstack(fill_value=0)
+    given = counts.drop(columns="", errors="ignore")
+    if given.empty:
+        return pd.Series("", index=counts.index)
+    return given.idxmax(axis=1).where(2 * given.sum(axis=1) > counts.sum(axis=1), "")
 
 
 def _short(value: float) -> float | None:

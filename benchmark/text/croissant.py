@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmark.text.writing import PACKED
+
 CROISSANT = "http://mlcommons.org/croissant/1.0"
 RESPONSIBLE_AI = "http://mlcommons.org/croissant/RAI/1.0"
 SUFFIX = ".croissant.json"
@@ -16,17 +18,8 @@ SUFFIX = ".croissant.json"
 _OF_CROISSANT = (
     *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet"),
     *("format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet"),
-    *(
-        "references",
-        "regex",
-        "repeated",
-        "replace",
-        "samplingRate",
-        "separator",
-        "source",
-        "subField",
-        "transform",
-    ),
+    *("references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField"),
+    "transform",
 )
 _CONTEXT = {
     "@language": "en",
@@ -41,7 +34,13 @@ _CONTEXT = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     **{name: f"cr:{name}" for name in _OF_CROISSANT},
 }
-_ENCODINGS = {".csv": "text/csv", ".parquet": "application/x-parquet", ".arff": "text/plain"}
+_ENCODINGS = {
+    ".csv": "text/csv",
+    ".parquet": "application/x-parquet",
+    ".arff": "text/plain",
+    PACKED: "application/x-xz",
+}
+_READ_BY_COLUMN = (".csv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,46 @@ class DescribedColumn:
     kind: str = "sc:Text"  # a type of schema.org: sc:Text, sc:Integer, sc:Float
 
 
+@dataclass(frozen=True)
+class DescribedTable:
+    """A file with a table. Only columns of CSV and Parquet files are described, which programs read by it."""
+
+    path: Path
+    columns: Sequence[DescribedColumn]
+    name: str = "rows"  # of its records
+
+    def file(self) -> dict[str, Any]:
+        """Return the description of the file; its content is read for its checksum."""
+        return {
+            "@type": "cr:FileObject",
+            "@id": self.path.name,
+            "name": self.path.name,
+            "contentUrl": self.path.name,
+            "encodingFormat": _ENCODINGS.get(self.path.suffix.lower(), "application/octet-stream"),
+            "sha256": hashlib.sha256(self.path.read_bytes()).hexdigest(),
+        }
+
+    def records(self) -> dict[str, Any]:
+        """Return the description of the columns."""
+        fields = [
+            {
+                "@type": "cr:Field",
+                "@id": f"{self.name}/{column.name}",
+                "name": column.name,
+                "description": column.meaning,
+                "dataType": column.kind,
+                "source": {"fileObject": {"@id": self.path.name}, "extract": {"column": column.name}},
+            }
+            for column in self.columns
+        ]
+        return {"@type": "cr:RecordSet", "@id": self.name, "name": self.name, "field": fields}
+
+
 def croissant(
-    path: Path,
+    tables: Sequence[DescribedTable],
     *,
     name: str,
     description: str,
-    columns: Sequence[DescribedColumn],
     license_text: str,
     citation: str,
     version: str,
@@ -66,32 +99,10 @@ def croissant(
     url: str,
     responsible: Mapping[str, str | Sequence[str]],
 ) -> dict[str, Any]:
-    """Return the description of a table that was written to a file.
+    """Return the description of tables that were written to files of one folder.
 
-    ``responsible`` has properties of the responsible-AI part by their names, such as ``dataBiases``. The
-    file's content is read for its checksum. Only columns of CSV and Parquet files are described.
+    ``responsible`` has properties of the responsible-AI part by their names, such as ``dataBiases``.
     """
-    file = {
-        "@type": "cr:FileObject",
-        "@id": path.name,
-        "name": path.name,
-        "contentUrl": path.name,
-        "encodingFormat": _ENCODINGS.get(path.suffix.lower(), "application/octet-stream"),
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-    }
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"rows/{column.name}",
-            "name": column.name,
-            "description": column.meaning,
-            "dataType": column.kind,
-            "source": {"fileObject": {"@id": path.name}, "extract": {"column": column.name}},
-        }
-        for column in columns
-    ]
-    described = path.suffix.lower() in (".csv", ".parquet")
-    records = [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}] if described else []
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -103,7 +114,7 @@ def croissant(
         "version": version,
         "datePublished": published,
         **({"url": url} if url else {}),
-        "distribution": [file],
-        "recordSet": records,
+        "distribution": [table.file() for table in tables],
+        "recordSet": [table.records() for table in tables if table.path.suffix.lower() in _READ_BY_COLUMN],
         **{f"rai:{key}": value for key, value in responsible.items() if value},
     }

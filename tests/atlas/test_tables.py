@@ -110,3 +110,20 @@ def test_the_manifest_names_versions_data_and_cells(whole: Path) -> None:
     assert {data["real"] for data in facts["data"].values()} == {False}
     cells = pd.read_csv(whole / "whole" / "cells.csv")
     assert 0 < len(cells) <= 50
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a library behind mlcroissant
+def test_programs_read_the_tables_by_their_description(whole: Path) -> None:
+    croissant = pytest.importorskip("mlcroissant")
+    path = whole / "whole" / "tiny.croissant.json"
+    described = croissant.Dataset(jsonld=str(path))
+    files = {file["name"] for file in json.loads(path.read_text())["distribution"]}
+    assert files == {path.name for path in (whole / "whole").glob("*.csv*")}
+    for name in ("recommenders", "features", "cells", "variance"):
+        table = pd.read_csv(whole / "whole" / f"{name}.csv")
+        rows = [
+            {key.removeprefix(f"{name}/"): value for key, value in row.items()}
+            for row in described.records(name)
+        ]
+        assert len(rows) == len(table)
+        assert {*table.columns} == {column for row in rows for column in row}
