@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmark.atlas.claims import Compared, Comparison, claim_table
 from benchmark.atlas.recommenders import (
     DROP,
     NOTHING,
     ORACLE,
-    Choices,
     each,
     recommended,
     recommended_with_planting,
@@ -32,7 +31,7 @@ from benchmark.atlas.tables import Tables, read_tables, write_table
 from benchmark.columns import GOALS
 from benchmark.text.writing import PACKED
 
-RECOMMENDERS, CHOICES, VARIANCE = "recommenders.csv", "choices.csv", "variance.csv"
+RECOMMENDERS, CHOICES, VARIANCE, CLAIMS = "recommenders.csv", "choices.csv", "variance.csv", "claims.csv"
 """Files of advice."""
 
 _BESIDE = (NOTHING, DROP, ORACLE)
@@ -48,16 +47,6 @@ FACTORS = ("technique", "bias", "level", "cluster", "classifier")
 """Factors of the analysis of variance."""
 
 _POOLED_DOSES = (0.05, 0.10)
-
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """Recommenders on one set of scenarios for one goal."""
-
-    goal: str
-    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL` or PLANTED
-    scenarios: Scenarios
-    choices: Mapping[str, Choices]
 
 
 def compared(tables: Tables) -> Iterator[Compared]:
@@ -83,7 +72,8 @@ def write_advice(folder: Path) -> tuple[Path, ...]:
     """Write the tables of recommenders, choices and variance from the other tables; return the files."""
     tables = read_tables(folder)
     regrets, choices, variances = [], [], []
-    for part in compared(tables):
+    parts = list(compared(tables))
+    for part in parts:
         tabled = partial(
             regret_table, part.scenarios, part.choices, tables.atlas, goal=part.goal, kind=part.kind
         )
@@ -92,10 +82,14 @@ def write_advice(folder: Path) -> tuple[Path, ...]:
         if part.kind == ALL:
             shares = variance_shares(part.scenarios).assign(version=tables.atlas.version, goal=part.goal)
             variances.append(shares[list(VARIANCE_COLUMNS)])
-    files = {RECOMMENDERS: regrets, f"{CHOICES}{PACKED}": choices, VARIANCE: variances}
-    return tuple(
-        write_table(folder / name, pd.concat(frames, ignore_index=True)) for name, frames in files.items()
+    of_choices, regret, variance = (
+        pd.concat(frames, ignore_index=True) for frames in (choices, regrets, variances)
     )
+    claims = claim_table(
+        Comparison(tables.atlas, {(part.goal, part.kind): part for part in parts}, regret, variance)
+    )
+    files = {RECOMMENDERS: regret, f"{CHOICES}{PACKED}": of_choices, VARIANCE: variance, CLAIMS: claims}
+    return tuple(write_table(folder / name, frame) for name, frame in files.items())
 
 
 def _choice_rows(part: Compared, version: str) -> pd.DataFrame:

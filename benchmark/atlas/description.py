@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmark import RELEASED
-from benchmark.atlas.advice import CHOICE_COLUMNS, CHOICES, RECOMMENDERS, VARIANCE, VARIANCE_COLUMNS
+from benchmark.atlas.advice import CHOICE_COLUMNS, CHOICES, CLAIMS, RECOMMENDERS, VARIANCE, VARIANCE_COLUMNS
+from benchmark.atlas.claims import CLAIM_COLUMNS
 from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS
@@ -19,6 +20,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     RECOMMENDERS: REGRET_COLUMNS,
     CHOICES: CHOICE_COLUMNS,
     VARIANCE: VARIANCE_COLUMNS,
+    CLAIMS: CLAIM_COLUMNS,
     MEANS: MEAN_COLUMNS,
     FEATURES: FEATURE_COLUMNS,
     CELLS: CELL_TABLE,
@@ -97,6 +99,10 @@ MEANINGS: Mapping[str, str] = {
     "share": "share of the variance of gains over doing nothing",
     "n_levels": "values of the factors",
     "n_cells": "combinations of all factors",
+    "claim": "name of a claim of the atlas file",
+    "text": "its words, written before the run",
+    "fate": "held, refuted, or held by the mean but not shown; empty without the parts that decide it",
+    "evidence": "numbers that decide it, with intervals of 95 %",
 }
 """Meanings of columns by their names."""
 

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from benchmark.atlas.advice import RECOMMENDERS
+from benchmark.atlas.advice import CLAIMS, RECOMMENDERS
+from benchmark.atlas.claims import CLAIM_COLUMNS
 from benchmark.atlas.features import DataFeatures
 from benchmark.atlas.recommenders import (
     AVERAGE,
@@ -98,9 +99,10 @@ class Advice:
 class Adviser:
     """The advice of an atlas."""
 
-    def __init__(self, tables: Tables, recommenders: pd.DataFrame) -> None:
+    def __init__(self, tables: Tables, recommenders: pd.DataFrame, claims: pd.DataFrame) -> None:
         self.tables = tables
-        self.recommenders = recommenders
+        self.recommenders = recommenders  # columns :data:`~benchmark.atlas.regret.REGRET_COLUMNS`
+        self.claims = claims  # columns :data:`~benchmark.atlas.claims.CLAIM_COLUMNS`
         self.atlas = tables.atlas
         self._choices: dict[tuple[object, ...], tuple[str, Array]] = {}
 
@@ -111,7 +113,11 @@ class Adviser:
         A ReportError says that its tables are missing.
         """
         folder = shipped_folder() if folder is None else folder
-        return cls(read_tables(folder), read_table(folder / RECOMMENDERS, REGRET_COLUMNS))
+        return cls(
+            read_tables(folder),
+            read_table(folder / RECOMMENDERS, REGRET_COLUMNS),
+            read_table(folder / CLAIMS, CLAIM_COLUMNS),
+        )
 
     @cached_property
     def scenarios(self) -> dict[str, Scenarios]:

@@ -112,7 +112,7 @@ def _present(file: Path) -> Iterator[Path]:
 TEXTS = frozenset(
     {"version", "part", "dataset", "card", "cluster", "bias", "unit", "classifier", "test", "technique"}
     | {"half", "reason_restore", "reason_equalise", "goal", "scenarios", "clusters", "recommender", "against"}
-    | {"chosen", "effect"}
+    | {"chosen", "effect", "claim", "text", "fate", "evidence"}
 )
 """Columns of texts."""
 

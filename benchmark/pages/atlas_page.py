@@ -93,7 +93,7 @@ def atlas_page(adviser: Adviser) -> str:
         stages=STAGES,
         choices=choices_of(adviser),
         comparison={goal: adviser.comparison(goal) for goal in GOALS},
-        claims=[claim.text for claim in adviser.atlas.claims],
+        claims=adviser.claims.to_dict("records"),
         parts_to_run=adviser.parts_to_run,
         n_datasets=adviser.scenarios[RESTORE].frame["card"].nunique(),
         n_clusters=adviser.scenarios[RESTORE].frame["cluster"].nunique(),

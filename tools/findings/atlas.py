@@ -6,37 +6,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from benchmark.atlas.advice import VARIANCE, Compared, compared
+from benchmark.atlas.advice import Compared, compared
 from benchmark.atlas.recommend import Adviser, name_of
 from benchmark.atlas.recommenders import (
-    AVERAGE,
-    DATA,
     DROP,
     KIND,
     LETTERS,
     NOTHING,
     ORACLE,
-    PLANTING,
     cluster_means,
 )
-from benchmark.atlas.regret import ALL, PLANTED, sign_flip_interval
+from benchmark.atlas.regret import ALL, PLANTED
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.text.markdown import table
-from tools.estimates import draw_estimate, three, told
+from tools.estimates import draw_estimate, three
 from tools.pages import finding, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "atlas"
 FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "regret.png"
+_SHORT = re.compile(r"\b0(?=\.\d)")  # numbers stand without a 0 before the point, as in the table
 GOAL_WORDS = {RESTORE: "restore", EQUALISE: "equalize"}
 
 
@@ -57,92 +54,6 @@ def rows_of(goal: str, kind: str = ALL, against: str = "", clusters: str = "main
     frame = adviser().recommenders
     of = (frame["goal"] == goal) & (frame["scenarios"] == kind) & (frame["clusters"] == clusters)
     return frame[of & (frame["against"] == against)].set_index("recommender")
-
-
-def fixed_regrets(goal: str) -> pd.Series:
-    """Return the mean regret of always taking one technique, over the scenarios in which it was tried."""
-    part = sets()[goal, ALL]
-    scenarios, oracle = part.scenarios, part.choices[ORACLE].score
-    score = np.where(scenarios.run, scenarios.score.mean(axis=0), np.nan)
-    means = cluster_means(scenarios.frame, score - oracle[:, None])
-    return pd.Series(means.mean().to_numpy(), index=list(scenarios.techniques))
-
-
-def variance(goal: str, effect: str) -> float:
-    """Return the share of an effect in the variance of gains."""
-    frame = pd.read_csv(FOLDER / VARIANCE)
-    return float(frame[(frame["goal"] == goal) & (frame["effect"] == effect)]["share"].iloc[0])
-
-
-def beyond_dropping(hidden: float) -> tuple[float, float, float]:
-    """Return the regret of planting minus the regret of leaving the group out, with its interval."""
-    part = sets()[RESTORE, PLANTED]
-    of = np.isclose(part.scenarios.frame["level"], hidden)
-    more = (part.choices[PLANTING].score - part.choices[DROP].score)[of]
-    by_cluster = cluster_means(part.scenarios.frame[of], more)[0].to_numpy()
-    return (float(by_cluster.mean()), *sign_flip_interval(by_cluster))
-
-
-def other_winner() -> tuple[bool, str]:
-    """Decide whether the goals have different best techniques."""
-    best = {goal: str(fixed_regrets(goal).idxmin()) for goal in GOALS}
-    return best[RESTORE] != best[EQUALISE], f"`{best[RESTORE]}` to restore, `{best[EQUALISE]}` to equalize"
-
-
-def gap_is_not_places() -> tuple[bool, str]:
-    """Decide how often the technique that equalizes best comes no nearer to the clean model."""
-    equal, restore = sets()[EQUALISE, ALL].scenarios, sets()[RESTORE, ALL].scenarios
-    index = np.arange(len(equal.frame))
-    of_best = [restore.score[1 - half, index, equal.best(half)] for half in (0, 1)]
-    no_nearer = np.mean(of_best, axis=0) >= restore.value[:, :, 0].mean(axis=0) - 1e-9
-    share = float(cluster_means(equal.frame, no_nearer.astype(float))[0].mean())
-    return share >= 1 / 3, f"in {100 * share:.0f} % of the scenarios"
-
-
-def cluster_before_kind() -> tuple[bool, str]:
-    """Decide whether technique and cluster have more variance than technique and kind."""
-    cluster, kind = (variance(RESTORE, f"technique × {name}") for name in ("cluster", "kind"))
-    return cluster > kind, f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance"
-
-
-def planting_loses() -> tuple[bool, str]:
-    """Decide whether planting has more regret than leaving the group out, where a gap of .10 is hidden."""
-    more = beyond_dropping(0.1)
-    return more[0] > 0, f"by {told(more, three)}"
-
-
-def features_do_not_win() -> tuple[bool, str]:
-    """Decide the primary question."""
-    contrasts = [rows_of(RESTORE, against=other).loc[DATA] for other in (DROP, AVERAGE)]
-    wins = all(
-        row["difference"] > 0 and row["p_corrected"] <= adviser().atlas.rules.alpha for row in contrasts
-    )
-    texts = (
-        f"{three(row['difference'])} [{three(row['difference_low'])}, {three(row['difference_high'])}]"
-        for row in contrasts
-    )
-    return not wins, "less regret by " + " and ".join(texts)
-
-
-def noise_correction_loses() -> tuple[bool, str]:
-    """Decide whether confident learning has more regret than leaving the group out."""
-    regrets = fixed_regrets(RESTORE)
-    ours, drop = float(regrets["confident_learning"]), float(regrets["drop_sensitive"])
-    return ours > drop, f"regret {three(ours)} and {three(drop)}"
-
-
-CLAIMS: dict[str, Callable[[], tuple[bool, str]]] = {
-    decide.__name__: decide
-    for decide in (
-        other_winner,
-        gap_is_not_places,
-        cluster_before_kind,
-        planting_loses,
-        features_do_not_win,
-        noise_correction_loses,
-    )
-}
-"""Functions that decide the claims of the file, by the claim's name."""
 
 
 def findings() -> str:
@@ -170,7 +81,10 @@ def findings() -> str:
         f"makes. Brackets: intervals of 95 % over groups of datasets. {_of_hidden()}",
         f"**To restore**, the best technique on average is {name_of(best.technique)}. With C4.5, it gains "
         f"{three(best.gain)} [{three(best.low)}, {three(best.high)}] on groups that the choice had not seen.",
-        *(_fate(claim.name, claim.text) for claim in adviser().atlas.claims),
+        *(
+            f"{claim['text']} **{claim['fate'].capitalize()}**: {_SHORT.sub('', claim['evidence'])}."
+            for claim in adviser().claims.to_dict("records")
+        ),
         "**Smallest difference** that this many groups would show in four of five cases, between (d) and the "
         f"simple rule: {detectable[RESTORE]} to restore, {detectable[EQUALISE]} to equalize.",
         *_to_run(),
@@ -201,11 +115,6 @@ def _table() -> str:
                 cells += ["", ""]
         lines.append([words, *cells])
     return table(["recommender", *columns], lines)
-
-
-def _fate(name: str, text: str) -> str:
-    held, why = CLAIMS[name]()
-    return f"{text} **{'Held' if held else 'Refuted'}**: {why}."
 
 
 def _to_run() -> list[str]:
