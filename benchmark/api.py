@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from benchmark.atlas.advice import write_advice
+from benchmark.atlas.comparison import write_comparison
 from benchmark.atlas.description import write_description
-from benchmark.atlas.file import load_atlas
+from benchmark.atlas.file import digest_of, load_atlas
 from benchmark.atlas.tables import write_tables
 from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
     from benchmark.data.reading import Reading
 
+_NARROWING = ("datasets", "techniques", "classifiers", "betas", "doses", "repetitions")  # parameters
 _TEXT_WIDTH = 100
 _SHORT = ("beta", "technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
 _SHOWN = ("discrimination", "accuracy")  # metrics in a notebook's table of a run
@@ -262,7 +263,8 @@ def run_atlas(
     lite : bool, default False
         Run the experiment that the file declares for a trial.
     **parameters
-        Others of :func:`run`, for each experiment.
+        Others of :func:`run`, for each experiment. Rows of a narrowed experiment, such as of some datasets,
+        are not joined with later runs of other parts.
 
     Raises
     ------
@@ -288,12 +290,16 @@ def run_atlas(
         runs[name] = replace(finished, run_folder=None)
         if (files := finished.run_folder) is not None:
             to_come = [part for part in chosen if part not in runs]
+            narrowed = narrow(experiment, **{key: parameters.get(key) for key in _NARROWING})
             written = write_tables(
-                folder, declared, name, files.run, files.prepared, replaced=to_come, say=say
+                *(folder, declared, name, files.run, files.prepared),
+                digest=digest_of(narrowed),
+                replaced=to_come,
+                say=say,
             )
     if written:  # not if parts were only estimated, or are shards
         say("comparing recommenders on clusters that they have not seen ...")
-        written += (*write_advice(folder), write_description(folder, declared))
+        written += (*write_comparison(folder), write_description(folder, declared))
     return AtlasRun(folder, runs, written)
 
 

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
+from benchmark.atlas.adviser import Advice, Adviser, Stage
 from benchmark.atlas.features import DataFeatures, data_features
-from benchmark.atlas.recommend import Advice, Adviser, Stage
 from benchmark.columns import RESTORE
 from benchmark.data.draft import FileOptions, as_option
 from benchmark.data.uncarded import read_uncarded

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 # MkDocs loads this file by its path, and `mkdocs` does not look for modules where it is started.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmark.atlas.recommend import Adviser
+from benchmark.atlas.adviser import Adviser
 from benchmark.pages.atlas_page import atlas_page
 from benchmark.published.comparison_files import compare_folder
 from benchmark.published.text import table_markdown

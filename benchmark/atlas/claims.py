@@ -19,16 +19,16 @@ from benchmark.atlas.recommenders import (
     Choices,
     cluster_means,
 )
-from benchmark.atlas.regret import ALL, PLANTED, sign_flip_interval
+from benchmark.atlas.regret import ALL, HIDDEN, rows_of, sign_flip_interval
 from benchmark.atlas.scenarios import Array, Scenarios
+from benchmark.atlas.sentences import GOAL_WORDS
 from benchmark.columns import EQUALISE, RESTORE
 from benchmark.statistics.recommendation import EQUAL
 
 CLAIM_COLUMNS = ("version", "claim", "text", "fate", "evidence")
 
-HELD, REFUTED = "held", "refuted"
-NOT_SHOWN = "held by the mean, but not shown"
-"""Fates. A claim on a difference is not shown to hold if the interval of the difference includes 0."""
+HELD, REFUTED, NOT_DECIDED = "held", "refuted", "not decided"
+"""Fates. A claim is not decided where the interval of its number has both answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Compared:
     """Recommenders on one set of scenarios for one goal."""
 
     goal: str
-    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL` or PLANTED
+    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL` or HIDDEN
     scenarios: Scenarios
     choices: Mapping[str, Choices]
 
@@ -52,18 +52,15 @@ class Comparison:
 
     def contrast(self, recommender: str, against: str) -> Mapping[str, float]:
         """Return the row of a contrast to restore, over all scenarios and main clusters."""
-        frame = self.regrets
-        of = (frame["goal"] == RESTORE) & (frame["scenarios"] == ALL) & (frame["clusters"] == "main")
-        of &= (frame["recommender"] == recommender) & (frame["against"] == against)
-        return dict(frame[of].iloc[0])
+        return dict(rows_of(self.regrets, RESTORE, against=against).loc[recommender])
 
     def regret_of(self, goal: str) -> pd.DataFrame:
-        """Return the regret of always taking one technique, by cluster and technique."""
+        """Return the regret of always taking one technique that was tried in all clusters, by cluster."""
         part = self.parts[goal, ALL]
         scenarios = part.scenarios
         score = np.where(scenarios.run, scenarios.score.mean(axis=0), np.nan)
         regret = cluster_means(scenarios.frame, score - part.choices[ORACLE].score[:, None])
-        return regret.set_axis(list(scenarios.techniques), axis=1)
+        return regret.set_axis(list(scenarios.techniques), axis=1).dropna(axis=1)
 
     def share(self, effect: str) -> float:
         """Return the share of an effect in the variance of gains to restore."""
@@ -78,46 +75,55 @@ Decision = tuple[str, str]
 def _difference(more: Array) -> Decision:
     """Decide whether a difference is above 0 on average, from its values in clusters."""
     mean, (low, high) = float(np.nanmean(more)), sign_flip_interval(more[np.isfinite(more)])
-    fate = REFUTED if mean <= 0 else HELD if low > 0 else NOT_SHOWN
-    return fate, f"by {mean:.3f} ({low:.3f} to {high:.3f})"
+    return _fate(low > 0, high <= 0), f"by {_estimate(mean, low, high)}"
+
+
+def _fate(held: bool, refuted: bool) -> str:
+    return HELD if held else REFUTED if refuted else NOT_DECIDED
+
+
+def _estimate(mean: float, low: float, high: float) -> str:
+    return f"{mean:.3f} ({low:.3f} to {high:.3f})"
 
 
 def other_winner(of: Comparison) -> Decision:
     """Decide whether the goals have different best techniques."""
-    regrets = {goal: of.regret_of(goal) for goal in (RESTORE, EQUALISE)}
-    best = {goal: str(regret.mean().idxmin()) for goal, regret in regrets.items()}
-    clusters = regrets[RESTORE].index
-    without = [
-        regrets[RESTORE].drop(cluster).mean().idxmin() != regrets[EQUALISE].drop(cluster).mean().idxmin()
-        for cluster in clusters
-    ]
-    evidence = f"`{best[RESTORE]}` to restore, `{best[EQUALISE]}` to equalize; "
-    evidence += f"without one group of datasets, in {sum(without)} of {len(clusters)} cases"
-    return HELD if best[RESTORE] != best[EQUALISE] else REFUTED, evidence
+    best = {}
+    evidence = []
+    for goal, words in GOAL_WORDS.items():
+        regret = of.regret_of(goal)
+        first, second = regret.mean().sort_values(kind="stable").index[:2]
+        behind = (regret[second] - regret[first]).dropna().to_numpy()
+        ends = _estimate(float(behind.mean()), *sign_flip_interval(behind))
+        evidence.append(f"`{first}` to {words}, {ends} ahead of `{second}`")
+        best[goal] = first
+    return HELD if len({*best.values()}) > 1 else REFUTED, "; ".join(evidence)
 
 
 def gap_is_not_places(of: Comparison) -> Decision:
     """Decide how often the technique that equalizes best comes no nearer to the clean model."""
     equal, restore = (of.parts[goal, ALL].scenarios for goal in (EQUALISE, RESTORE))
-    index = np.arange(len(equal.frame))
-    of_best = np.mean([restore.score[1 - half, index, equal.best(half)] for half in (0, 1)], axis=0)
+    of_best = restore.by_other_half(equal.choice_of_oracle)
     no_nearer = of_best >= restore.value[:, :, 0].mean(axis=0) - EQUAL
     shares = cluster_means(equal.frame, no_nearer.astype(float))[0].to_numpy()
     mean, (low, high) = float(shares.mean()), sign_flip_interval(shares)
-    fate = REFUTED if mean < 1 / 3 else HELD if low >= 1 / 3 else NOT_SHOWN
-    return fate, f"in {100 * mean:.0f} % of the scenarios ({100 * low:.0f} to {100 * high:.0f} %)"
+    return _fate(
+        low >= 1 / 3, high < 1 / 3
+    ), f"in {100 * mean:.0f} % of the scenarios ({100 * low:.0f} to {100 * high:.0f} %)"
 
 
 def cluster_before_kind(of: Comparison) -> Decision:
     """Decide whether technique and cluster have more variance than technique and kind."""
     cluster, kind = (of.share(f"technique × {name}") for name in ("cluster", "kind"))
-    evidence = f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, without intervals"
+    frame = of.variance[of.variance["goal"] == RESTORE].set_index("effect")
+    evidence = f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, over the "
+    evidence += f"{frame['n_levels']['cluster']} sources of data with all kinds and doses"
     return HELD if cluster > kind else REFUTED, evidence
 
 
 def planting_loses(of: Comparison) -> Decision:
     """Decide whether planting has more regret than leaving the group out, where a gap of .10 is hidden."""
-    part = of.parts[RESTORE, PLANTED]
+    part = of.parts[RESTORE, HIDDEN]
     frame, choices = part.scenarios.frame, part.choices
     hidden = np.isclose(frame["level"], 0.1)
     more = (choices[PLANTING].score - choices[DROP].score)[hidden]
@@ -129,11 +135,8 @@ def features_do_not_win(of: Comparison) -> Decision:
     contrasts = [of.contrast(DATA, other) for other in (DROP, AVERAGE)]
     alpha = of.atlas.rules.alpha
     wins = all(row["difference"] > 0 and row["p_corrected"] <= alpha for row in contrasts)
-    texts = (
-        f"{row['difference']:.3f} ({row['difference_low']:.3f} to {row['difference_high']:.3f})"
-        for row in contrasts
-    )
-    return REFUTED if wins else HELD, "it lessens regret by " + " and ".join(texts)
+    ends = (_estimate(*(row[f"difference{end}"] for end in ("", "_low", "_high"))) for row in contrasts)
+    return REFUTED if wins else HELD, "it lessens regret by {}, and by {}".format(*ends)
 
 
 def noise_correction_loses(of: Comparison) -> Decision:
@@ -172,5 +175,5 @@ def claim_table(comparison: Comparison) -> pd.DataFrame:
 
 def _missing(name: str, comparison: Comparison) -> bool:
     """Return whether the scenarios of a claim are missing."""
-    needed = [(RESTORE, PLANTED)] if name == planting_loses.__name__ else [(RESTORE, ALL), (EQUALISE, ALL)]
+    needed = [(RESTORE, HIDDEN)] if name == planting_loses.__name__ else [(RESTORE, ALL), (EQUALISE, ALL)]
     return not all(key in comparison.parts for key in needed)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmark import RELEASED
-from benchmark.atlas.advice import CHOICE_COLUMNS, CHOICES, CLAIMS, RECOMMENDERS, VARIANCE, VARIANCE_COLUMNS
 from benchmark.atlas.claims import CLAIM_COLUMNS
+from benchmark.atlas.comparison import CHOICE_COLUMNS, CHOICES, CLAIMS, RECOMMENDERS, VARIANCE
 from benchmark.atlas.features import FEATURE_COLUMNS
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import MEAN_COLUMNS
 from benchmark.atlas.regret import REGRET_COLUMNS
 from benchmark.atlas.tables import CELL_TABLE, CELLS, FEATURES, MEANS, TEXTS
+from benchmark.atlas.variance import VARIANCE_COLUMNS
 from benchmark.text.croissant import SUFFIX, DescribedColumn, DescribedTable, croissant
 from benchmark.text.writing import plain_or_packed, write_json
 
@@ -101,7 +102,7 @@ MEANINGS: Mapping[str, str] = {
     "n_cells": "combinations of all factors",
     "claim": "name of a claim of the atlas file",
     "text": "its words, written before the run",
-    "fate": "held, refuted, or held by the mean but not shown; empty without the parts that decide it",
+    "fate": "held, refuted or not decided; empty without the parts that decide it",
     "evidence": "numbers that decide it, with intervals of 95 %",
 }
 """Meanings of columns by their names."""

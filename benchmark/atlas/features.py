@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -82,23 +82,16 @@ def _auc(codes: NDArray[np.int16], cardinalities: NDArray[np.int64], target: NDA
     return float(roc_auc_score(target, scores))
 
 
-def part_features(
-    prepared: PreparedExperiment,
-    part: str,
-    atlas: Atlas,
-    computed: Collection[tuple[object, ...]] = (),
-) -> pd.DataFrame:
+def part_features(prepared: PreparedExperiment, part: str, atlas: Atlas) -> pd.DataFrame:
     """Return the features of a part's training rows at each level of bias, columns :data:`FEATURE_COLUMNS`.
 
-    ``computed`` are values of :data:`LEVEL` whose rows are left out.
+    Rows are sorted by :data:`LEVEL`.
     """
-    rows = [{"part": part, **row} for row in _rows(prepared, atlas, computed)]
-    return pd.DataFrame(rows, columns=list(FEATURE_COLUMNS))
+    rows = [{"part": part, **row} for row in _rows(prepared, atlas)]
+    return pd.DataFrame(rows, columns=list(FEATURE_COLUMNS)).sort_values(list(LEVEL), ignore_index=True)
 
 
-def _rows(
-    prepared: PreparedExperiment, atlas: Atlas, computed: Collection[tuple[object, ...]]
-) -> Iterator[dict[str, Any]]:
+def _rows(prepared: PreparedExperiment, atlas: Atlas) -> Iterator[dict[str, Any]]:
     experiment = prepared.experiment
     unit = "dose" if experiment.doses else "beta"
     for data in prepared.datasets.values():
@@ -107,7 +100,7 @@ def _rows(
             name, hidden = parted_name(bias.name)
             for level in experiment.levels:
                 key = (data.name, name, hidden, level, unit)
-                if not data.reaches(bias.name, level) or key in computed:
+                if not data.reaches(bias.name, level):
                     continue
                 blocks = (
                     Block(data.entry.name, bias.name, level, split)

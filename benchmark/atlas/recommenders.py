@@ -31,7 +31,7 @@ LETTERS = {
 """Recommenders by name, in words."""
 
 DROP_TECHNIQUE = "drop_sensitive"
-PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0)
+PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Penalties of the ridge regression, of which the other clusters choose one."""
 
 
@@ -69,10 +69,8 @@ def recommended_with_planting(
     others = _design(elsewhere.frame, features_elsewhere)
     choices = {**_fixed(truth), **_fitted(elsewhere, others, truth, design)}
     # What was planted on the rows of one half is scored on the other.
-    best = np.array([apparent.best(half) for half in (0, 1)])
-    choices[PLANTING] = _by_other_half(truth, best)
-    predicted = predictions(elsewhere, others, truth, design)
-    choices[BOTH] = _stacked(truth, apparent, predicted)
+    choices[PLANTING] = _by_other_half(truth, apparent.choice_of_oracle)
+    choices[BOTH] = _stacked(truth, apparent, elsewhere, others, design)
     return choices
 
 
@@ -82,12 +80,11 @@ def _fixed(scenarios: Scenarios) -> dict[str, Choices]:
     others = scenarios.run.copy()
     others[:, 0] = False
     random = np.where(others, scenarios.score, np.nan)
-    best = np.array([scenarios.best(half) for half in (0, 1)])
     return {
         NOTHING: _always(scenarios, np.zeros(n, dtype=np.intp)),
         DROP: _always(scenarios, np.full(n, drop)),
         RANDOM: Choices(np.nanmean(random, axis=2).mean(axis=0), ("",) * n),
-        ORACLE: _by_other_half(scenarios, best),
+        ORACLE: _by_other_half(scenarios, scenarios.choice_of_oracle),
     }
 
 
@@ -100,10 +97,8 @@ def _always(scenarios: Scenarios, technique: NDArray[np.intp]) -> Choices:
 
 def _by_other_half(scenarios: Scenarios, chosen: NDArray[np.intp]) -> Choices:
     """Return the scores of techniques that one half chose, shape (2, n_scenarios), in the other half."""
-    rows = np.arange(chosen.shape[1])
-    scores = [scenarios.score[1 - half, rows, chosen[half]] for half in (0, 1)]
     names = ((scenarios.techniques[i] for i in dict.fromkeys(pair)) for pair in chosen.T)
-    return Choices(np.mean(scores, axis=0), tuple(map(" ".join, names)))
+    return Choices(scenarios.by_other_half(chosen), tuple(map(" ".join, names)))
 
 
 def _fitted(source: Scenarios, source_design: Array, target: Scenarios, design: Array) -> dict[str, Choices]:
@@ -133,7 +128,7 @@ def _fitted(source: Scenarios, source_design: Array, target: Scenarios, design: 
     choices = {AVERAGE: _always(target, average), KIND: _always(target, kind)}
     choices[WRONG_KIND] = Choices(wrong_scores, tuple(wrong_names))
     predicted = predictions(source, source_design, target, design)
-    choices[DATA] = _always(target, _highest(predicted, target.run))
+    choices[DATA] = _always(target, highest(predicted, target.run))
     return choices
 
 
@@ -162,22 +157,9 @@ def cluster_means(frame: pd.DataFrame, values: Array, by: str = "cluster") -> pd
 
     ``values`` have shape (n_scenarios,) or (n_scenarios, n_columns); NaN is left out.
     """
-    columns = np.asarray(values, dtype=float).reshape(len(frame), -1)
-    pairs, datasets = np.unique(
-        np.array([*zip(frame[by], frame["dataset"], strict=True)], dtype=str), axis=0, return_inverse=True
-    )
-    names, clusters = np.unique(pairs[:, 0], return_inverse=True)
-    of_datasets = _means_by(columns, datasets.ravel(), len(pairs))
-    return pd.DataFrame(_means_by(of_datasets, clusters, len(names)), index=names)
-
-
-def _means_by(values: Array, groups: NDArray[np.intp], n_groups: int) -> Array:
-    """Return the mean of each group's rows, without NaN, shape (n_groups, n_columns)."""
-    finite = np.isfinite(values)
-    sums, counts = np.zeros((n_groups, values.shape[1])), np.zeros((n_groups, values.shape[1]))
-    np.add.at(sums, groups, np.where(finite, values, 0.0))
-    np.add.at(counts, groups, finite)
-    return np.asarray(np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0))
+    columns = pd.DataFrame(np.asarray(values, dtype=float))
+    of_datasets = columns.groupby([frame[by].to_numpy(), frame["dataset"].to_numpy()]).mean()
+    return of_datasets.groupby(level=0).mean()
 
 
 def _best_on_average(source: Scenarios, rows: NDArray[np.bool_], run: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -187,7 +169,7 @@ def _best_on_average(source: Scenarios, rows: NDArray[np.bool_], run: NDArray[np
     """
     gains = cluster_means(source.frame[rows], source.gain[rows], "left_out")
     mean = gains.mean().where(gains.notna().all()).to_numpy()
-    return _highest(np.broadcast_to(mean, run.shape), run)
+    return highest(np.broadcast_to(mean, run.shape), run)
 
 
 def best_elsewhere(
@@ -200,11 +182,12 @@ def best_elsewhere(
 ) -> tuple[NDArray[np.intp], str]:
     """Return the best technique for each scenario from other clusters, and the best over all clusters.
 
-    Only scenarios of the learner count, and of the kind of bias and the dose if they are given.
+    Only scenarios of the learner count in which a candidate was tried, and of the kind of bias and the dose
+    if they are given.
     """
-    of = at(scenarios, learner, bias, dose)
     mask = np.array([name in candidates for name in scenarios.techniques])
     run = scenarios.run & mask
+    of = at(scenarios, learner, bias, dose) & run.any(axis=1)
     chosen = np.zeros(len(scenarios.frame), dtype=np.intp)
     for others, here in _left_out(scenarios, scenarios):
         chosen[here] = _best_on_average(scenarios, of & others, run[here])
@@ -213,7 +196,7 @@ def best_elsewhere(
     return chosen, scenarios.techniques[best]
 
 
-def _highest(gain: Array, run: NDArray[np.bool_]) -> NDArray[np.intp]:
+def highest(gain: Array, run: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the technique of the highest gain in each row; doing nothing gains 0 and wins ties."""
     gain = np.where(run & np.isfinite(gain), gain, -np.inf)
     gain[:, 0] = 0.0
@@ -301,44 +284,56 @@ def _weights(frame: pd.DataFrame) -> Array:
 
 
 def _fit(design: Array, gain: Array, weights: Array, target: Array) -> Array:
-    """Return predictions with each penalty, shape (n_penalties, n_targets, n_techniques)."""
-    total = weights.sum()
-    center = weights @ np.nan_to_num(design) / total
-    spread = np.sqrt(weights @ (np.nan_to_num(design) - center) ** 2 / total)
+    """Return predictions with each penalty, shape (n_penalties, n_targets, n_techniques).
+
+    A penalty stands beside the weighted mean of squared errors.
+    """
+    from sklearn.linear_model import Ridge
+
+    share = weights / weights.sum()
+    center = share @ design
+    spread = np.sqrt(share @ (design - center) ** 2)
     spread[spread < EQUAL] = 1.0
-    X, Z = (np.nan_to_num((rows - center) / spread) for rows in (design, target))
+    # A feature that is missing in the target counts as average.
+    X, Z = (design - center) / spread, np.nan_to_num((target - center) / spread)
     fitted = np.full((len(PENALTIES), len(target), gain.shape[1]), np.nan)
-    for technique in range(gain.shape[1]):
-        rows = np.isfinite(gain[:, technique])
+    present, pattern = np.unique(np.isfinite(gain), axis=1, return_inverse=True)
+    for number, rows in enumerate(present.T):  # techniques that were tried in the same scenarios
         if rows.sum() < 2:
             continue
-        w, y = weights[rows] / weights[rows].sum(), gain[rows, technique]
-        mean = w @ y
-        x_mean = w @ X[rows]
-        A = (X[rows] - x_mean) * w[:, None]
-        gram, moment = A.T @ (X[rows] - x_mean), A.T @ (y - mean)
-        for i, penalty in enumerate(PENALTIES):
-            slope = np.linalg.solve(gram + penalty / 100 * np.eye(len(gram)), moment)
-            fitted[i, :, technique] = mean + (Z - x_mean) @ slope
+        columns = np.flatnonzero(pattern.ravel() == number)
+        w, y = weights[rows] / weights[rows].sum(), gain[np.ix_(rows, columns)]
+        # One fit for all penalties: each has a copy of the targets.
+        ridge = Ridge(np.repeat(PENALTIES, len(columns)), solver="svd")
+        ridge.fit(X[rows], np.tile(y, len(PENALTIES)), sample_weight=w)
+        fitted[:, :, columns] = ridge.predict(Z).reshape(len(Z), len(PENALTIES), -1).swapaxes(0, 1)
     return fitted
 
 
-def _stacked(truth: Scenarios, apparent: Scenarios, predicted: Array) -> Choices:
-    """Return choices by a sum of predicted and apparent gains, weighted as other clusters' true gains ask."""
+def _stacked(
+    truth: Scenarios, apparent: Scenarios, elsewhere: Scenarios, others_design: Array, design: Array
+) -> Choices:
+    """Return choices by a sum of predicted and apparent gains, weighted as other clusters' true gains ask.
+
+    For each cluster, predictions and weights are fitted without it, those of the other clusters as well.
+    """
     n = len(truth.frame)
     chosen = np.zeros((2, n), dtype=np.intp)
     seen = apparent.value[:, :, :1] - apparent.score  # apparent gains of each half
     true = truth.value[:, :, :1] - truth.score
-    tried = truth.run & apparent.run & np.isfinite(predicted)
     weights = _weights(truth.frame)
     for others, here in _left_out(truth, truth):
+        [cluster] = truth.frame["left_out"][here].unique()
+        remaining = (elsewhere.frame["left_out"] != cluster).to_numpy()
+        predicted = predictions(elsewhere.take(remaining), others_design[remaining], truth, design)
+        tried = truth.run & apparent.run & np.isfinite(predicted)
         for half in (0, 1):
             rows, columns = np.nonzero(tried & others[:, None])
             X = np.column_stack([predicted[rows, columns], seen[half, rows, columns]])
             root = np.sqrt(weights[rows])
             slope = np.linalg.lstsq(X * root[:, None], true[1 - half, rows, columns] * root, rcond=None)[0]
             expected = slope[0] * predicted[here] + slope[1] * seen[half][here]
-            chosen[half, here] = _highest(expected, tried[here])
+            chosen[half, here] = highest(expected, tried[here])
     return _by_other_half(truth, chosen)
 
 

@@ -44,8 +44,8 @@ REGRET_COLUMNS = (
 AGAINST = (NOTHING, DROP, AVERAGE)
 """Recommenders that all others are compared with."""
 
-ALL, PLANTED = "all", "planted"
-"""Sets of scenarios: with doses that nobody hid, and with hidden bias."""
+ALL, HIDDEN = "all", "planted"
+"""Sets of scenarios: with planted doses and no hidden bias, and with hidden bias."""
 
 PRIMARY = ((DATA, DROP), (DATA, AVERAGE))
 """The contrasts of the primary question, which are not corrected for restoring."""
@@ -58,6 +58,8 @@ def sign_flip_interval(values: Array, alpha: float = 0.05) -> tuple[float, float
     JASA 64. With too few values for the level they are infinite. At most :data:`MOST_FLIPPED` values.
     """
     n = len(values)
+    if n > MOST_FLIPPED:
+        raise ValueError(f"{n} values have too many sign flips; expected at most {MOST_FLIPPED}")
     k = int(np.floor(alpha / 2 * 2**n))
     if k < 1:
         return -np.inf, np.inf
@@ -77,8 +79,8 @@ def regret_table(
 ) -> pd.DataFrame:
     """Return regrets of all recommenders, and their differences from others, columns :data:`REGRET_COLUMNS`.
 
-    ``kind`` names the scenarios: all, or those that were planted. ``clusters`` is "main", or "finer" for the
-    second line. A row with ``against`` is a contrast: regret of the other minus regret of the recommender.
+    ``kind`` names the set of scenarios, :data:`ALL` or :data:`HIDDEN`. ``clusters`` is "main", or "finer" for
+    the second line. A row with ``against`` is a contrast: the other's regret minus the recommender's.
     """
     by = "cluster" if clusters == "main" else "finer"
     frame, alpha = scenarios.frame, atlas.rules.alpha
@@ -99,7 +101,7 @@ def regret_table(
     for name, regret in regrets.items():
         low, high = sign_flip_interval(regret[np.isfinite(regret)], alpha)
         worse = over_clusters((choices[name].score > nothing + EQUAL).astype(float))
-        share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible)
+        share, share_low, share_high = _share(over_clusters(nothing - choices[name].score), possible, alpha)
         rows.append(
             {
                 **common,
@@ -111,7 +113,8 @@ def regret_table(
         )
     pairs = [(name, other) for name in regrets for other in AGAINST if name not in (other, NOTHING, ORACLE)]
     # The primary contrasts stand by themselves; all others are corrected for their number.
-    primary = [pair for pair in pairs if pair in PRIMARY and (goal, kind) == (RESTORE, ALL)]
+    is_primary = (goal, kind, clusters) == (RESTORE, ALL, "main")
+    primary = [pair for pair in pairs if pair in PRIMARY and is_primary]
     for name, other in pairs:
         difference = regrets[other] - regrets[name]
         difference = difference[np.isfinite(difference)]
@@ -138,7 +141,7 @@ def _detectable(differences: Array, alpha: float) -> float:
     return float((stdtrit(df, 1 - alpha / 2) + stdtrit(df, _POWER)) * error)
 
 
-def _share(gain: Array, possible: Array) -> tuple[float, float, float]:
+def _share(gain: Array, possible: Array, alpha: float) -> tuple[float, float, float]:
     """Return the share of the possible gain, a ratio of sums over clusters, with percentiles of resamples."""
     whole = possible.sum()
     if not whole > 0:
@@ -146,8 +149,16 @@ def _share(gain: Array, possible: Array) -> tuple[float, float, float]:
     drawn = generator(0, purpose="clusters", n=len(gain)).integers(0, len(gain), (_RESAMPLES, len(gain)))
     sums = possible[drawn].sum(axis=1)
     ratios = gain[drawn].sum(axis=1)[sums > 0] / sums[sums > 0]
-    low, high = np.quantile(ratios, [0.025, 0.975])
+    low, high = np.quantile(ratios, [alpha / 2, 1 - alpha / 2])
     return float(gain.sum() / whole), float(low), float(high)
+
+
+def rows_of(
+    table: pd.DataFrame, goal: str, *, kind: str = ALL, clusters: str = "main", against: str = ""
+) -> pd.DataFrame:
+    """Return the rows of ``recommenders.csv`` on a goal, by recommender: regrets, or contrasts with one."""
+    of = (table["goal"] == goal) & (table["scenarios"] == kind) & (table["clusters"] == clusters)
+    return table[of & (table["against"] == against)].set_index("recommender")
 
 
 @dataclass(frozen=True)
@@ -183,16 +194,15 @@ def verdict(table: pd.DataFrame, goal: str, rules: Rules) -> Verdict:
 
     ``table`` is ``recommenders.csv``: its rows of all scenarios and main clusters count.
     """
-    rows = table[(table["goal"] == goal) & (table["scenarios"] == ALL) & (table["clusters"] == "main")]
-    alone = {row["recommender"]: row for row in rows[rows["against"] == ""].to_dict("records")}
-    drop, average = (float(alone[name]["regret"]) for name in (DROP, AVERAGE))
-    simple = AVERAGE if average < drop - rules.tie else DROP
-    needed = max(rules.least_gain, rules.least_share * float(alone[simple]["regret"]))
-    known = int(alone[simple]["n_clusters"]) >= rules.fewest_clusters
-    against = {row["recommender"]: row for row in rows[rows["against"] == simple].to_dict("records")}
+    alone = rows_of(table, goal)
+    regrets = alone["regret"].astype(float)
+    simple = AVERAGE if regrets[AVERAGE] < regrets[DROP] - rules.tie else DROP
+    needed = max(rules.least_gain, rules.least_share * regrets[simple])
+    known = int(alone["n_clusters"][simple]) >= rules.fewest_clusters
+    against = rows_of(table, goal, against=simple)
     by = {}
     for name in (KIND, DATA):
-        difference, low, high = (float(against[name][f"difference{end}"]) for end in ("", "_low", "_high"))
+        difference, low, high = (float(against[f"difference{end}"][name]) for end in ("", "_low", "_high"))
         shown = known and difference > rules.least_gain and difference >= needed and low > 0
-        by[name] = Evidence(difference, low, high, needed, int(against[name]["n_clusters"]), shown)
+        by[name] = Evidence(difference, low, high, needed, int(against["n_clusters"][name]), shown)
     return Verdict(goal, simple, known, by)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,8 @@ HALVES = (ODD, EVEN)
 SCENARIO = ("dataset", "bias", "level", "classifier")
 """Columns that name a scenario. In rows with hidden bias, the hidden gap is the level."""
 
-_PLACES = ("given_back", BY_CHANCE)
+PEOPLE = ("given_back", BY_CHANCE, "in_their_place")
+"""Shares of people that stand beside the values."""
 
 Array = NDArray[np.float64]
 
@@ -37,9 +38,7 @@ class Scenarios:
     value: Array  # NaN where a technique was not run or failed
     allowed: NDArray[np.bool_]
     accuracy: Array
-    beyond_chance: (
-        Array  # share of places given back, less the share that a refit gives back; NaN without any
-    )
+    people: Mapping[str, Array]  # shares of people, by columns of the table of means: :data:`PEOPLE`
     run: NDArray[np.bool_]  # (n_scenarios, n_techniques), whether the technique was tried there
 
     @cached_property
@@ -66,10 +65,24 @@ class Scenarios:
 
         Of equal ones the most accurate is taken, and then the first.
         """
-        score = np.where(self.run, self.score[half], np.inf)
+        score = np.where(self.run & self.counts[half], self.score[half], np.inf)
         least = score <= score.min(axis=1, keepdims=True) + EQUAL
         accuracy = np.nan_to_num(self.accuracy[half], nan=-1.0)
         return np.asarray(np.where(least, accuracy, -np.inf).argmax(axis=1))
+
+    def by_other_half(self, chosen: NDArray[np.intp]) -> Array:
+        """Return the scores of what each half chose, in the other half; shape (n_scenarios,), means of both.
+
+        ``chosen`` has shape (2, n_scenarios).
+        """
+        rows = np.arange(chosen.shape[1])
+        scores = [self.score[1 - half, rows, chosen[half]] for half in (0, 1)]
+        return np.asarray(np.mean(scores, axis=0), dtype=float)
+
+    @cached_property
+    def choice_of_oracle(self) -> NDArray[np.intp]:
+        """The best technique of each half, shape (2, n_scenarios)."""
+        return np.array([self.best(half) for half in (0, 1)])
 
     def take(self, rows: NDArray[np.bool_]) -> Scenarios:
         """Return some of the scenarios."""
@@ -79,7 +92,7 @@ class Scenarios:
             self.value[:, rows],
             self.allowed[:, rows],
             self.accuracy[:, rows],
-            self.beyond_chance[:, rows],
+            {name: share[:, rows] for name, share in self.people.items()},
             self.run[rows],
         )
 
@@ -112,7 +125,7 @@ def hidden_scenarios_of(
     truth = rows[(rows["test"] == TRUTH) & (rows["level"] == 0)]
     apparent = rows[(rows["test"] == ORIGINAL) & (rows["level"] > 0)]
     columns = ["dataset", "card", "bias", "hidden", "classifier", "technique", "half"]
-    means = dict.fromkeys([VALUES[goal], "accuracy", *_PLACES], "mean")
+    means = dict.fromkeys([VALUES[goal], "accuracy", *PEOPLE], "mean")
     averaged = apparent.groupby(columns, sort=False).agg({**means, ALLOWED[goal]: "min"})
     in_truth, as_seen = (
         _arrays(part.assign(level=part["hidden"]), atlas, goal, techniques)
@@ -133,14 +146,16 @@ def _arrays(rows: pd.DataFrame, atlas: Atlas, goal: str, techniques: Sequence[st
         part = rows[rows["half"] == half].set_index([*keys, "technique"])[column].astype(float)
         return part.unstack("technique").reindex(index=index, columns=list(techniques)).to_numpy()
 
-    value, allowed, accuracy, given_back, by_chance = (
+    value, allowed, accuracy, *people = (
         np.array([array(column, half) for half in HALVES])
-        for column in (VALUES[goal], ALLOWED[goal], "accuracy", *_PLACES)
+        for column in (VALUES[goal], ALLOWED[goal], "accuracy", *PEOPLE)
     )
     frame["cluster"] = frame["card"].map(atlas.cluster_of)
     frame["finer"] = [atlas.cluster_of(card, finer=True) for card in frame["card"]]
     joined = {card for cards in atlas.finer.join.values() for card in cards}
     frame["left_out"] = frame["finer"].where(frame["card"].isin(joined), frame["cluster"])
     run = np.isfinite(allowed).any(axis=0)
-    whole = Scenarios(frame, tuple(techniques), value, allowed == 1, accuracy, given_back - by_chance, run)
+    whole = Scenarios(
+        frame, tuple(techniques), value, allowed == 1, accuracy, dict(zip(PEOPLE, people, strict=True)), run
+    )
     return whole.take(np.isfinite(value[:, :, 0]).all(axis=0))

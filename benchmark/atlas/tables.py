@@ -53,11 +53,22 @@ class Tables:
     @cached_property
     def dose_rows(self) -> pd.DataFrame:
         """The means that advice is fitted on: planted doses that are pooled, and the original test."""
-        present = set(self.means["part"])
-        parts = [name for name in self.atlas.advice or tuple(self.atlas.parts) if name in present] or [LITE]
-        rows = self._pooled(parts)
+        rows = self._pooled(self.advice_parts)
         planted = (rows["unit"] == "dose") & (rows["level"] > 0) & (rows["hidden"] == 0)
         return rows[planted & (rows["test"] == ORIGINAL)]
+
+    @cached_property
+    def clean_rows(self) -> pd.DataFrame:
+        """The means of the same parts without planted bias, on the original test."""
+        rows = self._pooled(self.advice_parts)
+        clean = (rows["unit"] == "dose") & (rows["level"] == 0) & (rows["hidden"] == 0)
+        return rows[clean & (rows["test"] == ORIGINAL)]
+
+    @property
+    def advice_parts(self) -> list[str]:
+        """The parts that advice is fitted on and that have rows."""
+        present = set(self.means["part"])
+        return [name for name in self.atlas.advice or tuple(self.atlas.parts) if name in present] or [LITE]
 
     @cached_property
     def hidden_rows(self) -> pd.DataFrame:
@@ -69,14 +80,22 @@ class Tables:
         return self.means[self.means["part"].isin(set(parts)) & (self.means["pooled"] == 1)]
 
     @cached_property
+    def _first_features(self) -> pd.DataFrame:
+        """The features of each level of bias in the first part of the file that has it."""
+        order = {name: i for i, name in enumerate(self.atlas.experiments)}
+        return _by_part(self.features, order).drop_duplicates(list(LEVEL))
+
+    @cached_property
     def dose_features(self) -> pd.DataFrame:
         """The features of data with planted doses, without hidden bias."""
-        return self.features[(self.features["hidden"] == 0) & (self.features["unit"] == "dose")]
+        rows = self._first_features
+        return rows[(rows["hidden"] == 0) & (rows["unit"] == "dose")]
 
     @cached_property
     def hidden_features(self) -> pd.DataFrame:
         """The features of data with hidden bias alone; the hidden gap is the level."""
-        rows = self.features[(self.features["hidden"] > 0) & (self.features["level"] == 0)]
+        rows = self._first_features
+        rows = rows[(rows["hidden"] > 0) & (rows["level"] == 0)]
         return rows.assign(level=rows["hidden"])
 
 
@@ -141,27 +160,28 @@ def write_tables(
     run: RunFrames,
     prepared: PreparedExperiment,
     *,
+    digest: str,
     replaced: Collection[str] = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[Path, ...]:
     """Write the tables of a part's run, joined with the rows of other parts in the folder; return the files.
 
-    ``replaced`` are parts whose rows may be out of date, because they are run next. Raises a ReportError if
-    the folder has rows of another part whose experiment has changed since, or of another version.
+    ``digest`` is of the experiment that was run. If it is not as in the file, later runs of other parts are
+    not joined with it. ``replaced`` are parts whose rows may be out of date, because they are run next.
+    Raises a ReportError if the folder has rows of another part whose experiment has changed since, or of
+    another version.
     """
     before = _tables_before(folder, atlas, {part}, {*replaced})
     order = {name: i for i, name in enumerate(atlas.experiments)}
-    keys = list(LEVEL)
-    # Several parts may have the same data and level: features are those of the first in the file.
-    earlier = before.features[before.features["part"].map(order) < order[part]]
-    computed = {*earlier[keys].itertuples(index=False, name=None)}
     say(f"{part}: means of {len(run.results):,} values ...")
     means = _joined(before.means, _rounded(part_means(run, part, atlas)))
     cells = _joined(before.cells, _random_cells(run, part, atlas))
-    say(f"{part}: features of the data ...")
-    features = _joined(before.features, part_features(prepared, part, atlas, computed))
-    features = _by_part(features, order).drop_duplicates(keys)
-    parts = {**before.manifest["parts"], part: _facts(run, digest_of(atlas.experiments[part]))}
+    new = [before.features]
+    if not atlas.advice or part in (*atlas.advice, *atlas.planted, LITE):
+        say(f"{part}: features of the data ...")
+        new.append(part_features(prepared, part, atlas))
+    features = _by_part(_joined(*new), order)
+    parts = {**before.manifest["parts"], part: _facts(run, digest)}
     means = _by_part(means, order)
     cells = cells.loc[cells.apply(_lot, axis=1).sort_values().index[:N_CELLS]]
     manifest = {
@@ -170,7 +190,7 @@ def write_tables(
     }
     return (
         write_table(folder / f"{MEANS}{PACKED}", means),
-        write_table(folder / FEATURES, features.sort_values(keys)),
+        write_table(folder / FEATURES, features),
         write_table(folder / CELLS, cells.sort_values(list(CELL_TABLE[:8])), None),
         write_json(folder / MANIFEST, manifest),
     )
@@ -198,6 +218,7 @@ def _tables_before(folder: Path, atlas: Atlas, run: set[str], replaced: set[str]
         name
         for name, facts in kept.items()
         if version != atlas.version
+        or (tables.atlas.clusters, tables.atlas.finer) != (atlas.clusters, atlas.finer)
         or name not in atlas.experiments
         or facts["digest"] != digest_of(atlas.experiments[name])
     ]

@@ -17,17 +17,21 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from benchmark.atlas.recommend import Adviser
+    from benchmark.atlas.adviser import Adviser
+    from benchmark.atlas.sentences import GOAL_WORDS, REGRET_HEADINGS
     from benchmark.columns import GOALS
     from benchmark.text.terminal import say
 
     console, adviser = Console(emoji=False), Adviser.of(options.folder)
     for goal in GOALS:
-        say(console, f"Goal: {goal}", "bold")
+        say(console, f"Goal: {GOAL_WORDS[goal]}", "bold")
         for sentence in adviser.advise(goal).sentences:
             say(console, sentence)
-        for line in adviser.comparison(goal):
-            say(console, line)
+        for kind, heading in REGRET_HEADINGS.items():
+            if lines := adviser.comparison(goal, kind):
+                say(console, heading, "bold")
+                for line in lines:
+                    say(console, line)
     if options.html is not None:
         from benchmark.pages.atlas_page import atlas_page
         from benchmark.text.writing import write_atomically

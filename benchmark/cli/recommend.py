@@ -27,7 +27,7 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from benchmark.atlas.recommend import Adviser
+    from benchmark.atlas.adviser import Adviser
     from benchmark.text.terminal import say
 
     console, features = Console(emoji=False), None

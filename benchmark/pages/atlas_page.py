@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from benchmark.atlas.adviser import Adviser, Stage
 from benchmark.atlas.means import BY_CHANCE, VALUES
-from benchmark.atlas.recommend import BIASES, STAGES, Adviser, Stage, name_of
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
+from benchmark.atlas.sentences import BIASES, REGRET_HEADINGS, STAGES, name_of
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.pages.html import render
 
@@ -80,6 +80,7 @@ def atlas_page(adviser: Adviser) -> str:
         "techniques": {name: name_of(name) for name in adviser.scenarios[RESTORE].techniques[1:]},
         "reasons": _REASONS,
         "rows": _rows(adviser),
+        "failed": _failed(adviser),
         "toml": _toml(adviser),
         "drop": DROP_TECHNIQUE,
     }
@@ -92,7 +93,10 @@ def atlas_page(adviser: Adviser) -> str:
         biases=BIASES,
         stages=STAGES,
         choices=choices_of(adviser),
-        comparison={goal: adviser.comparison(goal) for goal in GOALS},
+        comparison={
+            goal: {REGRET_HEADINGS[kind]: adviser.comparison(goal, kind) for kind in REGRET_HEADINGS}
+            for goal in GOALS
+        },
         claims=adviser.claims.to_dict("records"),
         parts_to_run=adviser.parts_to_run,
         n_datasets=adviser.scenarios[RESTORE].frame["card"].nunique(),
@@ -124,14 +128,26 @@ def _rows(adviser: Adviser) -> dict[str, list[list[Any]]]:
     return table
 
 
+def _failed(adviser: Adviser) -> dict[str, dict[str, list[str]]]:
+    """Return the datasets on which each technique fails, by goal, bias, dose and learner, for all choices."""
+    goals, biases, doses, learners = list(choices_of(adviser).values())[:4]
+    failed = {}
+    for goal, bias, dose, learner in itertools.product(goals, biases, doses, learners):
+        records = adviser.records(
+            goal, learner, None if bias == ANY else bias, None if dose == ANY else float(dose)
+        )
+        failed["|".join((goal, bias, dose, learner))] = {
+            name: list(record.failed) for name, record in records.items() if record.failed
+        }
+    return failed
+
+
 def _oracles(adviser: Adviser) -> dict[tuple[str, str, float, str], list[float]]:
     """Return the oracle's score for both goals by learner, bias, dose and card."""
     found: dict[tuple[str, str, float, str], list[float]] = {}
     for goal in GOALS:
         scenarios = adviser.scenarios[goal]
-        index = np.arange(len(scenarios.frame))
-        score = np.mean([scenarios.score[1 - half, index, scenarios.best(half)] for half in (0, 1)], axis=0)
-        table = scenarios.frame.assign(score=score)
+        table = scenarios.frame.assign(score=scenarios.by_other_half(scenarios.choice_of_oracle))
         for key, value in table.groupby(["classifier", "bias", "level", "card"])["score"].mean().items():
             found.setdefault(key, []).append(float(value))  # type: ignore[arg-type]
     return {key: values for key, values in found.items() if len(values) == len(GOALS)}

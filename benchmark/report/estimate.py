@@ -60,6 +60,11 @@ class Estimate:
         return seconds / min(self.workers, self.blocks) / 3600
 
     def __str__(self) -> str:
+        if self.sorts and not self.measured:
+            return (
+                f"{self.cells:,} cells on {self.blocks:,} samples. There was no time to compute one, so that "
+                "their time is not known. Run a part of the experiment, or this command on a faster machine."
+            )
         return " ".join(filter(None, (self._total, self._roughness, self._in_store)))
 
     @property

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.api import run
+from benchmark.atlas.adviser import shipped_folder
 from benchmark.atlas.file import load_atlas
-from benchmark.atlas.recommend import shipped_folder
 from benchmark.atlas.tables import CELL_METRICS, read_tables
 
 FIRST = 2

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmark.atlas.advice import write_advice
-from benchmark.atlas.recommend import Adviser
+from benchmark.atlas.adviser import Adviser
+from benchmark.atlas.comparison import write_comparison
 from benchmark.pages.atlas_page import atlas_page
 from tests.helpers.atlases import by_kind, write_atlas
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = write_atlas(tmp_path_factory.mktemp("atlas"), by_kind)
-    write_advice(folder)
+    write_comparison(folder)
     path: Path = folder / "atlas.html"
     path.write_text(atlas_page(Adviser.of(folder)), encoding="utf-8")
     return path.as_uri()

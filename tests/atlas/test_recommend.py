@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from benchmark import recommend
-from benchmark.atlas.advice import write_advice
-from benchmark.atlas.recommend import CHECKED, NOT_KNOWN, SIMPLE, Adviser
+from benchmark.atlas.adviser import Adviser
+from benchmark.atlas.comparison import write_comparison
+from benchmark.atlas.sentences import CHECKED, NOT_KNOWN, SIMPLE
 from benchmark.cli import main
-from benchmark.errors import ReportError, UnknownNameError
+from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
 from tests.helpers.atlases import Gain, alike, by_kind, write_atlas
 
 
 def adviser(folder: Path, gain: Gain, **parameters: Any) -> Adviser:
-    write_advice(write_atlas(folder, gain, **parameters))
+    write_comparison(write_atlas(folder, gain, **parameters))
     return Adviser.of(folder)
 
 
@@ -28,7 +31,10 @@ def test_the_simple_rule_is_named_where_nothing_beats_it(tmp_path: Path) -> None
     assert (advice.technique, advice.grade) == ("drop_sensitive", SIMPLE)
     assert advice.low > 0
     assert "try leaving the group out (drop_sensitive)." in advice.sentences[0]
-    assert advice.sentences[-1] == "Nothing more is known."
+    assert advice.sentences[-2:] == (
+        "Nothing more is known.",
+        "In Python: FairClassifier('drop_sensitive', sensitive=...).",
+    )
 
 
 def test_advice_by_kind_is_named_where_the_rule_lets_it(tmp_path: Path) -> None:
@@ -36,7 +42,8 @@ def test_advice_by_kind_is_named_where_the_rule_lets_it(tmp_path: Path) -> None:
     for bias, technique in (("label", "massaging"), ("selection", "reweighing")):
         advice = atlas.advise("restore", bias=bias, dose=0.1)
         assert (advice.technique, advice.grade) == (technique, CHECKED)
-        assert "beats the best simple rule" in advice.sentences[-1]
+        assert "beats the best simple rule" in advice.sentences[-2]
+        assert advice.gain == pytest.approx(0.06, abs=0.002)  # against this kind, not over all kinds
 
 
 def test_what_may_be_changed_restricts_the_techniques(tmp_path: Path) -> None:
@@ -78,11 +85,11 @@ def test_the_page_has_the_advice_of_every_combination(page: tuple[Adviser, str])
     for key, technique, told in sentences:
         name, *texts = data["advice"][key]
         assert (name, tuple(data["texts"][i] for i in texts)) == (technique, told)
-        goal, *_, group, stage = key.split("|")
+        goal, bias, *_, group, stage = key.split("|")
         if stage == "any" and group == "known":
             verdict = atlas.verdicts[goal]
             checked = any("beats the best simple rule" in sentence for sentence in told)
-            assert checked == (verdict.advice in verdict.by)
+            assert checked == (verdict.advice in verdict.by and bias != "any")
 
 
 def test_the_page_loads_nothing_and_is_small(page: tuple[Adviser, str]) -> None:
@@ -123,7 +130,8 @@ def test_a_file_of_the_user_gets_advice(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_dose_that_was_not_run_stands_for_the_nearest(tmp_path: Path) -> None:
     atlas = adviser(tmp_path, by_kind)
     near, run = atlas.advise(bias="label", dose=0.11), atlas.advise(bias="label", dose=0.1)
-    assert near.sentences == (*run.sentences, "No dose of 0.11 was run: the record is of the nearest, 0.1.")
+    told = "No dose of 0.11 was run: the numbers are of the nearest, 0.1."
+    assert near.sentences == (*run.sentences[:-1], told, run.sentences[-1])
     assert near.technique == run.technique
 
 
@@ -134,5 +142,45 @@ def test_a_loss_is_not_told_as_a_gain(tmp_path: Path) -> None:
     atlas = adviser(tmp_path, worse)
     assert atlas.verdicts["restore"].simple == "drop"  # a tie with doing nothing
     told = str(atlas.advise("restore"))
-    assert "widened the distance to unbiased decisions by 0.00" in told, told
-    assert "is not shown to help" in told
+    assert "such choices widened the distance" in told
+    assert "no technique is shown to help here" in told
+
+
+def test_what_helps_in_general_and_harms_here_is_not_recommended_here(tmp_path: Path) -> None:
+    def of_labels(technique: str, kind: str, rate: float) -> float:
+        return {"massaging": 0.08 if kind == "label" else -0.03}.get(technique, 0.0)
+
+    atlas = adviser(tmp_path, of_labels)
+    atlas.verdicts["restore"] = replace(atlas.verdicts["restore"], simple="average", by={})
+    general, there, here = (atlas.advise(bias=bias) for bias in (None, "label", "selection"))
+    assert {advice.technique for advice in (general, there, here)} == {"massaging"}
+    assert (general.shown, there.shown, here.shown) == (True, True, False)
+    assert "no technique is shown to help here" in here.sentences[0]
+    assert here.record is not None
+    assert here.record.mostly_failed
+
+
+def test_advice_that_passed_is_not_denied_under_limits(tmp_path: Path) -> None:
+    atlas = adviser(tmp_path, by_kind)
+    limited = str(atlas.advise(bias="label", stage="pre"))
+    assert "is not shown to be better" not in limited
+    assert "is better in general" in limited
+    assert atlas.advise().grade == SIMPLE  # without a kind there is no advice by kind
+
+
+@pytest.mark.parametrize("dose", [0.0, -0.1, 5.0])
+def test_a_dose_that_is_no_gap_is_refused(tmp_path: Path, dose: float) -> None:
+    with pytest.raises(ExperimentError, match="no label gap"):
+        adviser(tmp_path, alike).advise(dose=dose)
+
+
+def test_a_technique_of_some_clusters_is_compared_on_these(tmp_path: Path) -> None:
+    folder = write_atlas(tmp_path, by_kind)
+    means = pd.read_csv(folder / "means.csv")
+    late = (means["technique"] == "threshold_optimizer") & means["dataset"].isin(["data0", "data1"])
+    means.loc[means["technique"] == "threshold_optimizer", ["restoration_distance", "distance"]] -= 0.05
+    means[~late].to_csv(folder / "means.csv", index=False)
+    write_comparison(folder)
+    advice = Adviser.of(folder).advise(stage="post")
+    assert (advice.technique, advice.n_clusters) == ("threshold_optimizer", 10)
+    assert advice.gain == pytest.approx(0.05, abs=0.002)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.atlas.advice import RECOMMENDERS, compared, write_advice
+from benchmark.atlas.comparison import RECOMMENDERS, compared, write_comparison
 from benchmark.atlas.file import Rules
 from benchmark.atlas.recommenders import (
     AVERAGE,
@@ -36,7 +36,7 @@ def scenarios(folder: Path, gain: Gain) -> tuple[Scenarios, pd.DataFrame]:
 
 
 def table_of(folder: Path, gain: Gain) -> pd.DataFrame:
-    write_advice(write_atlas(folder, gain))
+    write_comparison(write_atlas(folder, gain))
     return pd.read_csv(folder / RECOMMENDERS, keep_default_na=False, na_values={"regret": [""]})
 
 
@@ -53,7 +53,7 @@ def test_the_rule_finds_what_decides(tmp_path: Path, gain: Gain, shown: set[str]
 
 
 def test_nothing_is_known_of_few_clusters(tmp_path: Path) -> None:
-    write_advice(write_atlas(tmp_path, by_kind, n_clusters=5))
+    write_comparison(write_atlas(tmp_path, by_kind, n_clusters=5))
     table = pd.read_csv(tmp_path / RECOMMENDERS, keep_default_na=False)
     assert list(table.columns) == list(REGRET_COLUMNS)
     found = verdict(table, "restore", Rules())

@@ -12,29 +12,31 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmark.atlas.advice import Compared, compared
-from benchmark.atlas.recommend import Adviser, name_of
+from benchmark.atlas.adviser import Adviser
+from benchmark.atlas.comparison import Compared, compared
 from benchmark.atlas.recommenders import (
+    AVERAGE,
     DROP,
     KIND,
     LETTERS,
     NOTHING,
     ORACLE,
+    PLANTING,
     cluster_means,
 )
-from benchmark.atlas.regret import ALL, PLANTED
+from benchmark.atlas.regret import ALL, HIDDEN, rows_of
+from benchmark.atlas.sentences import GOAL_WORDS, name_of
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.text.markdown import table
-from tools.estimates import draw_estimate, three
+from tools.estimates import draw_estimate, three, told
 from tools.pages import finding, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "atlas"
 FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "regret.png"
 _SHORT = re.compile(r"\b0(?=\.\d)")  # numbers stand without a 0 before the point, as in the table
-GOAL_WORDS = {RESTORE: "restore", EQUALISE: "equalize"}
 
 
 @cache
@@ -46,22 +48,19 @@ def adviser() -> Adviser:
 @cache
 def sets() -> dict[tuple[str, str], Compared]:
     """Return the compared recommenders by goal and kind of scenarios."""
-    return {(part.goal, part.kind): part for part in compared(adviser().tables)}
+    return {(part.goal, part.kind): part for part in compared(adviser().tables, (ALL,))}
 
 
-def rows_of(goal: str, kind: str = ALL, against: str = "", clusters: str = "main") -> pd.DataFrame:
-    """Return regrets, or contrasts with a recommender, by recommender."""
-    frame = adviser().recommenders
-    of = (frame["goal"] == goal) & (frame["scenarios"] == kind) & (frame["clusters"] == clusters)
-    return frame[of & (frame["against"] == against)].set_index("recommender")
+def contrasts(goal: str) -> pd.DataFrame:
+    """Return the contrasts with the simple rule, by recommender."""
+    return rows_of(adviser().recommenders, goal, against=adviser().verdicts[goal].simple)
 
 
 def findings() -> str:
     """Return the page of findings."""
-    advice = {goal: adviser().advise(goal) for goal in GOALS}
     verdicts = adviser().verdicts
     shown = [GOAL_WORDS[goal] for goal in GOALS if verdicts[goal].advice in verdicts[goal].by]
-    n_clusters = int(rows_of(RESTORE).loc[NOTHING, "n_clusters"])
+    n_clusters = int(rows_of(adviser().recommenders, RESTORE).loc[NOTHING, "n_clusters"])
     worth = f"Advice beats simple rules on data that it has not seen to {' and to '.join(shown)}."
     if not shown:
         worth = (
@@ -70,17 +69,22 @@ def findings() -> str:
         )
     simple = {goal: LETTERS[verdicts[goal].simple].split(") ")[1] for goal in GOALS}
     rules = f"The simple rule to restore is: {simple[RESTORE]}. To equalize, it is: {simple[EQUALISE]}."
+    if len({*simple.values()}) == 1:
+        rules = f"The simple rule for both goals is: {simple[RESTORE]}."
     detectable = {
-        goal: three(float(rows_of(goal, against=verdicts[goal].simple).loc[KIND, "detectable"]))
+        goal: three(
+            float(
+                rows_of(adviser().recommenders, goal, against=verdicts[goal].simple).loc[KIND, "detectable"]
+            )
+        )
         for goal in GOALS
     }
-    best = advice[RESTORE]
     reading = [
         "**How to read it.** Regret: how much farther from the goal a choice is than the best technique, "
-        "chosen on other splits. Share of gain: of the improvement over doing nothing that the best one "
-        f"makes. Brackets: intervals of 95 % over groups of datasets. {_of_hidden()}",
-        f"**To restore**, the best technique on average is {name_of(best.technique)}. With C4.5, it gains "
-        f"{three(best.gain)} [{three(best.low)}, {three(best.high)}] on groups that the choice had not seen.",
+        "chosen on other splits. Percent: share of that technique's gain over doing nothing. Brackets: intervals "
+        "of 95 % over groups of datasets, not corrected for their number.",
+        *_average_in_doubt(),
+        *_of_hidden(),
         *(
             f"{claim['text']} **{claim['fate'].capitalize()}**: {_SHORT.sub('', claim['evidence'])}."
             for claim in adviser().claims.to_dict("records")
@@ -96,25 +100,23 @@ def findings() -> str:
 
 
 def _table() -> str:
-    """Return the table of recommenders for both goals."""
-    columns = [f"{word}: {text}" for word in GOAL_WORDS.values() for text in ("regret", "share of gain")]
+    """Return the table of recommenders for both goals, without and with hidden bias."""
+    sets = [(goal, kind) for kind in (ALL, HIDDEN) for goal in GOALS]
+    sets = [(goal, kind) for goal, kind in sets if len(rows_of(adviser().recommenders, goal, kind=kind))]
+    names = [GOAL_WORDS[goal] + (", hidden bias" if kind == HIDDEN else "") for goal, kind in sets]
+    frames = [rows_of(adviser().recommenders, goal, kind=kind) for goal, kind in sets]
     lines = []
     for name, words in LETTERS.items():
         if name == ORACLE:  # 0 by definition
             continue
-        cells = []
-        for goal in GOALS:
-            kind = ALL if name in rows_of(goal).index else PLANTED
-            frame = rows_of(goal, kind)
-            if name in frame.index:
-                row = frame.loc[name]
-                ends = f"[{three(row['regret_low'])}, {three(row['regret_high'])}]"
-                mark = "" if kind == ALL else " (hidden bias)"
-                cells += [f"{three(row['regret'])} {ends}{mark}", f"{100 * row['share_of_gain']:.0f} %"]
-            else:
-                cells += ["", ""]
+        cells = [_regret(frame.loc[name]) if name in frame.index else "" for frame in frames]
         lines.append([words, *cells])
-    return table(["recommender", *columns], lines)
+    return table(["recommender", *names], lines)
+
+
+def _regret(row: pd.Series) -> str:
+    ends = (row["regret"], row["regret_low"], row["regret_high"])
+    return f"{told(ends, three)}, {100 * row['share_of_gain']:.0f} %"
 
 
 def _to_run() -> list[str]:
@@ -123,12 +125,34 @@ def _to_run() -> list[str]:
     return [f"**Not yet run**: {', '.join(f'`{part}`' for part in parts)}."] if parts else []
 
 
-def _of_hidden() -> str:
-    rows = rows_of(RESTORE, PLANTED)
+def _of_hidden() -> list[str]:
+    """Return a point on rows whose bias is partly hidden."""
+    rows = rows_of(adviser().recommenders, RESTORE, kind=HIDDEN)
     if rows.empty:
-        return ""
-    nothing, drop = (three(float(rows.loc[name, "regret"])) for name in (NOTHING, DROP))
-    return f"With hidden bias, the regret to restore is {nothing} for doing nothing, {drop} for leaving out."
+        return []
+    nothing, average, planting = (
+        three(float(rows.loc[name, "regret"])) for name in (NOTHING, AVERAGE, PLANTING)
+    )
+    return [
+        f"**With hidden bias**, regret to restore is {average} for the best on average, {nothing} for doing "
+        f"nothing, {planting} for planting."
+    ]
+
+
+def _average_in_doubt() -> list[str]:
+    """Return a point on the best on average to restore, against the simpler rules."""
+    contrasts_of = [
+        rows_of(adviser().recommenders, RESTORE, against=other).loc[AVERAGE] for other in (DROP, NOTHING)
+    ]
+    drop, nothing = (
+        f"{told(tuple(row[f'difference{end}'] for end in ('', '_low', '_high')), three)}, corrected p = "
+        f"{row['p_corrected']:.2f}"
+        for row in contrasts_of
+    )
+    return [
+        f"**To restore**, the best on average has less regret than leaving the group out by {drop}; than "
+        f"doing nothing by {nothing}. It is {name_of(adviser().advise(RESTORE).technique)} for C4.5."
+    ]
 
 
 def draw() -> bytes:
@@ -155,7 +179,7 @@ def draw() -> bytes:
                 regret = part.choices[name].score - part.choices[ORACLE].score
                 dots = cluster_means(part.scenarios.frame, regret)[0].to_numpy()
                 axes.scatter(dots, [row] * len(dots), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
-                line = rows_of(goal).loc[name]
+                line = rows_of(adviser().recommenders, goal).loc[name]
                 estimate = (float(line["regret"]), float(line["regret_low"]), float(line["regret_high"]))
                 draw_estimate(axes, row, estimate, "black")
             labels.write(axes, named=number == 0)

@@ -41,6 +41,12 @@ function averaged(choice) {
   return sums;
 }
 
+function most(reasons) {
+  const counts = new Map();
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
+}
+
 function datasets(choice, name) {
   const sums = averaged(choice), position = choice.goal === "restore" ? 0 : 1, rows = [];
   for (const sum of sums.values()) {
@@ -48,7 +54,7 @@ function datasets(choice, name) {
     const of = other => sums.get(`${sum.card}|${other}`)?.means[position] ?? null;
     const reasons = sum.reasons[choice.goal] ?? [];
     rows.push({card: sum.card, value: sum.means[position], nothing: of("none"), drop: of(data.drop), oracle: of("oracle"),
-      allowed: 2 * reasons.length <= sum.n && sum.means[position] !== null, reason: reasons[0] ?? "", means: sum.means});
+      allowed: 2 * reasons.length <= sum.n && sum.means[position] !== null, reason: most(reasons), means: sum.means});
   }
   return rows.sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity) || (a.card < b.card ? -1 : 1));
 }
@@ -57,15 +63,15 @@ function draw(choice, name) {
   const room = document.getElementById("dots").clientWidth || 760;
   const rows = datasets(choice, name), width = Math.min(760, Math.max(320, room)), left = 170, step = 26, top = 8;
   const all = rows.flatMap(row => [row.value, row.nothing, row.drop, row.oracle]).filter(value => value !== null);
-  const most = Math.max(0.05, ...all) * 1.04, height = top + step * rows.length + 34;
-  const x = value => left + (width - left - 20) * value / most;
-  const told = choice.goal === "restore" ? "Distance to the decisions of unbiased data" : "Gap in acceptance between the groups";
+  const end = Math.max(0.05, ...all) * 1.04, height = top + step * rows.length + 34;
+  const x = value => left + (width - left - 20) * value / end;
+  const told = choice.goal === "restore" ? "Distance to the acceptance rates of a model without the bias"
+    : "Gap in acceptance between the groups";
   document.getElementById("dots-told").textContent =
     `${told}, for ${data.techniques[name] ?? name}: a dot for each dataset, 0 is best. A dot leads to its row and its file.`;
   const svg = element("svg", {viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${told} on ${rows.length} datasets`});
-  const parts = width < 500 ? 2 : 4;
-  for (let i = 0; i <= parts; i += 1) {
-    const value = most / 1.04 * i / parts;
+  const tick = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find(size => end / size <= (width < 500 ? 4 : 8)) ?? 1;
+  for (let value = 0; value <= end; value += tick) {
     svg.append(element("line", {class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - 26}),
       element("text", {x: x(value), y: height - 8, "text-anchor": "middle"}, value.toFixed(2)));
   }
@@ -81,10 +87,10 @@ function draw(choice, name) {
     svg.append(link);
   });
   document.getElementById("dots").replaceChildren(svg);
-  const failures = rows.filter(row => !row.allowed || (row.nothing !== null && row.value > row.nothing + 1e-9));
-  const lines = failures.map(row => element("li", {},
-    row.allowed ? `${row.card}: ${data.reasons[""]} (${three(row.value)} in place of ${three(row.nothing)}).`
-      : `${row.card}: ${data.reasons[row.reason] ?? "it gave no result"}.`));
+  const failed = data.failed[["goal", "bias", "dose", "classifier"].map(of => choice[of]).join("|")]?.[name] ?? [];
+  const lines = rows.filter(row => failed.includes(row.card)).map(row => element("li", {},
+    row.reason === "" ? `${row.card}: ${data.reasons[""]} (${three(row.value)} in place of ${three(row.nothing)}).`
+      : `${row.card}: ${data.reasons[row.reason]}.`));
   if (!rows.length) lines.push(element("li", {}, "The technique was not tried there."));
   else if (!lines.length) lines.push(element("li", {}, `On none of these ${rows.length} datasets.`));
   document.getElementById("failures").replaceChildren(...lines);

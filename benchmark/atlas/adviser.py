@@ -1,0 +1,397 @@
+"""Advice: which technique to try, what it did elsewhere, and how far that can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from benchmark.atlas.claims import CLAIM_COLUMNS
+from benchmark.atlas.comparison import CLAIMS, RECOMMENDERS
+from benchmark.atlas.features import DataFeatures
+from benchmark.atlas.means import BY_CHANCE
+from benchmark.atlas.recommenders import (
+    AVERAGE,
+    DATA,
+    DROP,
+    DROP_TECHNIQUE,
+    KIND,
+    LETTERS,
+    ORACLE,
+    at,
+    best_elsewhere,
+    cluster_means,
+    highest,
+    predicted_elsewhere,
+    recommended,
+)
+from benchmark.atlas.regret import ALL, REGRET_COLUMNS, Verdict, rows_of, sign_flip_interval, verdict
+from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of
+from benchmark.atlas.sentences import BIASES, CHECKED, NOT_KNOWN, SIMPLE, STAGES, sentences_of
+from benchmark.atlas.tables import Tables, read_table, read_tables
+from benchmark.columns import EQUALISE, GOALS, RESTORE, UNTREATED
+from benchmark.declarations import declaration_dir
+from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.experiment.entries import TechniqueEntry
+from benchmark.statistics.recommendation import EQUAL
+from benchmark.techniques import get_technique
+
+Stage = Literal["pre", "in", "post"]
+
+
+def shipped_folder() -> Path:
+    """Return the folder of the shipped atlas: in the package, or in the source tree's results."""
+    package = declaration_dir("experiments").parent
+    return package / "atlas" if package.name == "_declarations" else package / "results" / "atlas"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a technique did: means over scenarios, datasets and clusters.
+
+    Where a technique is not allowed, the values of doing nothing count.
+    """
+
+    technique: str
+    datasets: tuple[str, ...]
+    value: float  # distance to the goal
+    nothing: float  # the same of doing nothing
+    accuracy_change: float  # against doing nothing
+    given_back: float  # share of the people whom the bias cost acceptance; NaN where there are none
+    by_chance: float  # the share that a refit on other rows with the same bias gives back
+    in_their_place: float  # share accepted of the people whom the model without bias refuses
+    in_their_place_nothing: float  # the same of doing nothing
+    failed: tuple[str, ...]  # datasets on which it is mostly not allowed, or worse than doing nothing
+
+    @property
+    def mostly_failed(self) -> bool:
+        """Whether it failed on more than half of the datasets."""
+        return 2 * len(self.failed) > len(self.datasets)
+
+
+@dataclass(frozen=True)
+class FalseAlarm:
+    """What a technique changes where there is no planted bias, against doing nothing: means over clusters."""
+
+    accepted_deprived: float  # share of the deprived group
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A technique to try, with its record and its grade."""
+
+    goal: str
+    technique: str  # "" where the answer is not known
+    record: Record | None  # in the scenarios that were asked for
+    rule: str  # the recommender by which it was chosen
+    grade: str  # :data:`NOT_KNOWN`, :data:`SIMPLE` or :data:`CHECKED`
+    # Distance to the goal in the scenarios that were asked for, in clusters that the choice had not seen.
+    nothing: float
+    gain: float  # by how much the choice lessens it
+    low: float  # ends of the interval of the gain
+    high: float
+    n_clusters: int
+    by_dose: Mapping[float, float]  # gain at each dose, if none was asked for
+    shown: bool  # whether the choice is shown to help there
+    false_alarm: FalseAlarm | None
+    usage: str  # the technique in Python
+    sentences: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What somebody asks: their goal, fear, learner and limits."""
+
+    goal: str = RESTORE
+    bias: str | None = None
+    dose: float | None = None
+    stage: Stage | None = None  # what may be changed
+    learner: str = "c45"
+    group_known: bool = True
+    features: DataFeatures | None = None  # of their rows
+
+    @property
+    def restricted(self) -> bool:
+        """Whether some techniques cannot be chosen."""
+        return self.stage is not None or not self.group_known
+
+
+class Adviser:
+    """The advice of an atlas."""
+
+    def __init__(self, tables: Tables, recommenders: pd.DataFrame, claims: pd.DataFrame) -> None:
+        self.tables = tables
+        self.recommenders = recommenders  # columns :data:`~benchmark.atlas.regret.REGRET_COLUMNS`
+        self.claims = claims  # columns :data:`~benchmark.atlas.claims.CLAIM_COLUMNS`
+        self.atlas = tables.atlas
+        self._choices: dict[tuple[object, ...], tuple[str, Array]] = {}
+        self._records: dict[tuple[object, ...], dict[str, Record]] = {}
+
+    @classmethod
+    def of(cls, folder: Path | None = None) -> Adviser:
+        """Return the advice of an atlas's folder, by default of the shipped atlas.
+
+        A ReportError says that its tables are missing.
+        """
+        folder = shipped_folder() if folder is None else folder
+        return cls(
+            read_tables(folder),
+            read_table(folder / RECOMMENDERS, REGRET_COLUMNS),
+            read_table(folder / CLAIMS, CLAIM_COLUMNS),
+        )
+
+    @cached_property
+    def scenarios(self) -> dict[str, Scenarios]:
+        """The scenarios with planted doses, by goal."""
+        return {goal: scenarios_of(self.tables.dose_rows, self.atlas, goal) for goal in GOALS}
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """What the rule lets be said, by goal."""
+        return {goal: verdict(self.recommenders, goal, self.atlas.rules) for goal in GOALS}
+
+    @cached_property
+    def _entries(self) -> dict[str, TechniqueEntry]:
+        """The entries of the atlas's techniques, by their names."""
+        return {e.name: e for part in self.atlas.experiments.values() for e in part.techniques}
+
+    @property
+    def parts_to_run(self) -> tuple[str, ...]:
+        """The parts of the file that have no rows yet."""
+        present = {*self.tables.means["part"]}
+        return tuple(part for part in self.atlas.parts if part not in present)
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners that were run."""
+        return tuple(dict.fromkeys(self.scenarios[RESTORE].frame["classifier"]))
+
+    def techniques(self, stage: Stage | None = None, *, group_known: bool = True) -> tuple[str, ...]:
+        """Return the techniques that change one thing alone, and that need not know the group."""
+        classes = {name: get_technique(entry.technique) for name, entry in self._entries.items()}
+        return tuple(
+            name
+            for name in self.scenarios[RESTORE].techniques[1:]
+            if stage in (None, classes[name].stage) and (group_known or not classes[name].needs_sensitive)
+        )
+
+    def records(
+        self, goal: str, learner: str, bias: str | None = None, dose: float | None = None
+    ) -> dict[str, Record]:
+        """Return what each technique did in some scenarios; without those that were tried in none."""
+        key = (goal, learner, bias, dose)
+        if key not in self._records:
+            scenarios = self.scenarios[goal]
+            self._records[key] = _records(scenarios.take(at(scenarios, learner, bias, dose)))
+        return self._records[key]
+
+    @cached_property
+    def _false_alarms(self) -> pd.DataFrame:
+        """Changes against doing nothing without planted bias, by learner and technique."""
+        rows, columns = self.tables.clean_rows, ["accepted_deprived", "accuracy"]
+        keys = ["classifier", "cluster", "dataset", "bias", "half"]
+        nothing = rows[rows["technique"] == UNTREATED].set_index(keys)[columns]
+        changes = rows.set_index([*keys, "technique"])[columns] - nothing
+        by = ["classifier", "technique"]
+        of_datasets = changes.groupby([*by, "cluster", "dataset"]).mean()
+        return of_datasets.groupby([*by, "cluster"]).mean().groupby(by).mean()
+
+    def false_alarm(self, technique: str, learner: str) -> FalseAlarm | None:
+        """Return what a technique changes where there is no planted bias; None if that was not run."""
+        if (learner, technique) not in self._false_alarms.index:
+            return None
+        accepted, accuracy = self._false_alarms.to_numpy()[
+            self._false_alarms.index.get_loc((learner, technique))
+        ]
+        return FalseAlarm(float(accepted), float(accuracy))
+
+    def usage(self, technique: str) -> str:
+        """Return the line of Python that makes a technique."""
+        entry = self._entries[technique]
+        parameters = f", parameters={dict(entry.parameters)!r}" if entry.parameters else ""
+        return f"FairClassifier({entry.technique!r}{parameters}, sensitive=...)"
+
+    def advise(
+        self,
+        goal: str = RESTORE,
+        *,
+        bias: str | None = None,
+        dose: float | None = None,
+        stage: Stage | None = None,
+        learner: str = "c45",
+        group_known: bool = True,
+        features: DataFeatures | None = None,
+    ) -> Advice:
+        """Return the advice for a goal, within what may be changed.
+
+        ``bias`` and ``dose`` select the scenarios that the numbers are of; they change the technique only if
+        advice by kind and dose has passed the rule. So do ``features`` of the user's rows. The rule was not
+        checked for a part of the techniques: with a limit, the best of these on average is chosen. For a dose
+        that was not run, the nearest one counts. An UnknownNameError says that a name is none of the
+        atlas's, an ExperimentError that the dose is no label gap.
+        """
+        goal = EQUALISE if goal == "equalize" else goal
+        known = {"goal": GOALS, "bias": [*BIASES], "stage": [*STAGES], "classifier": self.learners}
+        for name, value in {"goal": goal, "bias": bias, "stage": stage, "classifier": learner}.items():
+            if value is not None and value not in known[name]:
+                raise UnknownNameError(name, value, known[name])
+        if dose is not None and not 0 < dose < 1:
+            raise ExperimentError(
+                "The dose is no label gap that a bias can add",
+                expected="a number between 0 and 1, such as 0.1",
+                got=f"{dose:g}",
+                remedy="correct the dose, or leave it out",
+            )
+        question = Question(goal, bias, self._nearest(dose, learner), stage, learner, group_known, features)
+        advice = self._advice(question)
+        return replace(advice, sentences=sentences_of(advice, question, self, dose))
+
+    def _nearest(self, dose: float | None, learner: str) -> float | None:
+        """Return the nearest dose that was run with a learner."""
+        scenarios = self.scenarios[RESTORE]
+        doses = scenarios.frame["level"][at(scenarios, learner)].unique()
+        return dose if dose is None else float(min(doses, key=lambda run: abs(run - dose)))
+
+    def _advice(self, question: Question) -> Advice:
+        """Return the advice without its sentences."""
+        goal, learner = question.goal, question.learner
+        verdict, scenarios = self.verdicts[goal], self.scenarios[goal]
+        rule = AVERAGE if question.restricted else verdict.advice
+        if rule == DATA and question.features is None:  # nothing can be predicted without the user's data
+            rule = KIND if verdict.by[KIND].shown else verdict.simple
+        if rule == KIND and question.bias is None:
+            rule = verdict.simple
+        technique, score = self._chosen(question, rule)
+        if rule == DATA and question.features is not None:
+            technique = self._predicted(question, question.features)
+        nothing = scenarios.value[:, :, 0].mean(axis=0)
+        candidates = self.techniques(question.stage, group_known=question.group_known)
+        # Where no candidate was tried, nothing can be chosen.
+        open_to = scenarios.run[:, [scenarios.techniques.index(name) for name in candidates]].any(axis=1)
+        of = at(scenarios, learner, question.bias, question.dose) & open_to
+        means = cluster_means(scenarios.frame[of], np.column_stack([nothing, nothing - score])[of])
+        gains = means[1].to_numpy()
+        low, high = sign_flip_interval(gains, self.atlas.rules.alpha)
+        enough = len(gains) >= self.atlas.rules.fewest_clusters
+        record = self.records(goal, learner, question.bias, question.dose).get(technique)
+        by_dose = {}
+        if question.dose is None:
+            for dose in sorted(scenarios.frame["level"].unique()):
+                some = at(scenarios, learner, question.bias, dose) & open_to
+                if some.any():
+                    mean = cluster_means(scenarios.frame[some], (nothing - score)[some])[0].mean()
+                    by_dose[float(dose)] = float(mean)
+        return Advice(
+            goal=goal,
+            technique=technique if enough else "",
+            record=record if enough else None,
+            rule=rule,
+            grade=NOT_KNOWN if not enough else CHECKED if rule in (KIND, DATA) else SIMPLE,
+            nothing=float(means[0].mean()),
+            gain=float(gains.mean()) if len(gains) else np.nan,
+            low=low,
+            high=high,
+            n_clusters=len(gains),
+            by_dose=by_dose,
+            shown=enough and low > 0 and record is not None and not record.mostly_failed,
+            false_alarm=self.false_alarm(technique, learner) if enough else None,
+            usage=self.usage(technique) if enough and technique != UNTREATED else "",
+        )
+
+    def _chosen(self, question: Question, rule: str) -> tuple[str, Array]:
+        """Return the technique that a rule chooses, and its score in each scenario, shape (n_scenarios,).
+
+        The scores are of choices that were made without the scenario's cluster.
+        """
+        scenarios = self.scenarios[question.goal]
+        candidates = self.techniques(question.stage, group_known=question.group_known)
+        bias, dose = (question.bias, question.dose) if rule == KIND else (None, None)
+        key = (question.goal, rule, question.learner, candidates, bias, dose)
+        if key not in self._choices:
+            choice = np.full(len(scenarios.frame), scenarios.techniques.index(DROP_TECHNIQUE))
+            technique = DROP_TECHNIQUE
+            if rule != DROP:
+                choice, technique = best_elsewhere(
+                    scenarios, question.learner, candidates, bias=bias, dose=dose
+                )
+            score = scenarios.score[:, np.arange(len(choice)), choice].mean(axis=0)
+            if rule == DATA:
+                score = recommended(scenarios, self.tables.dose_features)[DATA].score
+            self._choices[key] = technique, score
+        return self._choices[key]
+
+    def comparison(self, goal: str, kind: str = ALL) -> list[str]:
+        """Return a line for each recommender: its regret on clusters that it had not seen."""
+        rows = rows_of(self.recommenders, goal, kind=kind)
+        lines = []
+        for name, row in rows.iterrows():
+            if name != ORACLE:
+                ends = f"({row['regret_low']:.3f} to {row['regret_high']:.3f})"
+                worse = f"worse than doing nothing in {100 * row['worse_than_nothing']:.0f} % of the cases"
+                lines.append(f"{LETTERS[str(name)]}: {row['regret']:.3f} {ends}; {worse}")
+        return lines
+
+    def _predicted(self, question: Question, features: DataFeatures) -> str:
+        """Return the technique of the largest predicted gain; over kinds and doses that are not given."""
+        scenarios = self.scenarios[question.goal]
+        of = at(scenarios, question.learner, question.bias, question.dose)
+        pairs = scenarios.frame[of][["bias", "level"]].drop_duplicates()
+        frame = pairs.assign(dataset="yours", classifier=question.learner)
+        # The atlas trains on a part of the rows.
+        part = self.atlas.experiments[self.tables.advice_parts[0]]
+        n_train = features.rows * (1 - (part.holdout or 0))
+        capped = replace(
+            features, rows=min(n_train, float(part.train_rows)) if part.train_rows != "data" else n_train
+        )
+        features_of_frame = frame.assign(**asdict(capped))
+        gains = predicted_elsewhere(scenarios, self.tables.dose_features, frame, features_of_frame)
+        tried = np.atleast_2d(scenarios.run[of].any(axis=0))
+        return scenarios.techniques[int(highest(np.atleast_2d(gains.mean(axis=0)), tried)[0])]
+
+
+def _records(scenarios: Scenarios) -> dict[str, Record]:
+    """Return what each technique did in scenarios of one learner."""
+    nothing, counts = scenarios.value[:, :, :1], scenarios.counts
+    by_chance, wrong = scenarios.people[BY_CHANCE], scenarios.people["in_their_place"]
+    given_back = np.where(counts, scenarios.people["given_back"], 0.0)
+    measures = {
+        "value": scenarios.score,
+        "nothing": nothing,
+        "accuracy_change": np.where(counts, scenarios.accuracy - scenarios.accuracy[:, :, :1], 0.0),
+        "given_back": np.where(np.isfinite(by_chance), given_back, np.nan),
+        "by_chance": by_chance,
+        "in_their_place": np.where(counts, wrong, wrong[:, :, :1]),
+        "in_their_place_nothing": wrong[:, :, :1],
+        "failed": (~counts).astype(float),
+    }
+    # Rows of the odd half, then of the even half.
+    both = [np.tile(scenarios.frame[name].to_numpy(), 2) for name in ("cluster", "card")]
+    arrays = (np.where(scenarios.run, values, np.nan) for values in measures.values())
+    table = pd.DataFrame(
+        np.concatenate([array.reshape(-1, len(scenarios.techniques)) for array in arrays], axis=1),
+        columns=pd.MultiIndex.from_product([measures, scenarios.techniques]),
+    )
+    of_cards = table.groupby(both).mean()
+    means = of_cards.groupby(level=0).mean().mean()
+    worse = (of_cards["failed"] > 0.5) | (of_cards["value"] > of_cards["nothing"] + EQUAL)
+    cards = of_cards.index.get_level_values(1)
+    tried = {name: of_cards["value", name].notna() for name in scenarios.techniques}
+    return {
+        name: Record(
+            technique=name,
+            datasets=tuple(cards[tried[name]]),
+            failed=tuple(cards[worse[name] & tried[name]]),
+            **{measure: float(means[measure, name]) for measure in measures if measure != "failed"},
+        )
+        for name in scenarios.techniques[1:]
+        if tried[name].any()
+    }

@@ -1,0 +1,179 @@
+"""Advice in words, the most important sentence first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmark.atlas.recommenders import DROP_TECHNIQUE
+from benchmark.atlas.regret import ALL, HIDDEN
+from benchmark.columns import EQUALISE, RESTORE, UNTREATED
+from benchmark.declarations import title_of
+from benchmark.text.words import few
+
+if TYPE_CHECKING:
+    from benchmark.atlas.adviser import Advice, Adviser, FalseAlarm, Question, Record
+
+GOAL_WORDS = {RESTORE: "restore", EQUALISE: "equalize"}
+"""Names of the goals for readers."""
+
+STAGES = {"pre": "the data", "in": "the training", "post": "the predictions"}
+"""What may be changed, by the stage of a technique."""
+
+BIASES = {
+    "label": "favorable labels of a group were wrongly turned",
+    "borderline": "favorable labels of a group were wrongly turned, mostly of borderline people",
+    "selection": "people of a group with the favorable label are missing",
+    "under_representation_label": "people of a group are missing, and favorable labels were wrongly turned",
+}
+"""Biases that a user may fear, in words."""
+
+NOT_KNOWN, SIMPLE, CHECKED = "not known", "simple rule", "checked advice"
+"""Grades of evidence: too few clusters; a rule that needs no data; advice that beats the simple rules."""
+
+AIMS = {
+    RESTORE: "the distance to the acceptance rates of a model without the bias",
+    EQUALISE: "the gap in acceptance between the groups",
+}
+"""What each goal lessens."""
+
+REGRET_HEADINGS = {
+    ALL: "Regret of each rule on unseen data: how much farther from the goal than the best choice",
+    HIDDEN: "The same where a part of the bias was hidden, and could only be judged by planting more",
+}
+"""Headings of comparisons of rules, by the set of scenarios."""
+
+_TECHNIQUES = {
+    DROP_TECHNIQUE: "leaving the group out",
+    "drop_proxies": "leaving out the group and its proxies",
+    "reweighing_favored": "reweighing to the favored group's rate",
+}
+_MOST_NAMED = 4
+
+
+def name_of(technique: str) -> str:
+    """Return a technique's name in words, with its name in files."""
+    return f"{_TECHNIQUES.get(technique, title_of(technique).lower())} ({technique})"
+
+
+def sentences_of(
+    advice: Advice, question: Question, adviser: Adviser, dose: float | None = None
+) -> tuple[str, ...]:
+    """Return the advice in words; ``dose`` is the dose that was asked for, before the nearest was taken."""
+    condition = f"If {BIASES[question.bias]}" if question.bias else "If you fear a bias of an unknown kind"
+    limits = [f"that changes {STAGES[question.stage]}"] if question.stage else []
+    limits += [] if question.group_known else ["that works without the group of new people"]
+    which = " ".join(["technique", " and ".join(limits)]).rstrip()
+    candidates = adviser.techniques(question.stage, group_known=question.group_known)
+    tried = adviser.records(question.goal, question.learner)
+    if not tried.keys() & set(candidates):
+        return (f"{condition}: nothing is known. No {which} was tried with this learner.",)
+    if advice.grade == NOT_KNOWN:
+        asked = "with this kind, dose and learner" if question.bias or question.dose else "with this learner"
+        return (
+            f"{condition}: what to try is not known.",
+            f"Only {advice.n_clusters} independent sources of data were run {asked}.",
+        )
+    if advice.technique == UNTREATED:
+        return (f"{condition}: no {which} lessens {AIMS[advice.goal]} on average elsewhere. Do nothing.",)
+    name = name_of(advice.technique)
+    if advice.shown:
+        sentences = [f"{condition}: try {name}."]
+    else:
+        sentences = [
+            f"{condition}: no {which} is shown to help here.",
+            f"The best on average elsewhere is {name}.",
+        ]
+    sentences += _gain_sentences(advice)
+    if advice.record is not None:
+        sentences += _record_sentences(advice.goal, advice.record)
+    if advice.goal == EQUALISE:
+        sentences += _away_sentences(advice, question, adviser)
+    elif advice.false_alarm is not None:
+        sentences.append(_false_alarm_sentence(advice.false_alarm))
+    sentences += _rule_sentences(advice, question, adviser)
+    if dose != question.dose:
+        sentences.append(f"No dose of {dose:g} was run: the numbers are of the nearest, {question.dose:g}.")
+    return (*sentences, f"In Python: {advice.usage}.")
+
+
+def _gain_sentences(advice: Advice) -> list[str]:
+    """Return sentences on the gain in data that the choice had not seen."""
+    changed = "lessened" if advice.gain > 0 else "widened"
+    below = "; below 0 is farther away" if advice.low < 0 else ""
+    sentences = [
+        f"On {advice.n_clusters} independent sources of data that they had not seen, such choices {changed} "
+        f"{AIMS[advice.goal]}: from {advice.nothing:.3f} to {advice.nothing - advice.gain:.3f} on average.",
+        f"The gain is {advice.gain:.3f}, with an interval of 95 % from {advice.low:.3f} to {advice.high:.3f}"
+        f"{below}.",
+    ]
+    if len(advice.by_dose) > 1:
+        gains = ", ".join(f"{gain:.3f} at a dose of {dose:g}" for dose, gain in advice.by_dose.items())
+        sentences.append(f"It depends on the dose of bias: {gains}.")
+    return sentences
+
+
+def _record_sentences(goal: str, record: Record) -> list[str]:
+    points = round(100 * record.accuracy_change, 1)
+    accuracy = "stayed the same" if not points else f"{'rose' if points > 0 else 'fell'} by {abs(points):.1f}"
+    sentences = [f"Its accuracy {accuracy}{' points' if points else ''}."]
+    if goal == RESTORE and np.isfinite(record.given_back):
+        sentences.append(
+            f"Of 10 people whom the bias cost acceptance, it accepted {10 * record.given_back:.1f}; training "
+            f"again on other biased rows accepted {10 * record.by_chance:.1f} by chance."
+        )
+        sentences.append(
+            f"Of 100 people whom a model without the bias refuses, it accepted "
+            f"{100 * record.in_their_place:.0f} in place of {100 * record.in_their_place_nothing:.0f}."
+        )
+    if record.failed:
+        n, n_failed = len(record.datasets), len(record.failed)
+        others = "other" if n_failed == _MOST_NAMED + 1 else "others"
+        sentences.append(
+            f"On {n_failed} of {n} datasets it did worse than doing nothing, or missed a limit such as "
+            f"accuracy: {few(record.failed, _MOST_NAMED, others)}."
+        )
+    return sentences
+
+
+def _away_sentences(advice: Advice, question: Question, adviser: Adviser) -> list[str]:
+    """Return what equalizing does to the other goal."""
+    restoring = adviser.records(RESTORE, question.learner, question.bias, question.dose)
+    record = restoring.get(advice.technique)
+    if record is None:
+        return []
+    moved = "came nearer to" if record.value < record.nothing else "moved away from"
+    return [
+        f"The acceptance rates {moved} those of a model without the bias: from "
+        f"{record.nothing:.3f} to {record.value:.3f}."
+    ]
+
+
+def _false_alarm_sentence(alarm: FalseAlarm) -> str:
+    people, points = round(100 * alarm.accepted_deprived), round(100 * alarm.accuracy, 1)
+    more = "as many" if not people else f"{abs(people)} {'more' if people > 0 else 'fewer'}"
+    change = f"{abs(points):.1f} points {'higher' if points > 0 else 'lower'}" if points else "the same"
+    first = f"Where no bias was planted, it accepted {more} of 100 of the deprived group"
+    return f"{first}; its accuracy was {change}."
+
+
+def _rule_sentences(advice: Advice, question: Question, adviser: Adviser) -> list[str]:
+    """Return what the rule says of other advice, and what a user's file changed."""
+    by = adviser.verdicts[advice.goal].by
+    if advice.rule in by:
+        evidence = by[advice.rule]
+        beaten = f"{evidence.difference:.3f} ({evidence.low:.3f} to {evidence.high:.3f})"
+        return [f"Over all kinds and doses, this advice beats the best simple rule by {beaten}."]
+    unchanged = ["Your file did not change this advice."] if question.features is not None else []
+    if any(evidence.shown for evidence in by.values()):
+        return [
+            *unchanged,
+            "Advice by kind of bias or features of the data is better in general.",
+            "It needs the kind or your data, and was not checked under limits on the technique.",
+        ]
+    return [
+        *unchanged,
+        "Advice by kind of bias, dose or features of the data is not shown to be better.",
+        "Nothing more is known.",
+    ]
