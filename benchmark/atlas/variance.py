@@ -34,7 +34,7 @@ def variance_shares(scenarios: Scenarios) -> pd.DataFrame:
         return pd.DataFrame(columns=["effect", "share", "n_levels", "n_cells"])
     levels = [table.index.get_level_values(name).unique() for name in FACTORS]
     cube = table.to_numpy().reshape([len(level) for level in levels])
-    effects = _moments(cube)
+    effects = components_of(cube)
     total = sum(effects.values())
     rows = []
     for effect, component in effects.items():
@@ -73,7 +73,7 @@ def _balanced(scenarios: Scenarios) -> pd.Series | None:
     return long.set_index(list(FACTORS))["gain"].sort_index()
 
 
-def _moments(cube: Array) -> dict[tuple[int, ...], float]:
+def components_of(cube: Array) -> dict[tuple[int, ...], float]:
     """Return variance components of the factors, of all pairs of them, and of the rest."""
     n_axes = cube.ndim
     effects = [*((i,) for i in range(n_axes)), *itertools.combinations(range(n_axes), 2)]

@@ -23,8 +23,8 @@ ANY = "any"
 """Value of a choice that restricts nothing."""
 
 GOAL_TITLES = {
-    RESTORE: "restore the decisions that unbiased data would have given",
-    EQUALISE: "accept both groups equally often",
+    RESTORE: "restore unbiased acceptance",
+    EQUALISE: "equalize acceptance",
 }
 
 _REASONS = {
@@ -64,7 +64,7 @@ def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]
             learner=learner,
             group_known=group == "known",
         )
-        yield "|".join(values), advice.technique, advice.sentences
+        yield "|".join(values), advice.technique, (*advice.sentences, f"Evidence: {advice.grade}.")
 
 
 def atlas_page(adviser: Adviser) -> str:
@@ -82,6 +82,7 @@ def atlas_page(adviser: Adviser) -> str:
         "rows": _rows(adviser),
         "failed": _failed(adviser),
         "toml": _toml(adviser),
+        "parts": _parts(adviser),
         "drop": DROP_TECHNIQUE,
     }
     script = files("benchmark.pages").joinpath("static", "atlas.js").read_text(encoding="utf-8")
@@ -167,12 +168,19 @@ def _short(value: float) -> float | None:
 
 
 def _toml(adviser: Adviser) -> dict[str, str]:
-    """Return for each learner the lines of the experiment's file that make its rows."""
-    shown: dict[str, str] = {}
+    """Return for each part of the file the lines that make its rows."""
+    shown = {}
     for part, fields in adviser.atlas.parts.items():
         content = {**adviser.atlas.shared, **fields}
         lines = [f"[parts.{part}]", *(f"{name} = {json.dumps(value)}" for name, value in content.items())]
-        for entry in content.get("classifiers", ["c45"]):
-            name = entry if isinstance(entry, str) else entry["classifier"]
-            shown.setdefault(name, "\n".join(lines))
+        shown[part] = "\n".join(lines)
     return shown
+
+
+def _parts(adviser: Adviser) -> dict[str, list[str]]:
+    """Return the parts whose rows a dot shows, by learner and card."""
+    pairs = adviser.tables.dose_rows[["classifier", "card", "part"]].drop_duplicates()
+    found: dict[str, list[str]] = {}
+    for learner, card, part in pairs.itertuples(index=False, name=None):
+        found.setdefault(f"{learner}|{card}", []).append(part)
+    return found

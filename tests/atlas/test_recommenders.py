@@ -22,10 +22,12 @@ from benchmark.atlas.recommenders import (
     ORACLE,
     PLANTING,
     recommended,
+    recommended_with_planting,
 )
 from benchmark.atlas.regret import REGRET_COLUMNS, sign_flip_interval, verdict
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
 from benchmark.atlas.tables import read_tables
+from benchmark.atlas.variance import components_of
 from benchmark.statistics.hypothesis_tests import sign_flip_p_values
 from tests.helpers.atlases import ATLAS, Gain, alike, by_kind, by_rate, write_atlas
 
@@ -111,3 +113,55 @@ def test_all_recommenders_are_compared_for_both_goals(tmp_path: Path) -> None:
     parts = list(compared(read_tables(write_atlas(tmp_path, alike))))
     assert [(part.goal, part.kind) for part in parts] == [("restore", "all"), ("equalise", "all")]
     assert {*parts[0].choices} == {*LETTERS} - {PLANTING, BOTH}
+
+
+def by_cluster(technique: str, kind: str, rate: float) -> float:
+    """In this world each dataset has its technique, which neither kind nor features tell."""
+    return 0.06 if technique == ("massaging", "reweighing")[int(rate * 1e6) % 2] else 0.0
+
+
+def test_planting_wins_where_only_the_rows_themselves_tell(tmp_path: Path) -> None:
+    whole, features = scenarios(tmp_path, by_cluster)
+    choices = recommended_with_planting(whole, whole, whole, features, features)
+    regret = {name: (choice.score - choices[ORACLE].score).mean() for name, choice in choices.items()}
+    assert regret[PLANTING] == pytest.approx(0, abs=1e-9)
+    assert regret[BOTH] == pytest.approx(0, abs=0.003)
+    assert min(regret[name] for name in (DROP, AVERAGE, KIND)) > 0.02
+
+
+def test_advice_with_planting_does_not_see_the_true_values_of_its_cluster(tmp_path: Path) -> None:
+    whole, features = scenarios(tmp_path, by_kind)
+    here = (whole.frame["cluster"] == "data7").to_numpy()
+    value = whole.value.copy()
+    value[:, here] = np.random.default_rng(0).random(value[:, here].shape)
+    changed = replace(whole, value=value)
+    before = recommended_with_planting(whole, whole, whole, features, features)
+    after = recommended_with_planting(changed, whole, changed, features, features)
+    for name in (AVERAGE, KIND, DATA, PLANTING, BOTH):
+        assert [*np.array(before[name].chosen)[here]] == [*np.array(after[name].chosen)[here]], name
+
+
+def test_the_oracle_takes_no_technique_that_is_not_allowed(tmp_path: Path) -> None:
+    whole, _ = scenarios(tmp_path, alike)
+    allowed = whole.allowed.copy()
+    allowed[0, :, 1:] = False  # in the odd half; there doing nothing is less accurate than all others
+    accuracy = whole.accuracy.copy()
+    accuracy[:, :, 0] = 0.1
+    assert (replace(whole, allowed=allowed, accuracy=accuracy).best(0) == 0).all()
+
+
+@pytest.mark.parametrize("technique_by_kind", [0.0, 1.0])
+def test_shares_of_variance_are_those_of_made_up_effects(technique_by_kind: float) -> None:
+    rng = np.random.default_rng(3)
+    shape, deviations = (12, 4, 2, 10, 3), {(0,): 1.0, (0, 3): 1.5, (1, 3): 1.0, (0, 1): technique_by_kind}
+    found = []
+    for _ in range(30):
+        cube = rng.normal(0, 0.3, shape)
+        for effect, deviation in deviations.items():
+            sizes = [size if axis in effect else 1 for axis, size in enumerate(shape)]
+            cube = cube + rng.normal(0, deviation, sizes)
+        found.append(components_of(cube))
+    for effect in ((0,), (0, 3), (1, 3), (0, 1), (0, 2), ()):
+        expected = 0.3**2 if effect == () else deviations.get(effect, 0.0) ** 2
+        mean = np.mean([components[effect] for components in found])
+        assert mean == pytest.approx(expected, rel=0.25, abs=0.02), effect

@@ -81,8 +81,8 @@ def findings() -> str:
     }
     reading = [
         "**How to read it.** Regret: how much farther from the goal a choice is than the best technique, "
-        "chosen on other splits. Percent: share of that technique's gain over doing nothing. Brackets: intervals "
-        "of 95 % over groups of datasets, not corrected for their number.",
+        "chosen on other splits. Percent: share of that technique's gain over doing nothing. Brackets: 95 % "
+        "intervals, not corrected.",
         *_average_in_doubt(),
         *_of_hidden(),
         *(

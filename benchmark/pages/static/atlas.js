@@ -63,7 +63,7 @@ function draw(choice, name) {
   const room = document.getElementById("dots").clientWidth || 760;
   const rows = datasets(choice, name), width = Math.min(760, Math.max(320, room)), left = 170, step = 26, top = 8;
   const all = rows.flatMap(row => [row.value, row.nothing, row.drop, row.oracle]).filter(value => value !== null);
-  const end = Math.max(0.05, ...all) * 1.04, height = top + step * rows.length + 34;
+  const end = Math.max(0.05, ...all) * 1.04, height = top + step * rows.length + 54;
   const x = value => left + (width - left - 20) * value / end;
   const told = choice.goal === "restore" ? "Distance to the acceptance rates of a model without the bias"
     : "Gap in acceptance between the groups";
@@ -72,9 +72,10 @@ function draw(choice, name) {
   const svg = element("svg", {viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${told} on ${rows.length} datasets`});
   const tick = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find(size => end / size <= (width < 500 ? 4 : 8)) ?? 1;
   for (let value = 0; value <= end; value += tick) {
-    svg.append(element("line", {class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - 26}),
-      element("text", {x: x(value), y: height - 8, "text-anchor": "middle"}, value.toFixed(2)));
+    svg.append(element("line", {class: "grid", x1: x(value), x2: x(value), y1: top, y2: height - 46}),
+      element("text", {x: x(value), y: height - 28, "text-anchor": "middle"}, value.toFixed(2)));
   }
+  svg.append(element("text", {x: left, y: height - 6}, choice.goal === "restore" ? "distance (0 is best)" : "gap (0 is best)"));
   rows.forEach((row, i) => {
     const y = top + step * (i + 0.5);
     svg.append(element("text", {x: left - 10, y: y + 4, "text-anchor": "end"}, row.card));
@@ -104,7 +105,8 @@ function show(choice, name, row) {
   document.getElementById("row").replaceChildren(
     element("h2", {}, "The row in means.csv"),
     element("p", {}, "Means over both halves of the splits, over editions of a card, and over the chosen kinds and doses."),
-    list, element("h2", {}, "Its experiment in atlas.toml"), element("pre", {tabindex: "0"}, data.toml[choice.classifier] ?? ""));
+    list, element("h2", {}, "Its experiment in atlas.toml"), element("pre", {tabindex: "0"},
+      (data.parts[`${choice.classifier}|${row.card}`] ?? []).map(part => data.toml[part]).join("\n\n")));
   document.getElementById("details").showModal();
 }
 
