@@ -45,7 +45,7 @@ def add_options(option: Options) -> None:
     option(
         "--lite",
         "a trial: all datasets and techniques, but two small samples at the lowest and the highest bias, "
-        "into results/EXPERIMENT_lite",
+        "into results/EXPERIMENT_lite; of an atlas, its part [lite]",
     )
     option(
         "--dry-run",

@@ -145,13 +145,13 @@ def _average_in_doubt() -> list[str]:
         rows_of(adviser().recommenders, RESTORE, against=other).loc[AVERAGE] for other in (DROP, NOTHING)
     ]
     drop, nothing = (
-        f"{told(tuple(row[f'difference{end}'] for end in ('', '_low', '_high')), three)}, corrected p = "
-        f"{row['p_corrected']:.2f}"
+        f"{told(tuple(row[f'difference{end}'] for end in ('', '_low', '_high')), three)} (corrected p = "
+        f"{row['p_corrected']:.2f})"
         for row in contrasts_of
     )
     return [
-        f"**To restore**, the best on average has less regret than leaving the group out by {drop}; than "
-        f"doing nothing by {nothing}. It is {name_of(adviser().advise(RESTORE).technique)} for C4.5."
+        f"**To restore**, the best on average has less regret than leaving the group out by {drop}. It has "
+        f"less than doing nothing by {nothing}. For C4.5 it is {name_of(adviser().advise(RESTORE).technique)}."
     ]
 
 
