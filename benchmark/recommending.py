@@ -11,6 +11,7 @@ from benchmark.atlas.adviser import Advice, Adviser, Stage
 from benchmark.atlas.features import DataFeatures, data_features
 from benchmark.columns import RESTORE
 from benchmark.data.draft import FileOptions, as_option
+from benchmark.data.table import Table
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import DataError
 
@@ -75,7 +76,7 @@ def recommend(
                 remedy="name both columns, or leave data out",
             )
         options = FileOptions(label, as_option(favorable), sensitive, as_option(deprived))
-        features = features_of_file(data, options)
+        features = data_features(rows_of_file(data, options))
     adviser = Adviser.of(None if atlas is None else Path(atlas))
     return adviser.advise(
         goal,
@@ -88,20 +89,21 @@ def recommend(
     )
 
 
-def features_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> DataFeatures:
-    """Return the features of a CSV file or frame that has no card; errors are those of :func:`draft`."""
+def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> Table:
+    """Return the rows of a CSV file or frame that has no card; errors are those of :func:`draft`."""
     with TemporaryDirectory() as folder:
-        return data_features(read_uncarded(data, options, Path(folder), "data").table)
+        return read_uncarded(data, options, Path(folder), "data").table
 
 
-def told(features: DataFeatures) -> str:
-    """Return the features of a user's rows in words."""
+def told(table: Table, features: DataFeatures) -> str:
+    """Return a user's rows in words: their deprived group, and their features."""
     share, deprived, favored = (
         f"{100 * value:.0f} %"
         for value in (features.share_deprived, features.rate_deprived, features.rate_favored)
     )
-    told_groups = f"Favorable labels: {deprived} in it, {favored} elsewhere."
-    told_columns = f"The other columns tell the group with an AUC of {features.group_auc:.2f}."
+    group = f"{table.schema.sensitive_feature} = {table.schema.deprived_group}"
     return (
-        f"Your data: {features.rows:,.0f} rows, {share} of the deprived group. {told_groups} {told_columns}"
+        f"Your data: {features.rows:,.0f} rows, {share} of the deprived group ({group}). Favorable labels: "
+        f"{deprived} in it, {favored} elsewhere. The other columns tell the group with an AUC of "
+        f"{features.group_auc:.2f}."
     )

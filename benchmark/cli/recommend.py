@@ -32,13 +32,15 @@ def execute(options: argparse.Namespace) -> int:
 
     console, features = Console(emoji=False), None
     if options.file is not None:
+        from benchmark.atlas.features import data_features
         from benchmark.cli.new_dataset import asking, file_options, require_roles
-        from benchmark.recommending import features_of_file, told
+        from benchmark.recommending import rows_of_file, told
 
         if not require_roles(options, console):
             return EXIT_USAGE
-        features = asking(options, console, lambda: features_of_file(options.file, file_options(options)))
-        say(console, told(features))
+        table = asking(options, console, lambda: rows_of_file(options.file, file_options(options)))
+        features = data_features(table)
+        say(console, told(table, features))
     advice = Adviser.of(options.atlas).advise(
         options.goal,
         bias=options.bias,

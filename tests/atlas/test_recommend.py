@@ -121,7 +121,7 @@ def test_a_file_of_the_user_gets_advice(tmp_path: Path, capsys: pytest.CaptureFi
     words += ["--atlas", str(tmp_path / "atlas")]
     assert main(["recommend", str(tmp_path / "people.csv"), *words]) == 0
     printed = capsys.readouterr().out.replace("\n", " ")
-    assert "Your data: 300 rows, 50 % of the deprived group." in printed
+    assert "Your data: 300 rows, 50 % of the deprived group (sex = f)." in printed
     roles = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
     advice = recommend(tmp_path / "people.csv", **roles, atlas=tmp_path / "atlas")  # type: ignore[arg-type]
     assert advice.technique == "drop_sensitive"

@@ -149,9 +149,10 @@ def _average_in_doubt() -> list[str]:
         f"{row['p_corrected']:.2f})"
         for row in contrasts_of
     )
+    name = name_of(adviser().advise(RESTORE).technique)
     return [
         f"**To restore**, the best on average has less regret than leaving the group out by {drop}. It has "
-        f"less than doing nothing by {nothing}. For C4.5 it is {name_of(adviser().advise(RESTORE).technique)}."
+        f"less than doing nothing by {nothing}. For C4.5 it is {name}."
     ]
 
 
