@@ -83,6 +83,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow  # compiles, trains and writes a whole report
 @pytest.mark.usefixtures("small")
+@pytest.mark.nightly
 def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     grade = pd.Categorical(
         [("low", "high", "fair")[i % 3] for i in range(400)], ["low", "fair", "high"], True

@@ -258,6 +258,7 @@ def test_of_an_interrupted_run_it_is_said_how_far_it_came(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_report_on_older_tables_than_the_store_says_so(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,8 +32,8 @@ from benchmark.statistics.hypothesis_tests import sign_flip_p_values
 from tests.helpers.atlases import ATLAS, Gain, alike, by_kind, by_rate, write_atlas
 
 
-def scenarios(folder: Path, gain: Gain) -> tuple[Scenarios, pd.DataFrame]:
-    tables = read_tables(write_atlas(folder, gain))
+def scenarios(folder: Path, gain: Gain, n_clusters: int = 12) -> tuple[Scenarios, pd.DataFrame]:
+    tables = read_tables(write_atlas(folder, gain, n_clusters=n_clusters))
     return scenarios_of(tables.dose_rows, ATLAS, "restore"), tables.features
 
 
@@ -121,7 +121,7 @@ def by_cluster(technique: str, kind: str, rate: float) -> float:
 
 
 def test_planting_wins_where_only_the_rows_themselves_tell(tmp_path: Path) -> None:
-    whole, features = scenarios(tmp_path, by_cluster)
+    whole, features = scenarios(tmp_path, by_cluster, 8)
     choices = recommended_with_planting(whole, whole, whole, features, features)
     regret = {name: (choice.score - choices[ORACLE].score).mean() for name, choice in choices.items()}
     assert regret[PLANTING] == pytest.approx(0, abs=1e-9)
@@ -130,7 +130,7 @@ def test_planting_wins_where_only_the_rows_themselves_tell(tmp_path: Path) -> No
 
 
 def test_advice_with_planting_does_not_see_the_true_values_of_its_cluster(tmp_path: Path) -> None:
-    whole, features = scenarios(tmp_path, by_kind)
+    whole, features = scenarios(tmp_path, by_kind, 8)
     here = (whole.frame["cluster"] == "data7").to_numpy()
     value = whole.value.copy()
     value[:, here] = np.random.default_rng(0).random(value[:, here].shape)
