@@ -97,7 +97,7 @@ class Advice:
     low: float  # ends of the interval of the gain
     high: float
     n_clusters: int
-    by_dose: Mapping[float, float]  # gain at each dose, if none was asked for
+    by_dose: Mapping[float, tuple[float, int]]  # gain and number of clusters, if no dose was asked for
     shown: bool  # whether the choice is shown to help there
     false_alarm: FalseAlarm | None
     usage: str  # the technique in Python
@@ -283,13 +283,13 @@ class Adviser:
         low, high = sign_flip_interval(gains, self.atlas.rules.alpha)
         enough = len(gains) >= self.atlas.rules.fewest_clusters
         record = self.records(goal, learner, question.bias, question.dose).get(technique)
-        by_dose = {}
+        by_dose: dict[float, tuple[float, int]] = {}
         if question.dose is None:
             for dose in sorted(scenarios.frame["level"].unique()):
                 some = at(scenarios, learner, question.bias, dose) & open_to
                 if some.any():
-                    mean = cluster_means(scenarios.frame[some], (nothing - score)[some])[0].mean()
-                    by_dose[float(dose)] = float(mean)
+                    at_dose = cluster_means(scenarios.frame[some], (nothing - score)[some])[0]
+                    by_dose[float(dose)] = float(at_dose.mean()), len(at_dose)
         return Advice(
             goal=goal,
             technique=technique if enough else "",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import lzma
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from benchmark.atlas.regret import REGRET_COLUMNS
 from benchmark.atlas.tables import CELL_TABLE, CELLS, FEATURES, MEANS, TEXTS
 from benchmark.atlas.variance import VARIANCE_COLUMNS
 from benchmark.text.croissant import SUFFIX, DescribedColumn, DescribedTable, croissant
-from benchmark.text.writing import plain_or_packed, write_json
+from benchmark.text.writing import PACKED, plain_or_packed, write_json
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     RECOMMENDERS: REGRET_COLUMNS,
@@ -139,6 +141,16 @@ def write_description(folder: Path, atlas: Atlas) -> Path:
         },
     )
     return write_json(folder / f"{atlas.name}{SUFFIX}", description)
+
+
+def tables_digest(folder: Path) -> str:
+    """Return the SHA-256 of the tables in a folder, as 64 hexadecimal digits; packing does not count."""
+    digest = hashlib.sha256()
+    for file in TABLES:
+        path = plain_or_packed(folder / file)
+        content = path.read_bytes()
+        digest.update(file.encode() + (lzma.decompress(content) if path.suffix == PACKED else content))
+    return digest.hexdigest()
 
 
 def _kind(name: str) -> str:

@@ -109,7 +109,10 @@ def _gain_sentences(advice: Advice) -> list[str]:
         f"{below}.",
     ]
     if len(advice.by_dose) > 1:
-        gains = ", ".join(f"{gain:.3f} at a dose of {dose:g}" for dose, gain in advice.by_dose.items())
+        gains = ", ".join(
+            f"{gain:.3f} at a dose of {dose:g}" + (f" ({n} sources)" if n < advice.n_clusters else "")
+            for dose, (gain, n) in advice.by_dose.items()
+        )
         sentences.append(f"It depends on the dose of bias: {gains}.")
     return sentences
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from benchmark.atlas.claims import DECISIONS
 from benchmark.atlas.comparison import RECOMMENDERS, compared
+from benchmark.atlas.description import tables_digest
 from benchmark.atlas.file import load_atlas
 from benchmark.atlas.regret import ALL, regret_table
 from benchmark.columns import GOALS
@@ -50,3 +53,12 @@ def test_every_claim_of_the_file_has_its_fate() -> None:
     for claim in claims.to_dict("records"):
         [fate] = re.findall(rf"{re.escape(claim['text'])} \*\*([^*]+)\*\*: ", text())
         assert fate.lower() == claim["fate"] != ""
+
+
+def test_tables_of_a_released_version_are_as_they_were_released(tmp_path: Path) -> None:
+    digest = tables_digest(atlas.FOLDER)
+    assert atlas.frozen().get(atlas.adviser().atlas.version, digest) == digest
+    shutil.copytree(atlas.FOLDER, tmp_path, dirs_exist_ok=True)
+    assert tables_digest(tmp_path) == digest
+    (tmp_path / "variance.csv").write_text((tmp_path / "variance.csv").read_text().replace("1,", "2,", 1))
+    assert tables_digest(tmp_path) != digest

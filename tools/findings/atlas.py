@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pandas as pd
 
 from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.comparison import Compared, compared
+from benchmark.atlas.description import tables_digest
 from benchmark.atlas.recommenders import (
     AVERAGE,
     DROP,
@@ -30,11 +33,15 @@ from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.text.markdown import table
+from benchmark.text.writing import write_json
 from tools.estimates import draw_estimate, three, told
 from tools.pages import finding, write_all
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "atlas"
+FROZEN = FOLDER / "frozen.json"
+"""Digests of released tables, by version: a test holds the tables of a version that was released."""
+
 FINDINGS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "figures" / "regret.png"
 _SHORT = re.compile(r"\b0(?=\.\d)")  # numbers stand without a 0 before the point, as in the table
 
@@ -192,8 +199,15 @@ def pages() -> dict[Path, bytes]:
     return {FINDINGS: findings().encode()}
 
 
+def frozen() -> dict[str, str]:
+    """Return the digests of released tables, by the atlas's version."""
+    return dict(json.loads(FROZEN.read_bytes())) if FROZEN.is_file() else {}
+
+
 def main() -> None:
-    """Write the page and the figure."""
+    """Write the page and the figure; with ``freeze`` record the tables' digest at a release."""
+    if sys.argv[1:] == ["freeze"]:
+        write_json(FROZEN, {**frozen(), adviser().atlas.version: tables_digest(FOLDER)})
     write_all({**pages(), FIGURE: draw()})
 
 
