@@ -588,6 +588,7 @@ def test_bad_input_leaves_a_store_alone(
     assert count_cells(out) == 16
 
 
+@pytest.mark.nightly
 def test_ctrl_c_ends_in_words_and_loses_nothing(
     killable: tuple[Path, dict[str, bytes], int], tmp_path: Path, cache: str
 ) -> None:

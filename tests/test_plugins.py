@@ -282,6 +282,7 @@ def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_what_goes_wrong_inside_a_process_harms_no_neighbour(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -212,6 +212,7 @@ def rename(package: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_keys_outlive_new_files_and_renamed_ones_and_change_with_their_own_code(tmp_path: Path) -> None:
     package = tmp_path / "benchmark"
     shutil.copytree(versions.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))

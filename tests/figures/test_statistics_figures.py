@@ -243,6 +243,7 @@ def test_of_many_techniques_those_nearest_to_full_recovery_are_shown(
     assert f"Shown are 2 of {table['technique'].nunique()} techniques" in words
 
 
+@pytest.mark.nightly
 def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatistics) -> None:
     drawn = {name: draw() for name, draw in statistics_figures(planted)}
     for name, figure in drawn.items():
