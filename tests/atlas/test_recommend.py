@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,14 +21,24 @@ from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
 from tests.helpers.atlases import Gain, alike, by_kind, write_atlas
 
-
-def adviser(folder: Path, gain: Gain, **parameters: Any) -> Adviser:
-    write_comparison(write_atlas(folder, gain, **parameters))
-    return Adviser.of(folder)
+World = Callable[..., Path]
 
 
-def test_the_simple_rule_is_named_where_nothing_beats_it(tmp_path: Path) -> None:
-    advice = adviser(tmp_path, alike).advise("restore", bias="label", dose=0.1)
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return the folder of a world's tables, by its gain and number of clusters; each is made once."""
+
+    @cache
+    def folder_of(gain: Gain, n_clusters: int = 12) -> Path:
+        folder = write_atlas(tmp_path_factory.mktemp("atlas"), gain, n_clusters=n_clusters)
+        write_comparison(folder)
+        return folder
+
+    return folder_of
+
+
+def test_the_simple_rule_is_named_where_nothing_beats_it(world: World) -> None:
+    advice = Adviser.of(world(alike)).advise("restore", bias="label", dose=0.1)
     assert (advice.technique, advice.grade) == ("drop_sensitive", SIMPLE)
     assert advice.low > 0
     assert "try leaving the group out (drop_sensitive)." in advice.sentences[0]
@@ -37,8 +48,8 @@ def test_the_simple_rule_is_named_where_nothing_beats_it(tmp_path: Path) -> None
     )
 
 
-def test_advice_by_kind_is_named_where_the_rule_lets_it(tmp_path: Path) -> None:
-    atlas = adviser(tmp_path, by_kind)
+def test_advice_by_kind_is_named_where_the_rule_lets_it(world: World) -> None:
+    atlas = Adviser.of(world(by_kind))
     for bias, technique in (("label", "massaging"), ("selection", "reweighing")):
         advice = atlas.advise("restore", bias=bias, dose=0.1)
         assert (advice.technique, advice.grade) == (technique, CHECKED)
@@ -46,29 +57,29 @@ def test_advice_by_kind_is_named_where_the_rule_lets_it(tmp_path: Path) -> None:
         assert advice.gain == pytest.approx(0.06, abs=0.002)  # against this kind, not over all kinds
 
 
-def test_what_may_be_changed_restricts_the_techniques(tmp_path: Path) -> None:
-    atlas = adviser(tmp_path, alike)
+def test_what_may_be_changed_restricts_the_techniques(world: World) -> None:
+    atlas = Adviser.of(world(alike))
     assert atlas.advise(stage="post").technique == "threshold_optimizer"
     assert "nothing is known" in str(atlas.advise(stage="in"))
     assert atlas.advise(group_known=False).technique == "drop_sensitive"
 
 
-def test_few_clusters_are_not_known(tmp_path: Path) -> None:
-    advice = adviser(tmp_path, by_kind, n_clusters=6).advise(bias="label")
+def test_few_clusters_are_not_known(world: World) -> None:
+    advice = Adviser.of(world(by_kind, n_clusters=6)).advise(bias="label")
     assert (advice.technique, advice.grade) == ("", NOT_KNOWN)
     assert "what to try is not known" in str(advice)
 
 
-def test_a_name_that_the_atlas_lacks_is_said(tmp_path: Path) -> None:
+def test_a_name_that_the_atlas_lacks_is_said(tmp_path: Path, world: World) -> None:
     with pytest.raises(UnknownNameError, match="sabotage"):
-        adviser(tmp_path, alike).advise(bias="sabotage")
+        Adviser.of(world(alike)).advise(bias="sabotage")
     with pytest.raises(ReportError, match="has no tables of an atlas"):
         Adviser.of(tmp_path / "elsewhere")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Adviser, str]:
-    atlas = adviser(tmp_path_factory.mktemp("atlas"), by_kind)
+def page(world: World) -> tuple[Adviser, str]:
+    atlas = Adviser.of(world(by_kind))
     return atlas, atlas_page(atlas)
 
 
@@ -100,57 +111,59 @@ def test_the_page_loads_nothing_and_is_small(page: tuple[Adviser, str]) -> None:
     assert "http" not in re.sub(r"http-equiv", "", without_namespace)
 
 
-def test_the_commands_print_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    adviser(tmp_path / "atlas", alike)
-    assert main(["atlas", str(tmp_path / "atlas"), "--html", str(tmp_path / "page.html")]) == 0
+def test_the_commands_print_the_answer(
+    tmp_path: Path, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["atlas", str(world(alike)), "--html", str(tmp_path / "page.html")]) == 0
     printed = capsys.readouterr().out
     assert "(b) leave the group out" in printed
     assert (tmp_path / "page.html").stat().st_size > 10_000
-    assert main(["recommend", "--bias", "label", "--dose", "0.1", "--atlas", str(tmp_path / "atlas")]) == 0
+    assert main(["recommend", "--bias", "label", "--dose", "0.1", "--atlas", str(world(alike))]) == 0
     assert "Evidence: simple rule." in capsys.readouterr().out
 
 
-def test_a_file_of_the_user_gets_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    adviser(tmp_path / "atlas", alike)
+def test_a_file_of_the_user_gets_advice(
+    tmp_path: Path, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = [
         "sex,age,hired",
         *(f"{'fm'[i % 2]},{20 + i % 30},{'yes' if i % 3 else 'no'}" for i in range(300)),
     ]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
     words = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
-    words += ["--atlas", str(tmp_path / "atlas")]
+    words += ["--atlas", str(world(alike))]
     assert main(["recommend", str(tmp_path / "people.csv"), *words]) == 0
     printed = capsys.readouterr().out.replace("\n", " ")
     assert "Your data: 300 rows, 50 % of the deprived group (sex = f)." in printed
     roles = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
-    advice = recommend(tmp_path / "people.csv", **roles, atlas=tmp_path / "atlas")  # type: ignore[arg-type]
+    advice = recommend(tmp_path / "people.csv", **roles, atlas=world(alike))  # type: ignore[arg-type]
     assert advice.technique == "drop_sensitive"
 
 
-def test_a_dose_that_was_not_run_stands_for_the_nearest(tmp_path: Path) -> None:
-    atlas = adviser(tmp_path, by_kind)
+def test_a_dose_that_was_not_run_stands_for_the_nearest(world: World) -> None:
+    atlas = Adviser.of(world(by_kind))
     near, run = atlas.advise(bias="label", dose=0.11), atlas.advise(bias="label", dose=0.1)
     told = "No dose of 0.11 was run: the numbers are of the nearest, 0.1."
     assert near.sentences == (*run.sentences[:-1], told, run.sentences[-1])
     assert near.technique == run.technique
 
 
-def test_a_loss_is_not_told_as_a_gain(tmp_path: Path) -> None:
+def test_a_loss_is_not_told_as_a_gain(world: World) -> None:
     def worse(technique: str, kind: str, rate: float) -> float:
         return {"none": 0.0, "drop_sensitive": -0.0008}.get(technique, -0.05)
 
-    atlas = adviser(tmp_path, worse)
+    atlas = Adviser.of(world(worse))
     assert atlas.verdicts["restore"].simple == "drop"  # a tie with doing nothing
     told = str(atlas.advise("restore"))
     assert "such choices widened the distance" in told
     assert "no technique is shown to help here" in told
 
 
-def test_what_helps_in_general_and_harms_here_is_not_recommended_here(tmp_path: Path) -> None:
+def test_what_helps_in_general_and_harms_here_is_not_recommended_here(world: World) -> None:
     def of_labels(technique: str, kind: str, rate: float) -> float:
         return {"massaging": 0.08 if kind == "label" else -0.03}.get(technique, 0.0)
 
-    atlas = adviser(tmp_path, of_labels)
+    atlas = Adviser.of(world(of_labels))
     atlas.verdicts["restore"] = replace(atlas.verdicts["restore"], simple="average", by={})
     general, there, here = (atlas.advise(bias=bias) for bias in (None, "label", "selection"))
     assert {advice.technique for advice in (general, there, here)} == {"massaging"}
@@ -160,8 +173,8 @@ def test_what_helps_in_general_and_harms_here_is_not_recommended_here(tmp_path: 
     assert here.record.mostly_failed
 
 
-def test_advice_that_passed_is_not_denied_under_limits(tmp_path: Path) -> None:
-    atlas = adviser(tmp_path, by_kind)
+def test_advice_that_passed_is_not_denied_under_limits(world: World) -> None:
+    atlas = Adviser.of(world(by_kind))
     limited = str(atlas.advise(bias="label", stage="pre"))
     assert "is not shown to be better" not in limited
     assert "is better in general" in limited
@@ -169,9 +182,9 @@ def test_advice_that_passed_is_not_denied_under_limits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dose", [0.0, -0.1, 5.0])
-def test_a_dose_that_is_no_gap_is_refused(tmp_path: Path, dose: float) -> None:
+def test_a_dose_that_is_no_gap_is_refused(world: World, dose: float) -> None:
     with pytest.raises(ExperimentError, match="no label gap"):
-        adviser(tmp_path, alike).advise(dose=dose)
+        Adviser.of(world(alike)).advise(dose=dose)
 
 
 def test_a_technique_of_some_clusters_is_compared_on_these(tmp_path: Path) -> None:
