@@ -32,6 +32,13 @@ BIASES = {
 NOT_KNOWN, SIMPLE, CHECKED = "not known", "simple rule", "checked advice"
 """Grades of evidence: too few clusters; a rule that needs no data; advice that beats the simple rules."""
 
+EVIDENCE = {
+    NOT_KNOWN: "Evidence: not known.",
+    SIMPLE: "Evidence: simple rule, the same for all kinds of bias and all data.",
+    CHECKED: "Evidence: checked advice, better than simple rules on data that it had not seen.",
+}
+"""Grades in words."""
+
 AIMS = {
     RESTORE: "the distance to the acceptance rates of a model without the bias",
     EQUALISE: "the gap in acceptance between the groups",
@@ -103,17 +110,18 @@ def _gain_sentences(advice: Advice) -> list[str]:
     changed = "lessened" if advice.gain > 0 else "widened"
     below = "; below 0 is farther away" if advice.low < 0 else ""
     sentences = [
-        f"On {advice.n_clusters} independent sources of data that they had not seen, such choices {changed} "
-        f"{AIMS[advice.goal]}: from {advice.nothing:.3f} to {advice.nothing - advice.gain:.3f} on average.",
+        f"Each of {advice.n_clusters} independent sources of data got the choice that the others suggest.",
+        f"That {changed} {AIMS[advice.goal]}: from {advice.nothing:.3f} to "
+        f"{advice.nothing - advice.gain:.3f} on average.",
         f"The gain is {advice.gain:.3f}, with an interval of 95 % from {advice.low:.3f} to {advice.high:.3f}"
         f"{below}.",
     ]
     if len(advice.by_dose) > 1:
         gains = ", ".join(
-            f"{gain:.3f} at a dose of {dose:g}" + (f" ({n} sources)" if n < advice.n_clusters else "")
+            f"{gain:.3f} at {dose:g}" + (f" ({n} sources)" if n < advice.n_clusters else "")
             for dose, (gain, n) in advice.by_dose.items()
         )
-        sentences.append(f"It depends on the dose of bias: {gains}.")
+        sentences.append(f"It depends on how much the bias widened the label gap: {gains}.")
     return sentences
 
 
@@ -123,8 +131,8 @@ def _record_sentences(goal: str, record: Record) -> list[str]:
     sentences = [f"Its accuracy {accuracy}{' points' if points else ''}."]
     if goal == RESTORE and np.isfinite(record.given_back):
         sentences.append(
-            f"Of 10 people whom the bias cost acceptance, it accepted {10 * record.given_back:.1f}; training "
-            f"again on other biased rows accepted {10 * record.by_chance:.1f} by chance."
+            f"Of 10 people whom the bias cost acceptance, it accepted {10 * record.given_back:.1f}. Training "
+            f"again without a technique would accept {10 * record.by_chance:.1f} of them by chance."
         )
         sentences.append(
             f"Of 100 people whom a model without the bias refuses, it accepted "
@@ -178,5 +186,5 @@ def _rule_sentences(advice: Advice, question: Question, adviser: Adviser) -> lis
     return [
         *unchanged,
         "Advice by kind of bias, dose or features of the data is not shown to be better.",
-        "Nothing more is known.",
+        "No more is known on which technique to try.",
     ]

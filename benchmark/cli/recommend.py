@@ -28,6 +28,7 @@ def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.atlas.adviser import Adviser
+    from benchmark.atlas.sentences import EVIDENCE
     from benchmark.text.terminal import say
 
     console, features = Console(emoji=False), None
@@ -52,5 +53,5 @@ def execute(options: argparse.Namespace) -> int:
     )
     for sentence in advice.sentences:
         say(console, sentence)
-    say(console, f"Evidence: {advice.grade}.")
+    say(console, EVIDENCE[advice.grade])
     return EXIT_OK

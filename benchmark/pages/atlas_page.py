@@ -15,7 +15,7 @@ from markupsafe import Markup
 from benchmark.atlas.adviser import Adviser, Stage
 from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
-from benchmark.atlas.sentences import BIASES, REGRET_HEADINGS, STAGES, name_of
+from benchmark.atlas.sentences import BIASES, EVIDENCE, REGRET_HEADINGS, STAGES, name_of
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.pages.html import render
 
@@ -64,7 +64,7 @@ def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]
             learner=learner,
             group_known=group == "known",
         )
-        yield "|".join(values), advice.technique, (*advice.sentences, f"Evidence: {advice.grade}.")
+        yield "|".join(values), advice.technique, (*advice.sentences, EVIDENCE[advice.grade])
 
 
 def atlas_page(adviser: Adviser) -> str:
