@@ -317,9 +317,10 @@ class Adviser:
         bias, dose = (question.bias, question.dose) if rule == KIND else (None, None)
         key = (question.goal, rule, question.learner, candidates, bias, dose)
         if key not in self._choices:
-            choice = np.full(len(scenarios.frame), scenarios.techniques.index(DROP_TECHNIQUE))
-            technique = DROP_TECHNIQUE
-            if rule != DROP:
+            if rule == DROP:
+                technique = DROP_TECHNIQUE
+                choice = np.full(len(scenarios.frame), scenarios.techniques.index(technique))
+            else:
                 choice, technique = best_elsewhere(
                     scenarios, question.learner, candidates, bias=bias, dose=dose
                 )

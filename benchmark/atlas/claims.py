@@ -62,11 +62,6 @@ class Comparison:
         regret = cluster_means(scenarios.frame, score - part.choices[ORACLE].score[:, None])
         return regret.set_axis(list(scenarios.techniques), axis=1).dropna(axis=1)
 
-    def share(self, effect: str) -> float:
-        """Return the share of an effect in the variance of gains to restore."""
-        frame = self.variance
-        return float(frame[(frame["goal"] == RESTORE) & (frame["effect"] == effect)]["share"].iloc[0])
-
 
 Decision = tuple[str, str]
 """A fate, and the evidence in words."""
@@ -107,15 +102,14 @@ def gap_is_not_places(of: Comparison) -> Decision:
     no_nearer = of_best >= restore.value[:, :, 0].mean(axis=0) - EQUAL
     shares = cluster_means(equal.frame, no_nearer.astype(float))[0].to_numpy()
     mean, (low, high) = float(shares.mean()), sign_flip_interval(shares)
-    return _fate(
-        low >= 1 / 3, high < 1 / 3
-    ), f"in {100 * mean:.0f} % of the scenarios ({100 * low:.0f} to {100 * high:.0f} %)"
+    evidence = f"in {100 * mean:.0f} % of the scenarios ({100 * low:.0f} to {100 * high:.0f} %)"
+    return _fate(low >= 1 / 3, high < 1 / 3), evidence
 
 
 def cluster_before_kind(of: Comparison) -> Decision:
     """Decide whether technique and cluster have more variance than technique and kind."""
-    cluster, kind = (of.share(f"technique × {name}") for name in ("cluster", "kind"))
     frame = of.variance[of.variance["goal"] == RESTORE].set_index("effect")
+    cluster, kind = (float(frame["share"][f"technique × {name}"]) for name in ("cluster", "kind"))
     evidence = f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, over the "
     evidence += f"{frame['n_levels']['cluster']} sources of data with all kinds and doses"
     return HELD if cluster > kind else REFUTED, evidence

@@ -32,7 +32,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 
 MEANINGS: Mapping[str, str] = {
     "version": "version of the atlas",
-    "part": "experiment in the atlas file; in features.csv the first that has these data",
+    "part": "experiment in the atlas file; of equal levels in features.csv the first part counts",
     "dataset": "data, an edition of a card",
     "card": "card of the dataset",
     "cluster": "independent group of datasets",
@@ -111,14 +111,15 @@ MEANINGS: Mapping[str, str] = {
 
 
 def write_description(folder: Path, atlas: Atlas) -> Path:
-    """Write the Croissant description of the tables in a folder, and return its path."""
+    """Write the Croissant description of the tables that a folder has, and return its path."""
     tables = [
         DescribedTable(
-            plain_or_packed(folder / file),
+            path,
             [DescribedColumn(name, MEANINGS[name], _kind(name)) for name in columns],
             Path(file).stem,
         )
         for file, columns in TABLES.items()
+        if (path := plain_or_packed(folder / file)).is_file()
     ]
     description = croissant(
         tables,

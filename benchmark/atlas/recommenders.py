@@ -322,13 +322,11 @@ def _stacked(
     seen = apparent.value[:, :, :1] - apparent.score  # apparent gains of each half
     true = truth.value[:, :, :1] - truth.score
     weights = _weights(truth.frame)
-    for others, here in _left_out(truth, truth):
-        [cluster] = truth.frame["left_out"][here].unique()
-        remaining = (elsewhere.frame["left_out"] != cluster).to_numpy()
+    for remaining, here in _left_out(elsewhere, truth):
         predicted = predictions(elsewhere.take(remaining), others_design[remaining], truth, design)
         tried = truth.run & apparent.run & np.isfinite(predicted)
         for half in (0, 1):
-            rows, columns = np.nonzero(tried & others[:, None])
+            rows, columns = np.nonzero(tried & ~here[:, None])
             X = np.column_stack([predicted[rows, columns], seen[half, rows, columns]])
             root = np.sqrt(weights[rows])
             slope = np.linalg.lstsq(X * root[:, None], true[1 - half, rows, columns] * root, rcond=None)[0]

@@ -82,8 +82,7 @@ class Tables:
     @cached_property
     def _first_features(self) -> pd.DataFrame:
         """The features of each level of bias in the first part of the file that has it."""
-        order = {name: i for i, name in enumerate(self.atlas.experiments)}
-        return _by_part(self.features, order).drop_duplicates(list(LEVEL))
+        return _by_part(self.features, self.atlas).drop_duplicates(list(LEVEL))
 
     @cached_property
     def dose_features(self) -> pd.DataFrame:
@@ -172,21 +171,18 @@ def write_tables(
     another version.
     """
     before = _tables_before(folder, atlas, {part}, {*replaced})
-    order = {name: i for i, name in enumerate(atlas.experiments)}
     say(f"{part}: means of {len(run.results):,} values ...")
-    means = _joined(before.means, _rounded(part_means(run, part, atlas)))
+    means = _by_part(_joined(before.means, _rounded(part_means(run, part, atlas))), atlas)
     cells = _joined(before.cells, _random_cells(run, part, atlas))
-    new = [before.features]
+    features = before.features
     if not atlas.advice or part in (*atlas.advice, *atlas.planted, LITE):
         say(f"{part}: features of the data ...")
-        new.append(part_features(prepared, part, atlas))
-    features = _by_part(_joined(*new), order)
+        features = _by_part(_joined(features, part_features(prepared, part, atlas)), atlas)
     parts = {**before.manifest["parts"], part: _facts(run, digest)}
-    means = _by_part(means, order)
     cells = cells.loc[cells.apply(_lot, axis=1).sort_values().index[:N_CELLS]]
     manifest = {
         "atlas": json.loads(atlas.model_dump_json()),
-        "parts": {name: parts[name] for name in order if name in parts},
+        "parts": {name: parts[name] for name in atlas.experiments if name in parts},
     }
     return (
         write_table(folder / f"{MEANS}{PACKED}", means),
@@ -200,7 +196,9 @@ def _joined(*frames: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
 
 
-def _by_part(frame: pd.DataFrame, order: Mapping[str, int]) -> pd.DataFrame:
+def _by_part(frame: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
+    """Return rows in the order of the atlas's parts."""
+    order = {name: i for i, name in enumerate(atlas.experiments)}
     return frame.sort_values("part", key=lambda column: column.map(order), kind="stable")
 
 

@@ -20,7 +20,6 @@ from benchmark.text.writing import write_atomically
 class UncardedRows:
     """Rows with the draft of their card."""
 
-    file: Path
     draft: Draft
     card: str  # the drafted card, as TOML
     table: Table
@@ -45,4 +44,4 @@ def read_uncarded(
     card = card_text(drafted, file, options.min_count, name)
     schema = Card.model_validate(tomllib.loads(card)).schema()
     codes = [drafted.columns_read[column].codes for column in schema.names]
-    return UncardedRows(file, drafted, card, Table(schema, np.column_stack(codes)))
+    return UncardedRows(drafted, card, Table(schema, np.column_stack(codes)))

@@ -127,3 +127,21 @@ def test_programs_read_the_tables_by_their_description(whole: Path) -> None:
         ]
         assert len(rows) == len(table)
         assert {*table.columns} == {column for row in rows for column in row}
+
+
+def test_a_part_without_doses_has_tables_and_no_comparison(tmp_path: Path) -> None:
+    text = TOML.replace('version = "1"', 'version = "1"\nadvice = ["trees"]')
+    text = text.replace("doses = [0.05]\n", "").replace("[parts.trees]", "[parts.trees]\ndoses = [0.05]")
+    text = text.replace("[parts.lines]", "[parts.lines]\nbetas = [0.0, 0.5]")
+    (tmp_path / "tiny.toml").write_text(text)
+    finished = run_atlas(
+        tmp_path / "tiny.toml",
+        parts=["lines"],
+        output=tmp_path / "out",
+        offline=True,
+        workers=1,
+        progress=False,
+    )
+    names = {path.name for path in finished.written}
+    assert names == {"means.csv.xz", "features.csv", "cells.csv", "atlas.json", "tiny.croissant.json"}
+    assert {*read_tables(tmp_path / "out").means["unit"]} == {"beta"}

@@ -28,15 +28,12 @@ def test_the_committed_recommenders_follow_from_the_committed_means() -> None:
     committed = pd.read_csv(atlas.FOLDER / RECOMMENDERS)
     of_all = committed[(committed["scenarios"] == ALL) & (committed["clusters"] == "main")]
     for part in compared(atlas.adviser().tables, (ALL,)):
-        if True:
-            again = regret_table(
-                part.scenarios, part.choices, atlas.adviser().atlas, goal=part.goal, kind=part.kind
-            )
-            rows = of_all[of_all["goal"] == part.goal].reset_index(drop=True)
-            for column in ("regret", "difference", "p"):
-                pd.testing.assert_series_equal(
-                    again[column].astype(float), rows[column], rtol=1e-5, atol=1e-9
-                )
+        again = regret_table(
+            part.scenarios, part.choices, atlas.adviser().atlas, goal=part.goal, kind=part.kind
+        )
+        rows = of_all[of_all["goal"] == part.goal].reset_index(drop=True)
+        for column in ("regret", "difference", "p"):
+            pd.testing.assert_series_equal(again[column].astype(float), rows[column], rtol=1e-5, atol=1e-9)
 
 
 def test_the_answer_says_what_the_rule_lets() -> None:

@@ -78,14 +78,7 @@ def findings() -> str:
     rules = f"The simple rule to restore is: {simple[RESTORE]}. To equalize, it is: {simple[EQUALISE]}."
     if len({*simple.values()}) == 1:
         rules = f"The simple rule for both goals is: {simple[RESTORE]}."
-    detectable = {
-        goal: three(
-            float(
-                rows_of(adviser().recommenders, goal, against=verdicts[goal].simple).loc[KIND, "detectable"]
-            )
-        )
-        for goal in GOALS
-    }
+    detectable = {goal: three(float(contrasts(goal)["detectable"][KIND])) for goal in GOALS}
     reading = [
         "**How to read it.** Regret: how much farther from the goal a choice is than the best technique, "
         "chosen on other splits. Percent: share of that technique's gain over doing nothing. Brackets: 95 % "
