@@ -12,7 +12,7 @@ from benchmark.audit.table_audit import AuditResult
 from benchmark.audit.wording import MARKS, RATES, mark, reference, undefined
 from benchmark.metrics import COMPARISONS, get_metric
 from benchmark.pages.html import render
-from benchmark.text.words import few, number
+from benchmark.text.words import few, number, p_value
 
 _COUNTS = {
     "n": "rows",
@@ -79,7 +79,7 @@ def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
         for frame in (result.groups, result.disparities, result.metrics)
     )
     rows = [
-        {**row, "bar": _bar(row["disparity"], result.facts["tau"]), "p": _p_value(row["p_adjusted"])}
+        {**row, "bar": _bar(row["disparity"], result.facts["tau"]), "p": p_value(row["p_adjusted"])}
         for row in disparities.to_dict("records")
     ]
     # Each group also has the metrics that no other table shows.
@@ -104,10 +104,6 @@ def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
         "single": metrics[metrics["group"] == ""].to_dict("records"),
         "more": more,
     }
-
-
-def _p_value(p: float) -> str:
-    return "" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _bar(ratio: float, tau: float) -> dict[str, object] | None:

@@ -16,7 +16,7 @@ from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import SAME_ANSWER
 from benchmark.statistics.answers import unranked
 from benchmark.statistics.cells import SCENARIO, WHERE
-from benchmark.text.words import level_text
+from benchmark.text.words import level_text, p_value
 
 _MOST_RANKED = 3
 # Verdicts on techniques that are better than the baseline, and not recommended.
@@ -144,7 +144,7 @@ def _rows(statistics: RunStatistics) -> Iterator[tuple[str, list[str]]]:
             f"{ranks['mean_rank'].count()} of {len(ranks)}",
             str(without_rank) if without_rank else "none",
             _best(ranks.dropna(subset="mean_rank"), run, _useless_levels(answers, standing, str(name))),
-            "–" if pd.isna(p) else f"{p:.2g}",
+            p_value(p, statistics.alpha),
         ]
         yield str(name), row
 

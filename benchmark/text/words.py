@@ -77,6 +77,17 @@ def beyond(value: float, limit: float) -> str:
     return next((text for text in texts if float(text) > limit), texts[-1])
 
 
+def p_value(p: float, alpha: float = 0.05) -> str:
+    """Return a p-value as text, on the side of ``alpha`` where it lies: as many decimals, at least three."""
+    if p < 0.001 <= alpha:
+        return "< 0.001"
+    texts = [number(p, digits) for digits in range(3, 17)]
+    if math.isnan(p):
+        return texts[0]
+    side = p > alpha, p < alpha
+    return next((t for t in texts if (float(t) > alpha, float(t) < alpha) == side), texts[-1])
+
+
 def with_interval(value: float, low: float, high: float) -> str:
     """Return a number as text, with its interval if it is known."""
     unknown = math.isnan(value) or math.isnan(low)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.text.words import distinct_file_names, values_in_list
+from benchmark.text.words import distinct_file_names, p_value, values_in_list
 
 
 def test_the_first_of_names_that_are_alike_keeps_its_plain_form() -> None:
@@ -29,3 +30,27 @@ def test_values_with_commas_are_found_in_a_list() -> None:
     assert values_in_list("a, b,c", ["b,c", "a"]) == ["a", "b,c"]
     assert values_in_list("a,b,a,", ["x"]) == ["a", "b"]
     assert values_in_list("no, never,no", ["no", "no, never"]) == ["no, never", "no"]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0546875, "0.055"),
+        (0.0504, "0.0504"),
+        (0.04996, "0.04996"),
+        (0.05, "0.050"),
+        (0.0499999999, "0.0499999999"),
+        (0.01234, "0.012"),
+        (1.0, "1.000"),
+        (5.3e-24, "< 0.001"),
+        (float("nan"), "–"),
+    ],
+)
+def test_a_p_value_is_not_rounded_across_the_level_of_significance(p: float, text: str) -> None:
+    assert p_value(p) == text
+
+
+@given(st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.1]))
+def test_a_p_value_is_written_on_its_side_of_any_level(p: float, alpha: float) -> None:
+    written = float(p_value(p, alpha).removeprefix("< "))
+    assert (written <= alpha) == (p <= alpha)

@@ -26,7 +26,15 @@ function fixed(value, digits = 4) {
   return shown.toFixed(digits).replace(/^-(0\.?0*)$/, "$1");
 }
 const range = (low, high) => (Number.isFinite(low) ? `${fixed(low)} to ${fixed(high)}` : "–");
-const pText = (p) => (Number.isNaN(p) ? "not tested" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+// As many decimals as show on which side of 0.05 it lies.
+function pText(p) {
+  if (Number.isNaN(p)) return "not tested";
+  if (p < 0.001) return "< 0.001";
+  const side = (text) => Math.sign(Number(text) - 0.05);
+  let digits = 3;
+  while (digits < 16 && side(p.toFixed(digits)) !== side(p)) digits += 1;
+  return p.toFixed(digits);
+}
 
 // The plotting library reads some tags and entities in texts: names are neither.
 const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
