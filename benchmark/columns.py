@@ -58,8 +58,10 @@ def parted_name(bias: str) -> tuple[str, float]:
     return name, float(gap or 0.0)
 
 
-RESTORE, EQUALISE = "restore", "equalise"
+RESTORE, EQUALISE = "restore", "equalize"
 """Goals: decide as the model without planted bias does; accept both groups equally often."""
+BRITISH = "equalise", EQUALISE
+"""The spelling of that goal in older files, and its present one."""
 GOALS = (RESTORE, EQUALISE)
 GOAL_METRICS: Mapping[str, str] = {RESTORE: "restoration_distance", EQUALISE: "discrimination"}
 """The metric that measures each goal; 0 is ideal."""

@@ -34,7 +34,7 @@ from benchmark.atlas.regret import ALL, REGRET_COLUMNS, Verdict, rows_of, sign_f
 from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of
 from benchmark.atlas.sentences import BIASES, CHECKED, NOT_KNOWN, SIMPLE, STAGES, sentences_of
 from benchmark.atlas.tables import Tables, read_table, read_tables
-from benchmark.columns import EQUALISE, GOALS, RESTORE, UNTREATED
+from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
@@ -239,7 +239,7 @@ class Adviser:
         that was not run, the nearest one counts. An UnknownNameError says that a name is none of the
         atlas's, an ExperimentError that the dose is no label gap.
         """
-        goal = EQUALISE if goal == "equalize" else goal
+        goal = goal.replace(*BRITISH)
         known = {"goal": GOALS, "bias": [*BIASES], "stage": [*STAGES], "classifier": self.learners}
         for name, value in {"goal": goal, "bias": bias, "stage": stage, "classifier": learner}.items():
             if value is not None and value not in known[name]:

@@ -63,8 +63,8 @@ MEANINGS: Mapping[str, str] = {
     "given_back_by_chance": "what a refit of doing nothing on other rows with this bias gives back",
     "allowed_restore": "1 if the technique meets the limits of the recommended rule to restore",
     "reason_restore": "the limit that it misses",
-    "allowed_equalise": "1 if the technique meets the limits to equalize",
-    "reason_equalise": "the limit that it misses",
+    "allowed_equalize": "1 if the technique meets the limits to equalize",
+    "reason_equalize": "the limit that it misses",
     "rows": "training rows",
     "columns": "features, the sensitive one included",
     "share_deprived": "share of the deprived group",
@@ -73,7 +73,7 @@ MEANINGS: Mapping[str, str] = {
     "group_auc": "AUC with which the other features tell the group: naive Bayes, cross-fitted",
     "label_auc": "AUC with which the features tell the label",
     "strongest_proxy": "largest association (Cramer's V) of a feature with the group",
-    "goal": "`restore` or `equalise`",
+    "goal": "`restore` or `equalize`",
     "scenarios": "`all` with planted doses, or `planted` with hidden bias",
     "clusters": "`main`, or `finer` for the second line",
     "recommender": "rule that chooses a technique",
@@ -161,6 +161,6 @@ def _kind(name: str) -> str:
 
 
 _COUNTS = frozenset(
-    {"pooled", "repetition", "n", "missing", "allowed_restore", "allowed_equalise"}
+    {"pooled", "repetition", "n", "missing", "allowed_restore", "allowed_equalize"}
     | {"n_clusters", "n_scenarios", "n_levels", "n_cells"}
 )

@@ -18,7 +18,7 @@ import pandas as pd
 from benchmark.atlas.features import FEATURE_COLUMNS, LEVEL, part_features
 from benchmark.atlas.file import LITE, Atlas, digest_of
 from benchmark.atlas.means import MEAN_COLUMNS, part_means
-from benchmark.columns import CELL_COLUMNS, ORIGINAL
+from benchmark.columns import BRITISH, CELL_COLUMNS, ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.runs.finished import RunFrames
@@ -129,19 +129,22 @@ def _present(file: Path) -> Iterator[Path]:
 
 TEXTS = frozenset(
     {"version", "part", "dataset", "card", "cluster", "bias", "unit", "classifier", "test", "technique"}
-    | {"half", "reason_restore", "reason_equalise", "goal", "scenarios", "clusters", "recommender", "against"}
+    | {"half", "reason_restore", "reason_equalize", "goal", "scenarios", "clusters", "recommender", "against"}
     | {"chosen", "effect", "claim", "text", "fate", "evidence"}
 )
 """Columns of texts."""
 
 
 def _read(source: Path | io.StringIO, columns: tuple[str, ...]) -> pd.DataFrame:
+    spelled = {text: name for name in columns for text in (name, name.replace(*reversed(BRITISH)))}
     frame = pd.read_csv(
         source,
-        dtype=dict.fromkeys(TEXTS.intersection(columns), str),
+        dtype={text: str for text, name in spelled.items() if name in TEXTS},
         keep_default_na=False,
-        na_values={name: [""] for name in columns if name not in TEXTS},
-    )
+        na_values={text: [""] for text, name in spelled.items() if name not in TEXTS},
+    ).rename(columns=spelled)
+    if "goal" in frame:
+        frame["goal"] = frame["goal"].replace(*BRITISH)
     return frame[list(columns)]
 
 

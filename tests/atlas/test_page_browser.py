@@ -63,13 +63,13 @@ def test_choices_change_the_sentence_and_the_dots(page: Page, address: str) -> N
 
 def test_a_link_keeps_the_view(page: Page, address: str) -> None:
     page.goto(address)
-    page.select_option("#goal", "equalise")
+    page.select_option("#goal", "equalize")
     page.select_option("#bias", "selection")
     page.select_option("#technique", "massaging")
     link, answer = page.url, page.inner_text("#answer")
     page.goto("about:blank")
     page.goto(link)
-    assert page.input_value("#goal") == "equalise"
+    assert page.input_value("#goal") == "equalize"
     assert page.input_value("#technique") == "massaging"
     assert page.inner_text("#answer") == answer
 

@@ -111,7 +111,7 @@ def test_few_values_have_no_interval() -> None:
 
 def test_all_recommenders_are_compared_for_both_goals(tmp_path: Path) -> None:
     parts = list(compared(read_tables(write_atlas(tmp_path, alike))))
-    assert [(part.goal, part.kind) for part in parts] == [("restore", "all"), ("equalise", "all")]
+    assert [(part.goal, part.kind) for part in parts] == [("restore", "all"), ("equalize", "all")]
     assert {*parts[0].choices} == {*LETTERS} - {PLANTING, BOTH}
 
 

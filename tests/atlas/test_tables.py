@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import lzma
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +12,13 @@ import pandas as pd
 import pytest
 
 from benchmark.api import run_atlas
+from benchmark.atlas.description import TABLES
 from benchmark.atlas.file import load_atlas
 from benchmark.atlas.means import part_means
-from benchmark.atlas.tables import read_tables
+from benchmark.atlas.tables import read_table, read_tables
 from benchmark.errors import ReportError
 from benchmark.runs.finished import read_frames
+from benchmark.text.writing import PACKED, plain_or_packed
 
 pytestmark = pytest.mark.slow
 
@@ -92,6 +96,18 @@ def test_parts_that_are_run_one_by_one_give_the_same_tables(whole: Path) -> None
         run_atlas(whole / "tiny.toml", parts=[part], output=parted, offline=True, workers=2, progress=False)
     for path in sorted((whole / "whole").glob("*.csv*")):
         assert path.read_bytes() == (parted / path.name).read_bytes(), path.name
+
+
+def test_tables_with_the_former_spelling_of_a_goal_are_read_alike(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole / "whole", tmp_path, dirs_exist_ok=True)
+    for name, columns in TABLES.items():
+        path = plain_or_packed(tmp_path / name)
+        table = read_table(path, columns)
+        content = path.read_bytes()
+        packed = path.suffix == PACKED
+        old = (lzma.decompress(content) if packed else content).replace(b"equalize", b"equalise")
+        path.write_bytes(lzma.compress(old) if packed else old)
+        pd.testing.assert_frame_equal(read_table(path, columns), table)
 
 
 def test_rows_of_another_experiment_are_refused(whole: Path) -> None:

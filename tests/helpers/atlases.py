@@ -80,7 +80,7 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
                     | {"accuracy": 0.8 + rng.normal(0, 0.002), "accepted": 0.5, "accepted_deprived": 0.4}
                     | {"accepted_favored": 0.6, "agreement": 0.9, "given_back": 0.5, "paid": 0.1}
                     | {"in_their_place": 0.1, "given_back_by_chance": 0.2, "allowed_restore": 1}
-                    | {"reason_restore": "", "allowed_equalise": 1, "reason_equalise": ""}
+                    | {"reason_restore": "", "allowed_equalize": 1, "reason_equalize": ""}
                 )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MEANS).write_text(csv_text(pd.DataFrame(means)[list(MEAN_COLUMNS)]))

@@ -530,7 +530,7 @@ def test_the_reader_chooses_the_goal(visit: Visits, two_goals: Path) -> None:
     first = "To restore decisions: Undoes. To equalize acceptance: Evens."
     for goal, best, heading in (
         ("restore", "Undoes", "Distance to the clean model left"),
-        ("equalise", "Evens", "Discrimination left"),
+        ("equalize", "Evens", "Discrimination left"),
     ):
         page.select_option("#goal", goal)
         assert page.locator("#answers-told li").first.text_content() == first
@@ -547,9 +547,9 @@ def test_the_reader_chooses_the_goal(visit: Visits, two_goals: Path) -> None:
         assert page.locator("#answers thead th").nth(1).text_content() == heading
         assert page.locator("#answers tbody tr").first.locator("th").text_content() == best
         # To restore is the default, which a link need not say.
-        assert ("goal=equalise" in page.url) == (goal == "equalise")
+        assert ("goal=equalize" in page.url) == (goal == "equalize")
     again = visit.open(two_goals, page.url.partition("#")[2])
-    assert again.locator("#goal").input_value() == "equalise"
+    assert again.locator("#goal").input_value() == "equalize"
     nothing = visit(two_goals, "goal=restore&at=0")
     assert nothing.locator("#answers-told li").all_text_contents() == [AT_0]
     assert nothing.locator("#overview").is_visible()
@@ -560,7 +560,7 @@ def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, p
     page = visit(planted, "at=1&dataset=dutch%3Aembedded&bias=cpt&classifier=c45")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download this table").click()
-    assert waiting.value.suggested_filename == "planted_dutch_embedded_equalise_beta_1.csv"
+    assert waiting.value.suggested_filename == "planted_dutch_embedded_equalize_beta_1.csv"
     found = pd.read_csv(waiting.value.path(), keep_default_na=False, na_values=[""]).set_index("technique")
     answers = folder_statistics(planted.parent).answers
     own = answers[(answers["dataset"] == "dutch:embedded") & (answers["beta"] == 1)].set_index("technique")

@@ -79,8 +79,8 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
 
 def test_markdown_says_first_that_the_winners_differ(statistics: RunStatistics) -> None:
     for page in map(flat, (statistics_page(statistics, []), answers_page(statistics))):
-        restore, equalise = (page.index(f"### Adult. {words}") for words in TITLES.values())
-        assert page.index(FIRST) < restore < equalise
+        restore, equalize = (page.index(f"### Adult. {words}") for words in TITLES.values())
+        assert page.index(FIRST) < restore < equalize
         assert "To restore decisions, Undoes is recommended." in page
         assert "To equalize acceptance, Evens is recommended." in page
         assert not any(f"{name} is recommended" in page for name in USELESS)
@@ -102,9 +102,9 @@ def test_the_terminal_says_it_as_well(statistics: RunStatistics) -> None:
         show(Console(file=file, width=80, emoji=False))
         text = flat(file.getvalue())
         _, chosen = text.split("The answer depends on the goal")
-        restore, equalise = (chosen.index(words) for words in TITLES.values())
-        assert chosen.index(FIRST) < restore < equalise
-        assert "choose" in chosen[restore:equalise]
+        restore, equalize = (chosen.index(words) for words in TITLES.values())
+        assert chosen.index(FIRST) < restore < equalize
+        assert "choose" in chosen[restore:equalize]
         assert not any(name in chosen for name in USELESS)
 
 
@@ -192,13 +192,13 @@ def test_a_row_of_ranks_names_what_is_ranked_and_calls_nobody_useless_for_anothe
     assert "| Distance to the clean model |" in restore
     assert "Undoes 1.00" in restore or "| – |" in restore
     assert "below a constant" not in restore
-    (equalise,) = (
+    (equalize,) = (
         line for line in text.splitlines() if line.startswith("| ") and "| Discrimination | 6 of 6 |" in line
     )
-    assert "Undoes" not in equalise or re.search(r"Undoes [\d.]+ \(below a constant at", equalise)
-    assert not re.search(r"\| [^|]*Refuses [^|(]*(;|\.) ?Among", equalise), "too few, so no first place"
-    assert "Refuses" in equalise.partition("Among them would rank: ")[2]
-    assert "too few accepted or refused at β = 0.5" in equalise
+    assert "Undoes" not in equalize or re.search(r"Undoes [\d.]+ \(below a constant at", equalize)
+    assert not re.search(r"\| [^|]*Refuses [^|(]*(;|\.) ?Among", equalize), "too few, so no first place"
+    assert "Refuses" in equalize.partition("Among them would rank: ")[2]
+    assert "too few accepted or refused at β = 0.5" in equalize
     warning = next(line for line in text.splitlines() if "ranked on 1 of 2 datasets: 1 dataset is" in line)
     assert "Distance to the clean model at β = 0.5" in warning
 

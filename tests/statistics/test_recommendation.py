@@ -476,7 +476,7 @@ def test_what_is_better_in_both_but_not_shown_to_be_less_is_named() -> None:
     ) in said(found)
 
 
-# To restore, and to equalise.
+# To restore, and to equalize.
 
 CLEAN: Values = (0.10, 0.82, 0.35, 0.30, 0.40, 0.0)
 BIASED: Values = (0.40, 0.80, 0.40, 0.20, 0.60, 0.20)
@@ -637,7 +637,7 @@ def test_any_fall_of_the_deprived_group_is_said_with_both_shares() -> None:
     )
     rows = level_of(found)
     assert "accepts 43 % of the deprived group (doing nothing: 50 %)" in answer_lines(rows, TITLES)[0].remarks
-    assert answers_at({0.5: cells})["too_few"]["a", 0.5] == "fewer_deprived", "to equalise it is no choice"
+    assert answers_at({0.5: cells})["too_few"]["a", 0.5] == "fewer_deprived", "to equalize it is no choice"
 
 
 def test_a_fall_that_rounding_hides_is_not_said() -> None:

@@ -36,7 +36,7 @@ def test_every_rule_finds_its_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "The goal `equalise`, [the rule](that_of.md), $c = \\text{one is}$ and otherwise analyses.",
+        "The goal `equalize`, [the rule](that_of.md), $c = \\text{one is}$ and otherwise analyses.",
         "```\nthat of\n```\n\n<!-- one is -->\n\nText.",
         "That offers a zone is.",
     ],

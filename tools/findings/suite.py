@@ -447,7 +447,7 @@ def given_back_beyond_chance(told: pd.DataFrame) -> list[str]:
 
 def evening_out(told: pd.DataFrame) -> list[str]:
     """Return the techniques that are shown to lower discrimination over the independent datasets."""
-    return [name for name in nearest_first(told) if told.loc[name, "equalise_low"] > 0]
+    return [name for name in nearest_first(told) if told.loc[name, "equalize_low"] > 0]
 
 
 @cache
@@ -601,7 +601,7 @@ def claims() -> str:
     told = pooled()
     given, less = given_back_beyond_chance(told), evening_out(told)
     near, every = closed(comparable_pairs()), comparable_pairs()
-    lowest, highest = (three(told.loc[less, "equalise_gain"].agg(kind)) for kind in ("min", "max"))
+    lowest, highest = (three(told.loc[less, "equalize_gain"].agg(kind)) for kind in ("min", "max"))
     widths = {goal: (told[f"{goal}_high"] - told[f"{goal}_low"]).loc[techniques()] / 2 for goal in GOALS}
 
     def smallest(goal: str, names: Sequence[str]) -> tuple[str, str]:
