@@ -1,4 +1,4 @@
-"""``betabench new-dataset``: a draft of the card of a CSV file."""
+"""``betabench new-dataset``: a draft of the card of a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from benchmark.data.doubts import DoubtError
     from benchmark.data.draft import FileOptions
 
-HELP = "draft the card of a CSV file, with a comment on each choice, for you to correct"
+HELP = (
+    "draft the card of a file (CSV, ARFF, Excel, Parquet), with a comment on each choice, for you to correct"
+)
 EXAMPLE = "betabench new-dataset loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
 
 
@@ -46,7 +48,8 @@ def require_roles(options: argparse.Namespace, console: Console) -> bool:
     named = {name: getattr(options, name) for name in _NEEDED}
     if all(named.values()):
         return True
-    table = sniff(options.file, Path(), most_mb=options.max_mb or MOST_MB)
+    columns = {name for name in (options.label, options.sensitive) if name}
+    table = sniff(options.file, Path(), most_mb=options.max_mb or MOST_MB, named=columns)
     if not console.is_terminal:
         raise missing_roles(table, named)
     for line in proposals(table, named):

@@ -49,7 +49,7 @@ def add_options(option: Options) -> None:
 def roles(option: Options, *, optional: bool = False) -> None:
     """Add the options on the columns of a CSV file, which may be optional, and on reading it."""
     settings = {"nargs": "?"} if optional else {}
-    option("file FILE", "CSV file, gzipped or not", type=Path, **settings)
+    option("file FILE", "CSV, ARFF, Excel (.xlsx) or Parquet file, gzipped or not", type=Path, **settings)
     option("--label COLUMN", "column of the outcome")
     option(
         "--favorable VALUE",

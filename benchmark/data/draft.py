@@ -71,6 +71,7 @@ class FileOptions:
     thousands: str | None = None  # columns whose point or comma separates thousands
     decimals: str | None = None  # columns where it stands before decimals
     max_mb: float = MOST_MB  # largest file, in megabytes of text, unpacked
+    typed: bool = False  # whether the file was written from a frame, so that only empty values are missing
 
 
 def as_option(value: object) -> str | None:
@@ -121,7 +122,7 @@ class Draft:
 
 
 def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
-    """Return the draft of a CSV file's card, which is to lie in a folder.
+    """Return the draft of a file's card, which is to lie in a folder.
 
     Raises a DataError if something cannot be read or found, a DoubtError if it can be read in several ways.
     """
@@ -131,6 +132,8 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
         thousands=file_options.thousands,
         decimals=file_options.decimals,
         most_mb=file_options.max_mb,
+        named={file_options.label, file_options.sensitive},
+        typed=file_options.typed,
     )
     for option in ("thousands", "decimals"):
         for name in values_in_list(getattr(file_options, option) or "", table.columns):

@@ -110,7 +110,7 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
 
 def _source(draft: Draft) -> Iterator[str]:
     source = draft.table.source
-    yield 'format = "csv"'
+    yield f"format = {toml(source.format)}"
     for field, default in (("delimiter", ","), ("decimal", "."), ("encoding", "utf-8-sig")):
         if (value := getattr(source, field)) != default:
             yield f"{field} = {toml(value)}"

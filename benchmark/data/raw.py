@@ -6,12 +6,14 @@ import difflib
 import io
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmark.data.card import Card
 from benchmark.data.card_parts import REST, Source, SourceFile, condition_of
+from benchmark.data.frames import as_csv, parquet_frame
 from benchmark.data.source import SourceBytes
 from benchmark.data.xlsx import first_sheet
 from benchmark.errors import DataError
@@ -49,7 +51,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
     mentioned = [*used, *card.filter, *card.exclude, *card.conditions]
     advice = _Advice(card, file, text)
     try:
-        header, rows = _READERS[card.source.format](text, card.source, file, source.location)
+        header, rows = READERS[card.source.format](text, card.source, file, source.location)
         if joined is not None:
             assert card.source.join is not None
             column = card.source.join.column
@@ -94,6 +96,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes, joined: _Joi
 def _text_of(settings: Source, source: SourceBytes) -> str:
     if settings.format == "xlsx":
         return first_sheet(source.content, source.location, settings.delimiter)
+    if settings.format == "parquet":
+        return as_csv(parquet_frame(source.content, source.location), settings.delimiter)
     try:
         return source.content.decode(settings.encoding)
     except UnicodeDecodeError as error:
@@ -109,7 +113,7 @@ def _read_joined(card: Card, source: SourceBytes) -> _Joined:
     """Return the rows of the joined file; a DataError also says that a key repeats."""
     join, text = card.source.join, _text_of(card.source, source)
     assert join is not None
-    header, rows = _READERS[card.source.format](text, card.source, join.file, source.location)
+    header, rows = READERS[card.source.format](text, card.source, join.file, source.location)
     advice = _Advice(card, join.file, text)
     position = _positions([join.key], header, source.location, advice)[join.key]
     row_of: dict[str, list[str]] = {}
@@ -225,16 +229,18 @@ def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tupl
 
 
 def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
-    lines = io.StringIO(text, newline="")
+    """Return an ARFF file's header and its rows, each with its line number; names and values are unescaped.
+
+    A DataError says that the file has no data, or lists only values other than 0 (sparse rows).
+    """
+    lines = io.StringIO(text, newline=None)
     header = []
     for number, line in enumerate(lines, start=1):
-        keyword = line.split(maxsplit=1)[0].lower() if line.strip() else ""
-        if keyword == "@attribute":
-            header.append(_attribute_name(line))
-        elif keyword == "@data":
-            # Comments become blank lines, so that line numbers stay right.
-            data = ("\n" if line.startswith("%") else line for line in lines)
-            return number_repeats(header), _rows(data, number, quotechar="'")
+        keyword, *declared = line.split(maxsplit=1) or [""]
+        if keyword.lower() == "@attribute" and declared and (name := _ARFF_NAME.match(declared[0])):
+            header.append(_arff_value(name))
+        elif keyword.lower() == "@data":
+            return number_repeats(header), _arff_rows(lines, number, location)
     raise DataError(
         f"The source file {location} is not valid ARFF",
         expected="a line '@data'",
@@ -243,14 +249,52 @@ def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> 
     )
 
 
-_READERS = {"csv": read_csv, "xlsx": read_csv, "arff": _read_arff}
+def _arff_rows(lines: Iterable[str], lines_before: int, location: str) -> _Rows:
+    for number, line in enumerate(lines, lines_before + 1):
+        bare = line.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        if bare.startswith("{"):
+            raise DataError(
+                f"Line {number} of {location} is a sparse row, which lists only values other than 0",
+                expected="rows with a value for each attribute",
+                got=bare[:80],
+                remedy="save it without sparse rows: in Weka with the filter SparseToNonSparse",
+            )
+        quoted = "'" in bare or '"' in bare
+        yield number, list(_arff_cells(bare)) if quoted else bare.split(",")
 
 
-def _attribute_name(line: str) -> str:
-    declared = line.split(maxsplit=1)[1] if len(line.split()) > 1 else ""
-    if declared[:1] in {"'", '"'}:
-        return declared[1:].partition(declared[0])[0]
-    return declared.split(maxsplit=1)[0] if declared else ""
+def _arff_cells(line: str) -> Iterator[str]:
+    end, more = 0, ","
+    while more:
+        if (cell := _ARFF_CELL.match(line, end)) is None:
+            raise csv.Error(f"a quote does not enclose a value in {line[:80]!r}")
+        yield _arff_value(cell)
+        end, more = cell.end(), cell[3]
+
+
+_ARFF_QUOTED = r"""(?:(['"])((?:(?!\1)[^\\]|\\.)*)\1|"""
+_ARFF_CELL = re.compile(rf"""\s*{_ARFF_QUOTED}(?!['"])[^,]*?)\s*(,|$)""")
+_ARFF_NAME = re.compile(rf"{_ARFF_QUOTED}[^\s{{]+)")
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def _arff_value(match: re.Match[str]) -> str:
+    """Return a value of ARFF without its quotes; a backslash gives the next character its plain meaning."""
+    if match[1] is None:
+        return match[0].rstrip(",").strip()
+
+    def plain(escape: re.Match[str]) -> str:
+        code = escape[1]
+        return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPED.get(code, code)
+
+    return _ESCAPE.sub(plain, match[2])
+
+
+READERS = {"csv": read_csv, "xlsx": read_csv, "parquet": read_csv, "arff": _read_arff}
+"""Readers of a file's text: its header and its rows, by the format of the file."""
 
 
 def _rows(lines: Iterable[str], lines_before: int, **dialect: str) -> _Rows:

@@ -1,4 +1,4 @@
-"""The format of an unknown file: encoding, separator, header, decimal mark."""
+"""The format of an unknown file: kind, encoding, separator, header, decimal mark."""
 
 from __future__ import annotations
 
@@ -6,24 +6,31 @@ import contextlib
 import csv
 import io
 import itertools
+import json
 import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card_parts import MISSING_VALUES, Source, SourceFile
+from benchmark.data.frames import as_csv, parquet_frame
 from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_decimal, notation
-from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
+from benchmark.data.raw import DELIMITERS, READERS, number_repeats
 from benchmark.data.source import LARGEST, read_file
+from benchmark.data.xlsx import first_sheet
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, values_in_list
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
 """Values that mean missing in a file without a card."""
@@ -31,12 +38,17 @@ MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>",
 MOST_MB = 500.0  # most megabytes of unpacked text that are read from a file without a card
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
-_NO_TEXT = {
+_NO_TABLE = {
     b"PK": "an Excel workbook or a zip archive",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"PAR1": "a Parquet file",
     b"SQLite": "a database",
 }
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_KINDS = {"csv": "CSV", "arff": "ARFF", "xlsx": "an Excel workbook, of which the first sheet is read"}
+_KINDS["parquet"] = "Parquet"
+_ARFF = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:%[^\n]*)?\n)*[ \t]*@(?:relation|attribute)\s", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +60,8 @@ class RawColumn:
     rows: NDArray[np.intp]  # position of each row's value
     form: NumberForm = PLAIN  # how its numbers are written
     mixed: str = ""  # why its numbers have no single form, if they have none
-    none: frozenset[str] = frozenset()  # values that a user calls missing, besides the usual marks
+    none: frozenset[str] = frozenset()  # values that a user calls missing
+    marks: frozenset[str] = MISSING_MARKS  # other values that mean missing
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -58,7 +71,7 @@ class RawColumn:
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Whether each value means missing."""
-        marks = MISSING_MARKS - {"-"} if "+" in self.values else MISSING_MARKS
+        marks = self.marks - {"-"} if "+" in self.values else self.marks
         return np.array([value in marks or value in self.none for value in self.values], dtype=bool)
 
     @cached_property
@@ -97,35 +110,48 @@ def sniff(
     thousands: str | None = None,
     decimals: str | None = None,
     most_mb: float = MOST_MB,
+    named: Set[str] = frozenset(),
+    typed: bool = False,
 ) -> RawTable:
-    """Return the content of a CSV file without a card, gzipped or not.
+    """Return the content of a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     ``folder`` is the card's, which names the file from there. ``thousands`` and ``decimals`` name columns, as
-    A,B, whose point or comma separates thousands or stands before decimals. A DataError says that the file is
-    missing, no table of text, or larger than ``most_mb``, or that a line does not fit the others.
+    A,B, whose point or comma separates thousands or stands before decimals. A first line with one of the
+    ``named`` columns is the header. ``typed`` says that a frame was written to the file, so that only empty
+    values are missing. A DataError says that the file is missing, no table, or larger than ``most_mb``, or
+    that a line does not fit the others.
     """
-    if (content := read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))) is None:
-        raise DataError(f"There is no file {path}", remedy="correct the path")
-    text, encoding, remarks = _decode(content, path)
+    content = _content(path, most_mb)
+    kind = _kind(content, path)
     size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
+    source = Source(files=(SourceFile(path=_from(path, folder), size=size),), format=kind)
+    typed |= kind == "parquet"
+    remarks: tuple[str, ...] = (f"The file is {_KINDS[kind]}.",)
+    if kind == "xlsx":
+        text = first_sheet(content, str(path))
+    elif kind == "parquet":
+        text = as_csv(parquet_frame(content, str(path)))
+    else:
+        text, encoding, remarks = _decode(content, path)
+        source = source.model_copy(update={"encoding": encoding})
     del content
-    delimiter, names, skipped, header = _layout(text, path)
-    remarks += (f"Values are separated by {_SEPARATORS[delimiter]}.", header)
-    source = Source(
-        files=(SourceFile(path=_from(path, folder), skip_lines=skipped, size=size),),
-        format="csv",
-        delimiter=delimiter,
-        encoding=encoding,
-        column_names=names,
-    )
+    if kind != "arff":
+        choices = DELIMITERS if kind == "csv" and not typed else DELIMITERS[:1]
+        delimiter, names, skipped, header = _layout(text, path, choices, None if typed else named)
+        remarks += (*((f"Values are separated by {_SEPARATORS[delimiter]}.",) * (kind == "csv")), header)
+        file = source.files[0].model_copy(update={"skip_lines": skipped})
+        changes = {"files": (file,), "delimiter": delimiter, "column_names": names}
+        source = source.model_copy(update=changes)
     columns = _read(text, source, path)
-    if any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
+    if typed:
+        columns = {name: replace(column, marks=frozenset({""})) for name, column in columns.items()}
+    if kind == "csv" and any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
         remarks += ("Some values are in quotes.",)
     if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
         remarks += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
     separates = dict.fromkeys(values_in_list(thousands or "", columns), True)
     separates |= dict.fromkeys(values_in_list(decimals or "", columns), False)
-    decimal, notations, unclear, sentences = _notations(columns.values(), delimiter, separates)
+    decimal, notations, unclear, sentences = _notations(columns.values(), source.delimiter, separates)
     if decimal == ",":
         source = source.model_copy(update={"decimal": ","})
         remarks += ("Numbers have a decimal comma.",)
@@ -133,6 +159,31 @@ def sniff(
         form = written.form or NumberForm(decimal)
         columns[name] = replace(columns[name], form=form, mixed=written.mixed)
     return RawTable(source, columns, remarks, sentences, unclear)
+
+
+def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MOST_MB) -> pd.DataFrame:
+    """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
+
+    Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
+    missing. Parameters and errors are those of :func:`sniff`.
+    """
+    import pandas as pd
+
+    content = _content(path, most_mb)
+    if _kind(content, path) == "parquet":
+        return parquet_frame(content, str(path))
+    table = sniff(path, path.parent, most_mb=most_mb, named=named)
+    columns = {
+        name: np.where(column.missing, None, np.array(column.values, dtype=object))[column.rows]
+        for name, column in table.columns.items()
+    }
+    return pd.DataFrame(columns)
+
+
+def _content(path: Path, most_mb: float) -> bytes:
+    if (content := read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))) is None:
+        raise DataError(f"There is no file {path}", remedy="correct the path")
+    return content
 
 
 def _from(path: Path, folder: Path) -> str:
@@ -143,22 +194,48 @@ def _from(path: Path, folder: Path) -> str:
         return path.resolve().as_posix()
 
 
-def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
-    """Return a file's text, its encoding, and a sentence on the encoding."""
-    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet"]:
+    """Return the kind of a file; a DataError says that it is no table."""
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    if content.startswith(b"PK") and b"xl/workbook.xml" in content:
+        return "xlsx"
+    if _ARFF.match(content):
+        return "arff"
     kinds = {
-        **{kind: content.startswith(start) for start, kind in _NO_TEXT.items()},
-        "no text: it has bytes of value 0": b"\0" in content and not wide,
-        "JSON, or an ARFF file": content.lstrip().startswith((b"{", b"[", b"@", b"%")),
+        **{kind: content.startswith(start) for start, kind in _NO_TABLE.items()},
+        "no text: it has bytes of value 0": b"\0" in content and not content.startswith(_UTF_16),
+        "JSON": _is_json(content),
         "empty": not content.strip(),
     }
     if any(kinds.values()):
         raise DataError(
             f"{path} cannot be read as a table",
-            expected="a CSV file with a header and rows",
+            expected="a CSV file with a header and rows, an ARFF, Parquet or Excel file (.xlsx)",
             got=next(kind for kind, applies in kinds.items() if applies),
             remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
         )
+    return "csv"
+
+
+def _is_json(content: bytes) -> bool:
+    """Return whether a file is JSON, or a JSON value a line, and no CSV whose header has brackets."""
+    start = content.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith((b"{", b"[")):
+        return False
+    line = start.partition(b"\n")[0].strip()
+    if line in (b"{", b"[") or re.match(rb'\{\s*"[^"]*"\s*:|\[\s*[\[{]', line):
+        return True
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
+    """Return a file's text, its encoding, and a sentence on the encoding."""
+    wide = content.startswith(_UTF_16)
     marked = content.startswith(b"\xef\xbb\xbf")
     # charset-normalizer 3.5 would be wrong more often, and as sure. It read none of 24 small western tables
     # right, which these encodings all do, and 20 of 42 others.
@@ -173,12 +250,17 @@ def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
     raise DataError(f"{path} is not text in the encoding that its byte order mark names", got=encoding)
 
 
-def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, str]:
-    """Return separator, names if the header has no good ones, the number of lines to skip, and a sentence."""
+def _layout(
+    text: str, path: Path, delimiters: Sequence[str], named: Set[str] | None
+) -> tuple[str, tuple[str, ...] | None, int, str]:
+    """Return separator, names if the header has no good ones, the number of lines to skip, and a sentence.
+
+    The header is certain if it has one of the ``named`` columns, or if these are None.
+    """
     # csv.Sniffer finds no separator in adult.test, which begins with a remark, and takes its first row for a
     # header.
     layouts = []
-    for order, delimiter in enumerate(DELIMITERS):
+    for order, delimiter in enumerate(delimiters):
         rows = _sample(text, delimiter)
         width, times = Counter(len(row) for _, row in rows).most_common(1)[0] if rows else (0, 0)
         before = next((i for i, (_, row) in enumerate(rows) if len(row) == width), 0)
@@ -193,7 +275,7 @@ def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, st
             remedy="save it as CSV with a header",
         )
     (_, start, width, order), rows = min(layouts)
-    delimiter = DELIMITERS[order]
+    delimiter = delimiters[order]
     if start and len(rows[start - 1][1]) == -width - 1:  # as R writes it
         line, first = rows[start - 1]
         sentence = "Rows have a name, for which the header has no column."
@@ -201,7 +283,8 @@ def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, st
     (line, first), others = rows[start], [row for _, row in rows[start + 1 :]]
     above = rows[start - 1][0] if start else 0
     recurring = sum(cell in {row[i] for row in others if i < len(row)} for i, cell in enumerate(first))
-    if any(as_number(cell) is not None for cell in first) or recurring > len(first) / 2:
+    certain = named is None or not named.isdisjoint(first)
+    if not certain and (any(as_number(cell) is not None for cell in first) or recurring > len(first) / 2):
         sentence = "The first line is a row, so the columns are named by number."
         return delimiter, _named([""] * len(first)), above, sentence
     if not all(first) or len(set(number_repeats(first))) < len(first):
@@ -232,7 +315,7 @@ def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
 
 def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
     try:
-        header, lines = read_csv(text, source, source.files[0], str(path))
+        header, lines = READERS[source.format](text, source, source.files[0], str(path))
         # Each value is stored once, and each cell as a number.
         positions: list[dict[str, int]] = [{} for _ in header]
         rows = [array("i") for _ in header]
@@ -247,7 +330,8 @@ def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
             for cell, values, codes in zip(row, positions, rows, strict=True):
                 codes.append(values.setdefault(cell.strip(), len(values)))
     except csv.Error as error:
-        raise DataError(f"{path} is not valid CSV", got=str(error), remedy="correct the file") from error
+        problem = f"{path} is not valid {source.format.upper()}"
+        raise DataError(problem, got=str(error), remedy="correct the file") from error
     if not rows or not rows[0]:
         expected = "rows below the header"
         raise DataError(f"{path} has no rows", expected=expected, got="none", remedy="get the file again")

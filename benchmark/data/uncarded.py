@@ -12,6 +12,7 @@ import pandas as pd
 from benchmark.data.card import Card
 from benchmark.data.draft import Draft, FileOptions, draft
 from benchmark.data.draft_text import card_text
+from benchmark.data.frames import as_csv
 from benchmark.data.table import Table
 from benchmark.text.writing import write_atomically
 
@@ -28,7 +29,7 @@ class UncardedRows:
 def read_uncarded(
     data: pd.DataFrame | str | Path, options: FileOptions, folder: Path, name: str
 ) -> UncardedRows:
-    """Return the rows of a CSV file, or of a frame, which is written to the folder as ``data.csv``.
+    """Return the rows of a file, or of a frame, which is written to the folder as ``data.csv``.
 
     Ordered categories of a frame keep their order. ``name`` is the card's. Errors are those of
     :func:`~benchmark.data.draft.draft`.
@@ -37,9 +38,11 @@ def read_uncarded(
     if isinstance(data, pd.DataFrame):
         file = folder / "data.csv"
         columns = data.select_dtypes("category").items()
-        orders = {str(key): list(map(str, col.cat.categories)) for key, col in columns if col.cat.ordered}
-        options = replace(options, orders=orders)
-        write_atomically(file, data.to_csv(index=False))
+        orders = {
+            str(key).strip(): list(map(str, col.cat.categories)) for key, col in columns if col.cat.ordered
+        }
+        options = replace(options, orders=orders, typed=True)
+        write_atomically(file, as_csv(data))
     drafted = draft(file, options, folder)
     card = card_text(drafted, file, options.min_count, name)
     schema = Card.model_validate(tomllib.loads(card)).schema()

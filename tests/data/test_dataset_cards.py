@@ -84,7 +84,12 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
         ),
         ('1 = "yes"', '1 = "ja"', "columns.hired.values", "leads from '1' to 'ja'"),
         ('kind = "numeric"', 'kind = "number"', "columns.age", "'categorical', 'numeric'"),
-        ('format = "csv"', 'format = "xls"', "source.format", "'csv', 'arff' or 'xlsx'; got 'xls'"),
+        (
+            'format = "csv"',
+            'format = "xls"',
+            "source.format",
+            "'csv', 'arff', 'xlsx' or 'parquet'; got 'xls'",
+        ),
         (
             'format = "csv"',
             'format = "csv"\nseparator = ";"',

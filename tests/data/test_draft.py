@@ -162,7 +162,7 @@ def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_
         ("word\n" * 9, WISH, "Expected: two columns or more"),
         (b"PK\x03\x04rest", WISH, "Got: an Excel workbook or a zip archive"),
         (b"a,b\0\n", WISH, "no text: it has bytes of value 0"),
-        ('[{"a": 1}]', WISH, "Got: JSON, or an ARFF file"),
+        ('[{"a": 1}]', WISH, "Got: JSON"),
         (gzip.compress(b"sex,y\n", mtime=0)[:-9], WISH, "truncated or damaged"),
         (text(rows()) + "F,yes\n", WISH, "Line 202"),
         (text(rows()), FileOptions("Y", "yes", "sex"), "did you mean 'y'?"),

@@ -1,0 +1,130 @@
+"""Tables of any kind of file: CSV, ARFF, Excel and Parquet hold the same people."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.data.draft import FileOptions, draft
+from benchmark.data.draft_text import card_text
+from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.sniff import read_frame
+from benchmark.errors import DataError
+from tests.helpers.made_up_files import people, text
+
+WISH = FileOptions("y", "1", "sex", "f")
+ROWS = [{name: str(value) for name, value in row.items()} for row in people(300)]
+
+
+def read(path: Path, wish: FileOptions = WISH) -> Dataset:
+    card = path.with_name("card.toml")
+    card.write_text(card_text(draft(path, wish, path.parent), path, 5), encoding="utf-8")
+    return load_dataset(card)
+
+
+def arff(rows: list[dict[str, str]]) -> str:
+    """Return rows as Weka writes them, with quotes and escapes where they are needed."""
+
+    def cell(value: str) -> str:
+        if value.isalnum():
+            return value
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    names = [f"@attribute {cell(name)} string" for name in rows[0]]
+    lines = [",".join(map(cell, row.values())) for row in rows]
+    return "\n".join(["% people", "", "@RELATION 'made up'", *names, "@Data", "% rows", *lines, ""])
+
+
+def excel(rows: list[dict[str, str]], path: Path) -> None:
+    cells = "".join(
+        "<row>" + "".join(f'<c t="inlineStr"><is><t>{value}</t></is></c>' for value in values) + "</row>"
+        for values in [list(rows[0]), *(row.values() for row in rows)]
+    )
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    with zipfile.ZipFile(path, "w") as book:
+        sheet = f'<sheets xmlns:r="{relation}"><sheet name="a" sheetId="1" r:id="r1"/></sheets>'
+        book.writestr("xl/workbook.xml", f"<workbook>{sheet}</workbook>")
+        relations = '<Relationships><Relationship Id="r1" Target="worksheets/s.xml"/></Relationships>'
+        book.writestr("xl/_rels/workbook.xml.rels", relations)
+        book.writestr("xl/worksheets/s.xml", f"<worksheet><sheetData>{cells}</sheetData></worksheet>")
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "a.csv": lambda path: path.write_text(text(ROWS)),  # type: ignore[arg-type]
+    "a.arff": lambda path: path.write_text(arff(ROWS)),
+    "a.arff.gz": lambda path: path.write_bytes(gzip.compress(arff(ROWS).encode())),
+    "a.xlsx": lambda path: excel(ROWS, path),
+    "a.parquet": lambda path: pd.DataFrame(ROWS).to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> None:
+    WRITERS[name](tmp_path / name)
+    frame = read(tmp_path / name).to_frame()
+    assert frame["sex"].tolist() == [row["sex"] for row in ROWS]
+    assert frame["job"].tolist() == [row["job"] for row in ROWS]
+    assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
+    assert read_frame(tmp_path / name, named={"sex"}).equals(pd.DataFrame(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        (r"'\'(-inf-40]\'','it\'s late',M,no", ["'(-inf-40]'", "it's late", "M", "no"]),
+        (r'"very small", "a,b" ,F,\'', ["very small", "a,b", "F", "\\'"]),
+        (r"'a\\b','per\u0020cent\%','',?", ["a\\b", "per cent%", "", "?"]),
+        ("it's, 5 ,'x','y' ", ["it's", "5", "x", "y"]),
+    ],
+)
+def test_arff_is_unescaped(line: str, values: list[str], tmp_path: Path) -> None:
+    from benchmark.data.sniff import sniff
+
+    path = tmp_path / "a.arff"
+    path.write_text(
+        "@relation r\n" + "".join(f"@attribute 'c \\'{i}' string\n" for i in range(4)) + f"@data\n{line}\n"
+    )
+    columns = sniff(path, tmp_path).columns
+    assert list(columns) == [f"c '{i}" for i in range(4)]
+    assert [column.values[0] for column in columns.values()] == values
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("{0 f, 1 3}\n", "Line 5 .* is a sparse row.*SparseToNonSparse"),
+        ("'f,3\n", "a quote does not enclose"),
+    ],
+)
+def test_arff_that_cannot_be_read_is_a_sentence(data: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.arff"
+    path.write_text(f"@relation r\n@attribute sex {{f,m}}\n@attribute y numeric\n@data\n{data}")
+    with pytest.raises(DataError, match=words):
+        draft(path, WISH, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "names", ["[sex],[y],[job]", "% f,ok,job", "{a},{b},c", "#sex,@y,job", "@relation,y,job"]
+)
+def test_a_header_may_begin_with_any_sign(names: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{names}\n" + "".join(f"{row['sex']},{row['y']},{row['job']}\n" for row in ROWS))
+    sex, y, job = names.split(",")
+    frame = read(path, FileOptions(y, "1", sex, "f")).to_frame()
+    assert frame[sex].tolist() == [row["sex"] for row in ROWS]
+    assert list(frame) == [sex, y, job]
+
+
+@pytest.mark.parametrize(
+    "json", ['[{"a": 1}]', '{"a": 1}\n{"a": 2}\n', '[\n  {"a": 1},\n', "[1, 2]\n[3, 4]\n"]
+)
+def test_json_is_no_table(json: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(json)
+    with pytest.raises(DataError, match="Got: JSON"):
+        draft(path, WISH, tmp_path)
