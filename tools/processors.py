@@ -1,5 +1,7 @@
 """Run the numeric tests as on other people's processors: ``python -m tools.processors [NAME ...]``.
 
+``--quick`` runs all quick tests instead.
+
 Libraries choose their code by the processor that they find: OpenBLAS sums in another order, NumPy and the C
 library round exponentials and logarithms otherwise, numba has other instructions. Each of them can be asked
 to act as on another processor, of the same or of an older kind than the one at hand.
@@ -7,6 +9,7 @@ to act as on another processor, of the same or of an older kind than the one at 
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import subprocess
@@ -20,6 +23,7 @@ from threadpoolctl import threadpool_info
 
 # Where results pass through linear algebra, exponentials or compiled sums.
 NUMERIC = [
+    "tests/golden",
     "tests/techniques/test_zafar_2015.py",
     "tests/techniques/test_zafar_2017.py",
     "tests/techniques/test_gerry_fair.py",
@@ -57,7 +61,17 @@ def processors() -> dict[str, dict[str, str]]:
     # The C library's functions use fused multiplication where there is one.
     unfused = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX2_Usable,-FMA_Usable"
     acted = {
-        "Haswell": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": " ".join(widest)},
+        "Haswell": {
+            "OPENBLAS_CORETYPE": "Haswell",
+            "NPY_DISABLE_CPU_FEATURES": " ".join(widest),
+            "NUMBA_CPU_NAME": "haswell",
+        },
+        "Sandybridge": {
+            "OPENBLAS_CORETYPE": "Sandybridge",
+            "GLIBC_TUNABLES": unfused,
+            **oldest,
+            "NUMBA_CPU_NAME": "sandybridge",
+        },
         "oldest": {"OPENBLAS_CORETYPE": "Prescott", "GLIBC_TUNABLES": unfused, **oldest},
     }
     cores = {library.get("architecture") for library in threadpool_info()}
@@ -66,12 +80,17 @@ def processors() -> dict[str, dict[str, str]]:
     return acted
 
 
-def main(names: Sequence[str] = ()) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tests as on each processor, or on some by name, all at a time; return 0 if they pass."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only as on these processors")
+    parser.add_argument("--quick", action="store_true", help="run all quick tests, not only the numeric ones")
+    chosen = parser.parse_args(arguments)
+    tests = [] if chosen.quick else ["-m", "", "-k", KEPT, *NUMERIC]
 
     def run(variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-m", "", "-k", KEPT, *NUMERIC],
+            [sys.executable, "-m", "pytest", "-q", *tests],
             env={**os.environ, **variables},
             cwd=Path(__file__).parents[1],
             capture_output=True,
@@ -79,9 +98,9 @@ def main(names: Sequence[str] = ()) -> int:
         )
 
     acted, failed = processors(), []
-    if unknown := {*names} - {*acted}:
+    if unknown := {*chosen.names} - {*acted}:
         raise SystemExit(f"Unknown processors: {', '.join(sorted(unknown))}; known: {', '.join(acted)}")
-    acted = {name: acted[name] for name in names or acted}
+    acted = {name: acted[name] for name in chosen.names or acted}
     with ThreadPoolExecutor(len(acted)) as pool:
         for (name, variables), done in zip(acted.items(), pool.map(run, acted.values()), strict=True):
             print(f"{name}: {' '.join(f'{key}={value!r}' for key, value in variables.items())}")
@@ -94,4 +113,4 @@ def main(names: Sequence[str] = ()) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -13,7 +13,7 @@ from benchmark.data.card import load_card
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.network.bif import read_bif
 from benchmark.text.writing import plain_or_packed
-from tests.helpers.recomputed import again_and_committed
+from tests.helpers.recomputed import check_again
 from tools.findings import fairness_cost
 from tools.findings.fairness_cost import (
     KINDS,
@@ -241,6 +241,4 @@ def test_the_figure_is_drawn() -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path, name: str) -> None:
     words = ["--experiment", name, "--datasets", "compas", "--betas", "0.4", "--data-dir", str(data_dir)]
-    again, committed = again_and_committed(words, tmp_path, RESULTS / name)
-    assert len(again) >= 12 * 7
-    pd.testing.assert_series_equal(again, committed)
+    assert check_again(words, tmp_path, RESULTS / name) >= 12 * 7

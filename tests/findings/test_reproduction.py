@@ -14,7 +14,7 @@ from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.published.comparison_files import compare_folder, write_comparison
 from benchmark.published.readings import read_readings
 from benchmark.text.writing import plain_or_packed
-from tests.helpers.recomputed import again_and_committed
+from tests.helpers.recomputed import check_again, check_file
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPER, FITTED = (ROOT / "results" / name for name in ("paper", "paper_fitted"))
@@ -38,7 +38,7 @@ def readings() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("folder", [PAPER, FITTED], ids=lambda folder: folder.name)
-def test_comparing_again_gives_the_committed_bytes(folder: Path, tmp_path: Path) -> None:
+def test_comparing_again_gives_the_committed_files(folder: Path, tmp_path: Path) -> None:
     for name in ("manifest.json", "summary.csv", "failures.csv"):
         shutil.copy(folder / name, tmp_path)
     written = write_comparison(tmp_path, compare_folder(tmp_path), figures=False)
@@ -49,12 +49,12 @@ def test_comparing_again_gives_the_committed_bytes(folder: Path, tmp_path: Path)
         if folder == FITTED and not (folder / name).exists():
             assert name.name in ("comparison.md", "comparison_ranks.csv")
             continue
-        committed = (folder / name).read_bytes()
         if name.name == "comparison.md":  # which without figures shows none
-            committed = b"".join(line for line in committed.splitlines(True) if not line.startswith(b"!["))
-            assert path.read_bytes().strip() == committed.strip()
+            lines = (folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
+            committed = "".join(line for line in lines if not line.startswith("!["))
+            assert path.read_text(encoding="utf-8").strip() == committed.strip()
         else:
-            assert path.read_bytes() == committed, name
+            check_file(path, folder / name)
     tables = {path.stem for path in written if path.parent.name == "comparison"}
     assert tables == {f"table{number}" for number in (2, 3, 4, 5, 6, 7, 10, 11)}
 
@@ -121,9 +121,10 @@ def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:
     experiment = narrow(load_experiment("paper"), repetitions=1, betas=[0.5])
     words = ["--betas", "0.5", "--data-dir", str(data_dir)]
-    again, committed = again_and_committed(words, tmp_path, PAPER)
-    assert len(again) >= 4 * sum(len(block.cells) for block in plan_blocks(experiment)) * 0.95
-    pd.testing.assert_series_equal(again, committed)
+    assert (
+        check_again(words, tmp_path, PAPER)
+        >= 4 * sum(len(block.cells) for block in plan_blocks(experiment)) * 0.95
+    )
 
 
 @pytest.mark.parametrize("file", ["results/paper/REPRODUCTION.md", "README.md"])

@@ -7,7 +7,6 @@ stay as they are. ``smoke_e5f630d.csv`` is what an earlier version wrote, and is
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -22,7 +21,7 @@ LARGEST_PLAIN = 200_000
 
 
 def write_values(section: str, folder: Path) -> None:
-    """Keep the values of a run's folder, and what their last digits may depend on."""
+    """Keep the values of a run's folder."""
     golden = runs.GOLDEN / section
     shutil.rmtree(golden, ignore_errors=True)
     for name, path in value_files(folder).items():
@@ -34,8 +33,6 @@ def write_values(section: str, folder: Path) -> None:
             (golden / name).write_text(text, encoding="utf-8", newline="\n")
         else:
             read_values(path).to_csv(golden / f"{name}.xz", index=False, lineterminator="\n")
-    environment = json.dumps(runs.environment(), indent=1) + "\n"
-    (golden / "environment.json").write_text(environment, encoding="utf-8", newline="\n")
 
 
 def main() -> int:

@@ -10,9 +10,7 @@ import contextlib
 import csv
 import io
 import os
-import platform
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import patch
 
@@ -20,7 +18,6 @@ import numpy as np
 
 from benchmark.cli import main
 from benchmark.experiment import engine
-from benchmark.experiment.versions import processor
 from tests.helpers.engines import InProcess
 
 __all__ = [
@@ -29,7 +26,6 @@ __all__ = [
     "audited",
     "cells",
     "compared",
-    "environment",
     "kept",
     "paper",
     "smoke",
@@ -57,13 +53,6 @@ _PAPER = (
     *("--experiment", "paper", "--betas", "0.5", "--repetitions", "1"),
     *("--techniques", "none", "drop_sensitive", "massaging", "reweighing", "repair_0.50", "zafar_fpr"),
 )
-
-
-def environment() -> dict[str, object]:
-    """Return what the last digits of numbers may depend on: versions of packages, and the processor."""
-    packages = ("numpy", "scipy", "scikit-learn", "numba", "fairlearn", "pandas")
-    versions = {"python": platform.python_version(), **{name: version(name) for name in packages}}
-    return {"versions": versions, "processor": dict(processor())}
 
 
 @contextlib.contextmanager
