@@ -23,7 +23,7 @@ from benchmark.atlas.file import digest_of, load_atlas
 from benchmark.atlas.tables import write_tables
 from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
-from benchmark.columns import STORE_NAME
+from benchmark.columns import HIDDEN, STORE_NAME
 from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
 from benchmark.errors import UnknownNameError
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 _NARROWING = ("datasets", "techniques", "classifiers", "betas", "doses", "repetitions")  # parameters
 _TEXT_WIDTH = 100
-_SHORT = ("beta", "technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
+_SHORT = ("technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
 _SHOWN = ("discrimination", "accuracy")  # metrics in a notebook's table of a run
 
 
@@ -342,44 +342,48 @@ class Run:
 
     @property
     def results(self) -> pd.DataFrame:
-        """One row for each value, columns :data:`benchmark.columns.RESULT_COLUMNS`.
+        """One row for each value, with the columns of ``results.csv``.
 
-        Cells without a result have NaN; :attr:`failures` has the reasons.
+        Where levels of bias are doses, the solved ``beta`` stands behind the ``dose``. Cells without a result
+        have NaN; :attr:`failures` has the reasons.
         """
-        return self._frames.results
+        return self._in_files(self._frames.results)
 
     @property
     def summary(self) -> pd.DataFrame:
-        """Mean, standard deviation and interval of each cell's repetitions."""
-        return self.finished.summary
+        """Mean, standard deviation and interval of each cell's repetitions, as in ``summary.csv``."""
+        return self._in_files(self.finished.summary)
 
     @property
     def failures(self) -> pd.DataFrame:
-        """Why values are missing, one row for each cell or value."""
-        return self.finished.failures
+        """Why values are missing, one row for each cell or value, as in ``failures.csv``."""
+        return self._in_files(self.finished.failures)
+
+    def _in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
+        return self.finished.manifest.in_files(frame)
 
     def compare(self, baseline: str | None = None, *, short: bool = False) -> pd.DataFrame:
         """Return the changes of each technique from a baseline, at each level of bias.
 
-        There are rows for each goal. The columns are
-        :data:`benchmark.statistics.answer_record.ANSWER_COLUMNS`; with ``short`` only technique and scenario,
-        goal, the goal's remaining metric, accuracy, their changes, and verdict. The baseline is a technique,
-        by default the one that the experiment declares for the dataset.
+        There are rows for each goal. The columns are those of ``answers.csv``; with ``short`` only technique
+        and scenario, goal, the goal's remaining metric, accuracy, their changes, and verdict. The baseline is
+        a technique, by default the one that the experiment declares for the dataset.
         """
         undo = what_to_undo(self._frames)
         run = self._frames.of_choices
         answers = results_answers(
             run.results,
-            baselines_of(run.manifest, self.results, baseline),
+            baselines_of(run.manifest, self._frames.results, baseline),
             run.standing,
             resampling=run.resampling,
             paired_levels=run.manifest.protocol.paired_betas,
             undo=undo,
         )
+        answers = self._in_files(answers)
         if not short:
             return answers
-        several = [name for name in SCENARIO if answers[name].nunique() > 1]
-        return answers[[*several, *_SHORT]]
+        several = [name for name in (*SCENARIO, HIDDEN) if name in answers and answers[name].nunique() > 1]
+        return answers[[*several, run.manifest.level_name, *_SHORT]]
 
     def answer(self, baseline: str | None = None) -> str:
         """Return the answer of ``betabench report``: the technique to choose, and its cost."""
@@ -442,11 +446,12 @@ class Run:
 
     def _means(self) -> pd.DataFrame:
         """Return the means of discrimination and accuracy, techniques in rows, levels of bias in columns."""
-        metrics = list(dict.fromkeys(self.summary["metric"]))
+        summary, level = self.finished.summary, self.finished.manifest.level_name
+        metrics = list(dict.fromkeys(summary["metric"]))
         shown = [name for name in _SHOWN if name in metrics] or metrics[:2]
-        means = self.summary[self.summary["metric"].isin(shown)]
+        means = summary[summary["metric"].isin(shown)].rename(columns={"beta": level})
         rows = ["dataset", *(c for c in SCENARIO[1:] if means[c].nunique() > 1), "technique"]
-        return means.pivot_table("mean", rows, ["metric", "beta"], sort=False, dropna=False)
+        return means.pivot_table("mean", rows, ["metric", level], sort=False, dropna=False)
 
 
 def sample(

@@ -75,8 +75,36 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     assert list(short.columns) == [
         *("beta", "technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
     ]
+    assert list(made._means().columns.names) == ["metric", "beta"]
     pd.testing.assert_frame_equal(short, whole[list(short.columns)])
     assert len(made.compare("massaging", short=True)) == len(short)
+
+
+@pytest.mark.parametrize("levels", [{"betas": [0, 0.5]}, {"betas": [], "doses": [0.05, 0.1], "paired_betas": True}])
+def test_frames_have_the_columns_and_values_of_the_files(levels: dict[str, Any], here: Path) -> None:
+    experiment = benchmark.Experiment.model_validate({**MADE, "repetitions": 2, **levels})
+    made = benchmark.run(experiment, output="out", offline=True, progress=False)
+    made.report()
+    frames = {
+        "results": made.results.dropna(subset="value"),
+        "summary": made.summary,
+        "failures": made.failures,
+        "statistics/answers": made.compare(),
+        **{f"statistics/{name}": frame for name, frame in made.statistics().frames.items()},
+    }
+    for name, frame in frames.items():
+        written = pd.read_csv(here / "out" / f"{name}.csv", keep_default_na=False)
+        assert list(frame.columns) == list(written.columns), name
+        assert len(frame) == len(written), name
+        for column in {"dose", "beta"} & {*frame.columns}:
+            numbers = pd.to_numeric(written[column]).to_numpy()
+            np.testing.assert_allclose(frame[column].astype(float), numbers, rtol=1e-5, err_msg=name)
+    unit = "dose" if "doses" in levels else "beta"
+    assert list(made._means().columns.names) == ["metric", unit]
+    assert unit in made.compare(short=True)
+    if unit == "dose":
+        solved = made.results.drop_duplicates("dose").set_index("dose")["beta"]
+        assert solved[0.0] == 0 < solved[0.05] < solved[0.1] < 1
 
 
 def test_a_comparison_names_what_the_report_names(here: Path) -> None:

@@ -54,7 +54,7 @@ def write_statistics(
     require_choosable(statistics, page_baselines)
     say("writing tables")
     written = [
-        write_atomically(output / f"{name}.csv", csv_text(statistics.run.in_files(frame), SIX_DIGITS))
+        write_atomically(output / f"{name}.csv", csv_text(frame, SIX_DIGITS))
         for name, frame in statistics.frames.items()
     ]
     tables = statistics_tables(statistics)

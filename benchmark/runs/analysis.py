@@ -146,13 +146,14 @@ class RunStatistics:
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        """The frames by the names of their files."""
+        """The frames by the names of their files, with the same columns."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs", "pareto", "robustness")
         optional = ("restoration", "groups", "regret", "frontier_gaps", "agreement")
         frames = {name: getattr(self, name) for name in (*names, *optional)}
         frames = {name: frame for name, frame in frames.items() if name in names or len(frame)}
         columns = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
-        return frames | {name: frames[name][list(in_file)] for name, in_file in columns.items()}
+        frames |= {name: frames[name][list(in_file)] for name, in_file in columns.items()}
+        return {name: self.run.in_files(frame) for name, frame in frames.items()}
 
     @property
     def rope(self) -> float:
