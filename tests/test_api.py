@@ -80,7 +80,9 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     assert len(made.compare("massaging", short=True)) == len(short)
 
 
-@pytest.mark.parametrize("levels", [{"betas": [0, 0.5]}, {"betas": [], "doses": [0.05, 0.1], "paired_betas": True}])
+@pytest.mark.parametrize(
+    "levels", [{"betas": [0, 0.5]}, {"betas": [], "doses": [0.05, 0.1], "paired_betas": True}]
+)
 def test_frames_have_the_columns_and_values_of_the_files(levels: dict[str, Any], here: Path) -> None:
     experiment = benchmark.Experiment.model_validate({**MADE, "repetitions": 2, **levels})
     made = benchmark.run(experiment, output="out", offline=True, progress=False)

@@ -14,7 +14,7 @@ POOLED_BELOW = 0.95
 """The greatest level of bias that is pooled: above it, a group has hardly any favorable label."""
 
 ACROSS = (0.05, 0.10)
-"""Doses whose results are pooled, over the datasets that reach both."""
+"""Doses whose results are pooled, over the datasets that reach both; a run without one of them pools all."""
 
 _GRID = np.linspace(0.0, 1.0, 21)
 _GAP, _BETA = 1e-9, 1e-12  # precision of the gap, or of the level, at which bisection ends

@@ -143,6 +143,8 @@ def _draw_lines(plot: _Plot) -> Figure:
             for technique, position in techniques:
                 _draw_line(axes, rows[rows["technique"] == technique.name], position, plot)
             plot.draw_levels(axes, metric, horizontal=True)
+            # A metric without values at some level has the same axis as those that it stands above.
+            axes.set_xlim(*style.padded(plot.description.levels, 0.05, 0.0))
             style.set_level_ticks(axes, plot.description.levels)
             style.set_ticks(axes, y=6)
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)

@@ -11,9 +11,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
+from benchmark.columns import ORIGINAL
 from benchmark.figures import style
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.style import BLUE, FAINT, GREY, Look, Page
@@ -22,8 +22,16 @@ from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.report_frames import Scenario
 from benchmark.sections import signs as marks
 from benchmark.sections.data import data_notes
+from benchmark.sections.goals import WHY_NOT_IN_SHORT
 from benchmark.statistics import distance
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
+from benchmark.statistics.answers import (
+    ACCURACY,
+    DISCRIMINATION,
+    OF_CLEAN_MODEL,
+    ConstantAnswer,
+    random_accuracy,
+    undo_of,
+)
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.text.words import LevelName, level_text
 
@@ -48,6 +56,7 @@ class _Panel:
     degenerate: pd.DataFrame
     constant: ConstantAnswer | None
     level_name: LevelName
+    withheld: str  # why the metric's values are not weighed here; empty if they are
 
     @cached_property
     def shown(self) -> pd.DataFrame:
@@ -128,7 +137,8 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
         useless = _degenerate_points(statistics, scenario, metric).dropna(subset=["x", "y"])
         for beta in betas:
             frames = points[points["beta"] == beta], useless[useless["beta"] == beta]
-            panels.append(_Panel(metric, float(beta), *frames, constant, run.level_name))
+            withheld = _withheld(statistics, scenario, metric, beta)
+            panels.append(_Panel(metric, float(beta), *frames, constant, run.level_name, withheld))
     drawn = any(np.isfinite(panel.level) for panel in panels)
     line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
     curves = curves_of(statistics.frontier, scenario.key)
@@ -143,6 +153,11 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     # A single panel is narrower than the longest name.
     needed = style.widest(listed) + 0.6 - _LEFT - _RIGHT
     size = max(_PANEL[0], (needed - (len(betas) - 1) * _GAP) / len(betas)), _PANEL[1]
+    axis_titles = [
+        style.wrap(_axis_title(statistics, panel.metric), size[0] + _RIGHT, style.SIZES["label"])
+        for panel in panels
+    ]
+    more_lines = (max(map(len, axis_titles)) - 1) * style.LINE
     page_width = _LEFT + len(betas) * size[0] + (len(betas) - 1) * _GAP + _RIGHT
     with style.styled():
         page = Page(
@@ -159,13 +174,13 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             ],
             left=_LEFT,
             right=_RIGHT,
-            below=0.66 + style.list_room(listed, page_width),
-            gap=(_GAP, 0.5),
+            below=0.66 + more_lines + style.list_room(listed, page_width),
+            gap=(_GAP, 0.5 + more_lines),
             panel_titles=[panel.title for panel in panels],
             titles_stay=True,
         )
         page.name_axes("", "accuracy")
-        for axes, panel in zip(page.axes, panels, strict=True):
+        for axes, panel, lines in zip(page.axes, panels, axis_titles, strict=True):
             marked = {n: key + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, key in keys.items()}
             _draw_panel(axes, panel, marked, size)
             for sweep in _sweeps(panel, statistics):
@@ -176,11 +191,29 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
                 axes.plot(*lot, **marks.RANDOM_MARK)
             x, y = panel.crosses["x"], panel.crosses["y"]
             axes.plot(x, y, "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
-            ideal = statistics.metrics[panel.metric].ideal
-            nearest = ideal if ideal is not None and np.isfinite(ideal) else 0.0
-            axes.set_xlabel(f"{in_sentence(statistics.title(panel.metric))}: distance to {nearest:g}")
-        page.list_below(listed, top=0.58)
+            axes.set_xlabel("\n".join(lines))
+        page.list_below(listed, top=0.58 + more_lines)
     return page.figure
+
+
+def _axis_title(statistics: RunStatistics, metric: str) -> str:
+    ideal = statistics.metrics[metric].ideal
+    nearest = ideal if ideal is not None and np.isfinite(ideal) else 0.0
+    return f"{in_sentence(statistics.title(metric))}: distance to {nearest:g}"
+
+
+def _withheld(statistics: RunStatistics, scenario: Scenario, metric: str, beta: float) -> str:
+    """Return why values that compare with a clean model are not weighed at a level of bias."""
+    if metric not in OF_CLEAN_MODEL:
+        return ""
+    if beta == 0:
+        return "nothing is planted"
+    if scenario.test != ORIGINAL:
+        return "no clean model on these rows"
+    rows = scenario.rows(statistics.pareto).query("beta == @beta")
+    rows = rows.assign(baseline=statistics.baselines.column(rows))
+    reasons = undo_of(rows, statistics.undo).unique()
+    return "; ".join(WHY_NOT_IN_SHORT[reason] for reason in reasons if reason)
 
 
 def _with_intervals(
@@ -224,9 +257,7 @@ def _draw_panel(axes: Axes, panel: _Panel, keys: dict[str, str], size: tuple[flo
     rows = panel.shown.sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
     style.set_ticks(axes, x=4, y=5)
     if rows.empty:
-        axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", color=GREY)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_locator(FixedLocator([]))
+        style.say_empty(axes, panel.withheld or "no value")
         return
     front = rows[rows["on_front"]]
     axes.step(front["x"], front["y"], where="post", color=BLUE, lw=1.0, zorder=2, gid="front")

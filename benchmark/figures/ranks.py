@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from benchmark.figures import style
 from benchmark.figures.style import LINE, Look, Page, RowLabels, add_beta_colorbar, beta_look, styled, wrap
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections.signs import below_constant_notes, degenerate_notes, marked_titles
@@ -51,8 +52,8 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             min(2, len(metrics)),
             panel=(_WIDTH, max(0.5, height * n_rows)),
             title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
-            subtitle=f"1 is best. Large: over datasets and {run.levels_sign}; small: over the datasets at "
-            f"each {run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
+            subtitle=f"1 is best. Large: over {run.ranked_over}; small: over the datasets at each "
+            f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
             "to differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks, standing),
             left=room,
@@ -62,6 +63,9 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             panel_titles=[statistics.title(metric) for metric in metrics],
         )
         for axes, table, names, bars, metric in zip(page.axes, tables, labels, lanes, metrics, strict=True):
+            if table.empty:
+                style.say_empty(axes, "no rank, see below")
+                continue
             each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
             _draw_panel(axes, table, each, run.level_limit)
             names.write(axes, n_rows)
@@ -111,28 +115,42 @@ def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
 
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:
     run = statistics.run
-    level, levels = run.level_sign, run.levels_sign
     gone = ranks.loc[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna(), "technique"].unique()
     titles = {name: run.titles[name] for name in gone}
     useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
     degenerate = {name: title for name, title in titles.items() if name in useless}
     notes = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
     notes += _untestable(statistics, ranks)
-    notes.append(
-        f"A dataset at several {levels} is no independent evidence: differences over few datasets and "
-        f"several {levels} are surer for these datasets than for others."
-    )
+    notes += _unranked(statistics, ranks)
+    if len(run.pooled_levels) > 1:
+        levels = run.levels_sign
+        notes.append(
+            f"A dataset at several {levels} is no independent evidence: differences over few datasets and "
+            f"several {levels} are surer for these datasets than for others."
+        )
     if left_out := [title for name, title in titles.items() if name not in useless]:
-        where = f"Not ranked over all {levels}, but at a single {level} where they have values"
+        where = f"Not ranked over {run.ranked_over}, but at a single {run.level_sign} where they have values"
         notes.append(f"{where}: {', '.join(left_out)}.")
     by_dataset = [
         (run.dataset(str(name)).heading, rows) for name, rows in standing.groupby("dataset", sort=False)
     ]
     for heading, rows in by_dataset:
-        where = f"Not ranked on {heading}, nor over all {levels}"
+        where = f"Not ranked on {heading}, nor over {run.ranked_over}"
         notes += degenerate_notes(rows, degenerate, where, run.level_name)
     for heading, rows in by_dataset:
         notes += [f"{heading}: {note}" for note in below_constant_notes(rows, run.titles, run.level_name)]
+    return notes
+
+
+def _unranked(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
+    """Return notes on metrics without any rank over datasets and levels of bias."""
+    notes = []
+    for metric, rows in ranks.groupby("metric", sort=False):
+        pooled = rows[rows["over"] == _POOLED]
+        if pooled["mean_rank"].notna().sum() == 0:
+            reason = next(iter(pooled["reason"]), "no dataset has something to rank by there")
+            over = statistics.run.ranked_over
+            notes.append(f"{statistics.title(str(metric))}: no technique has a rank over {over} ({reason}).")
     return notes
 
 
@@ -147,7 +165,7 @@ def _untestable(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         if int(str(n_blocks)) < needed:
             titles = ", ".join(statistics.title(str(metric)) for metric in rows["metric"].unique())
             notes.append(
-                f"{titles}: no test over datasets and {statistics.run.levels_sign} can find a difference "
+                f"{titles}: no test over {statistics.run.ranked_over} can find a difference "
                 f"between two of {k} techniques, whatever the ranks. Their {n_pairs:,} pairs take at least "
                 f"{needed} blocks; there are {n_blocks}."
             )

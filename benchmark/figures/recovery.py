@@ -104,6 +104,7 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
                 panels = page.axes[first : first + columns]
                 for axes, scenario_rows in zip(panels, rows, strict=True):
                     _draw_panel(axes, scenario_rows, techniques, strip)
+                    axes.set_xlim(*style.padded(table["beta"], 0.06, 0.02))
                     style.set_level_ticks(axes, run.levels)
                 # Costs of one stage can be many times those of another.
                 of_group = table["technique"].isin([technique.name for technique, _ in techniques])
@@ -181,9 +182,7 @@ def _limits(table: pd.DataFrame, strip: _Strip) -> tuple[tuple[float, float], bo
 def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) -> None:
     """Give panels the same limits and ticks."""
     limits, far = _limits(table, strip)
-    betas = sorted(table["beta"].unique())
     for axes in panels:
-        axes.set_xlim(*style.padded(betas, 0.06, 0.02))
         if far:
             axes.set_yscale("symlog", linthresh=_LINEAR, linscale=1.5)
             positive = next(ticks for most, ticks in _TICKS.items() if limits[1] - limits[0] <= most)

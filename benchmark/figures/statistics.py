@@ -52,6 +52,6 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     where = ["datasets", *SCENARIO[1:]]
     several = [c for c in where[1:] if ranks[c].nunique() > 1 or (c == "test" and statistics.names_tests)]
     for keys, rows in ranks.groupby(where, sort=False):
-        if rows["mean_rank"].notna().any():
+        if rows.loc[rows["over"] == "dataset beta", "mean_rank"].notna().any():
             names = [*str(keys[0]).split(), *(str(rows[column].iloc[0]) for column in several)]
             yield "ranks_" + "__".join(map(file_name, names)), functools.partial(draw_ranks, statistics, rows)

@@ -406,6 +406,17 @@ def set_level_ticks(axes: Axes, levels: Sequence[float]) -> None:
     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
 
 
+def say_empty(axes: Axes, reason: str) -> None:
+    """Write in a panel without values why it has none, in place of its ticks."""
+    width = axes.get_position().width * axes.figure.get_size_inches()[0]  # type: ignore[union-attr]
+    text = "\n".join(wrap(reason, 0.92 * width))
+    axes.text(
+        0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY, size=SIZES["tick"]
+    )
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(FixedLocator([]))
+
+
 def guide_rows(axes: Axes, n_rows: int) -> None:
     """Draw faint lines along the rows of a panel in place of its grid."""
     axes.grid(visible=False, axis="y")

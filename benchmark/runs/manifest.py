@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from benchmark.bias.doses import ACROSS
 from benchmark.columns import (
     BALANCED,
     BIASED,
@@ -290,6 +291,32 @@ class Manifest(BaseModel):
     def levels_sign(self) -> str:
         """The plural of levels of bias in sentences: ``"β"`` or ``"doses"``."""
         return SEVERAL_LEVELS[self.level_name]
+
+    @property
+    def pooled_levels(self) -> tuple[float, ...]:
+        """Levels of bias that are ranked together: all β; :data:`ACROSS`; all doses without one of these."""
+        if self.level_name == "beta":
+            return self.levels
+        if {*ACROSS} <= {*self.levels}:
+            return ACROSS
+        reached = {
+            dose.dose
+            for dataset in self.datasets
+            for bias in dataset.bias
+            for dose in bias.doses
+            if dose.pooled and dose.dose > 0
+        }
+        return tuple(level for level in self.levels if level in reached)
+
+    @property
+    def ranked_over(self) -> str:
+        """What is ranked together: ``"datasets and all β"``, ``"datasets and doses 0.05 and 0.1"``."""
+        levels = self.pooled_levels
+        if len(levels) < 2:
+            return f"datasets at {self.level_text(*levels)}" if levels else "datasets"
+        if self.level_name == "beta":
+            return "datasets and all β"
+        return f"datasets and doses {', '.join(f'{dose:g}' for dose in levels[:-1])} and {levels[-1]:g}"
 
     @property
     def level_axis(self) -> str:

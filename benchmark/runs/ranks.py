@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from benchmark.bias.doses import ACROSS
 from benchmark.columns import OWN
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined
@@ -62,10 +61,9 @@ def _pooled_across(cells: Cells, run: Manifest) -> Cells:
     """Return the cells at levels that are pooled with each other; a dataset must reach all such doses."""
     if run.level_name == "beta":
         return cells
-    across = [dose for dose in ACROSS if dose in run.levels]
-    reachable = cells.take(cells.keys["beta"].isin(across).to_numpy())
+    reachable = cells.take(cells.keys["beta"].isin(run.pooled_levels).to_numpy())
     n_reached = reachable.keys.groupby(["dataset", "bias"], sort=False)["beta"].transform("nunique")
-    return reachable.take((n_reached == len(across)).to_numpy())
+    return reachable.take((n_reached == len(run.pooled_levels)).to_numpy())
 
 
 def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cells]]:
@@ -74,8 +72,8 @@ def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cell
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
     fewer. Each set comes twice, with the axes that it is ranked over: datasets, then datasets and levels of
     bias. In the latter, a dataset on which the bias has no effect counts once, by its least level. Doses are
-    pooled where :attr:`benchmark.bias.doses.Dose.pooled` allows it; only .05 and .10 are pooled with each
-    other.
+    pooled where :attr:`benchmark.bias.doses.Dose.pooled` allows it;
+    :attr:`~benchmark.runs.manifest.Manifest.pooled_levels` are pooled with each other.
     """
     cells = _pooled(cells, run)
     # Techniques with learners of their own are a set apart from those with classifiers.

@@ -94,7 +94,7 @@ WHY_NOT = {
 WHY_NOT_IN_SHORT = {
     NO_REFERENCE: "no reference",
     NOTHING_TO_UNDO: "too little to undo",
-    NO_EFFECT_SHOWN: "no effect of the bias shown",
+    NO_EFFECT_SHOWN: "no effect on decisions shown beyond retraining",
     HIDDEN_BIAS: "withheld",
 }
 """The same in a cell of a table."""

@@ -51,9 +51,11 @@ def _reading(run: Manifest) -> Iterator[str]:
     """Yield notes on the ranks."""
     level, levels = run.level_sign, run.levels_sign
     yield (
-        f"Ranks are over several datasets and all {levels}, where all techniques have values. A dataset on "
+        f"Ranks are over several {run.ranked_over}, where all techniques have values. A dataset on "
         f"which the bias has no effect counts at one {level}. p is the p-value of Friedman's test (Iman and "
-        f"Davenport's F). A dataset at several {levels} is no independent evidence, so p is too small."
+        "Davenport's F)."
+        + f" A dataset at several {levels} is no independent evidence, so p is too small."
+        * (len(run.pooled_levels) > 1)
     )
     yield (
         "To restore, techniques are ranked by their distance to the clean model, above "

@@ -59,6 +59,28 @@ def over_beta(run: Run) -> Figure:
     return draw_over_beta(shown.summary, shown.failures, frames.standing, frames.scenarios[0], shown.manifest)
 
 
+@pytest.mark.parametrize(
+    ("betas", "gone"),
+    [((0.0, 0.03, 0.06, 0.1), [0.0]), ((0.0, 0.5, 1.0), [1.0]), ((0.0, 0.2, 0.4, 0.8), [0.0, 0.2])],
+)
+def test_values_stand_at_their_level_in_every_panel(betas: tuple[float, ...], gone: list[float]) -> None:
+    run = run_of(ADULT, 3, betas=betas, repetitions=2)
+    frames = run.frames.shown
+    summary = frames.summary.copy()
+    lacking = (summary["metric"] == "overestimation") & summary["beta"].isin(gone)
+    summary.loc[lacking, ["mean", "std", "ci_low", "ci_high"]] = np.nan
+    summary.loc[lacking, "n"] = 0
+    figure = draw_over_beta(summary, frames.failures, frames.standing, frames.scenarios[0], frames.manifest)
+    shown = panels(figure)
+    assert len({axes.get_xlim() for axes in shown}) == 1
+    low, high = shown[0].get_xlim()
+    assert low < betas[0] < betas[-1] < high
+    for axes in shown:
+        assert list(axes.get_xticks()) == list(betas)
+        drawn = [x for line in axes.lines for x in line.get_xdata() if len(line.get_xdata()) == len(betas)]
+        assert {*drawn} == {*betas}
+
+
 def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Run:
     return sample_run(datasets=(dataset,), techniques=many_techniques(n_techniques), **more)  # type: ignore[arg-type]
 

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from benchmark.bias.doses import Dose
 from benchmark.figures import recovery as recovery_figure
 from benchmark.figures.heat_grid import short_number
 from benchmark.figures.improvement import draw_forest, draw_heat
@@ -24,8 +25,12 @@ from benchmark.figures.ranks import draw_ranks
 from benchmark.figures.recovery import draw_recovery, recovery_panels
 from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
-from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
+from benchmark.runs.descriptions import PlantedBias
+from benchmark.runs.finished import RunFrames
+from benchmark.sections import ranks as ranks_section
 from tests.helpers.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
+from tests.helpers.made_up_runs import ADULT, COMPAS, TECHNIQUES, changed, sample_run
 from tests.helpers.made_up_statistics import METRICS, WARNING, statistics
 from tests.helpers.marks import nightly_but
 from tests.helpers.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
@@ -178,13 +183,61 @@ def test_a_technique_without_values_is_said_to_have_none() -> None:
 
 
 def test_a_rank_diagram_of_few_blocks_says_that_no_test_can_find_anything() -> None:
-    told = "Discrimination, Accuracy: no test over datasets and β can find a difference between two of 9"
+    told = "Discrimination, Accuracy: no test over datasets and all β can find a difference between two of 9"
     shown = "".join(" ".join(texts_of(draw_ranks(statistics(9), statistics(9).ranks))).split())
     # Of 36 tests, the smallest p-value must be 0.05 / 36 at most: 2 / 2^11 is.
     for text in (told, "Their 36 pairs take at least 11 blocks; there are 6."):
         assert "".join(text.split()) in shown
     ranks = statistics(9).ranks.assign(n_blocks=11)
     assert not any("no test over datasets" in text for text in texts_of(draw_ranks(statistics(9), ranks)))
+
+
+def in_doses(doses: tuple[float, ...], *, out_of_reach: float) -> RunFrames:
+    """Return a run of two datasets with doses, of which some may be out of reach."""
+    reached = [0.0, *(dose for dose in doses if dose < out_of_reach)]
+    planted = tuple(Dose(dose, dose if dose in reached else None, dose) for dose in (0.0, *doses))
+    datasets = [replace(own, bias=(PlantedBias("paper", doses=planted),)) for own in (ADULT, COMPAS)]
+    run = sample_run(datasets=datasets, betas=reached, repetitions=3, techniques=TECHNIQUES[:4])
+    manifest = changed(run.description, betas=(), doses=doses)
+    return RunFrames.of(manifest, run.results, run.failures)
+
+
+@pytest.mark.parametrize(
+    ("doses", "pooled", "words"),
+    [
+        ((0.03, 0.06, 0.1), (0.03, 0.06, 0.1), "datasets and doses 0.03, 0.06 and 0.1"),
+        ((0.02, 0.05, 0.1), (0.05, 0.1), "datasets and doses 0.05 and 0.1"),
+        ((0.1,), (0.1,), "datasets at dose 0.1"),
+        ((0.05, 0.3), (0.05,), "datasets at dose 0.05"),  # .3 is out of reach
+    ],
+)
+def test_ranks_pool_doses_of_the_run_and_say_which(
+    doses: tuple[float, ...], pooled: tuple[float, ...], words: str
+) -> None:
+    run = in_doses(doses, out_of_reach=0.3)
+    assert run.manifest.pooled_levels == pooled
+    own = run_statistics(run)
+    ranks = own.ranks[own.ranks["over"] == "dataset beta"]
+    assert set(ranks["n_blocks"]) == {2 * len(pooled)}
+    means = own.ranks[own.ranks["beta"].isin(pooled) & (own.ranks["over"] == "dataset")]
+    expected = means.groupby(["metric", "technique"])["mean_rank"].mean()
+    found = ranks.set_index(["metric", "technique"])["mean_rank"]
+    np.testing.assert_allclose(found, expected[found.index])
+    (name,) = (name for name, _ in statistics_figures(own) if name.startswith("ranks"))
+    assert f"Large: over {words};" in texts_of(dict(statistics_figures(own))[name]())
+    section = " ".join(ranks_section.section(own).notes)
+    assert f"Ranks are over several {words}, where" in section
+    assert ("no independent evidence" in section) == (len(pooled) > 1)
+
+
+def test_a_figure_of_ranks_without_any_rank_over_the_datasets_is_not_drawn() -> None:
+    own = run_statistics(in_doses((0.3, 0.4), out_of_reach=0.3))
+    assert not [name for name, _ in statistics_figures(own) if name.startswith("ranks")]
+    own = statistics(3)
+    rest = own.ranks[~((own.ranks["metric"] == "accuracy") & (own.ranks["over"] == "dataset beta"))]
+    text = texts_of(draw_ranks(own, rest.assign(reason="")))
+    assert "no rank, see below" in text
+    assert "Accuracy: no technique has a rank over datasets and all β" in text
 
 
 def test_bars_join_the_groups_and_never_meet() -> None:
@@ -329,7 +382,7 @@ def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
     )
     # The baseline of the second dataset is degenerate at the greatest level of bias.
     assert (
-        "Dutch census (embedded), nor over all β, as it refuses more than 99 % of everybody: No technique"
+        "Dutch census (embedded), nor over datasets and all β, as it refuses more than 99 % of everybody: No"
         in (texts_of(figure))
     )
 

@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from benchmark.bias.doses import Dose
-from benchmark.columns import EQUALISE, RESTORE
+from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
+from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.statistics import statistics_figures
 from benchmark.pages.payload import page_numbers
 from benchmark.render.console import print_section, section_lines
@@ -26,6 +27,8 @@ from benchmark.sections.goals import WHY_NOT
 from benchmark.sections.moved import MOVED
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
+from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, UNDO_COLUMNS
+from tests.helpers.figure_checks import flaws, texts_of
 from tests.helpers.hidden import made_up_table, write_made_up_table
 from tests.helpers.two_goals import EQUALISED, FIRST, RESTORED, run_of
 
@@ -227,3 +230,28 @@ def test_the_csv_of_answers_has_reasons_in_words_of_doses() -> None:
     )
     worded = prepared().run.with_level_words(frame)
     assert worded["reason"].tolist() == ["no value at dose 0.1", "beta blocker"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (NOTHING_TO_UNDO, "too little to undo"),
+        (NO_EFFECT_SHOWN, "no effect on decisions shown beyond retraining"),
+        (NO_REFERENCE, "no reference"),
+    ],
+)
+def test_pareto_panels_say_why_values_are_withheld_and_their_words_do_not_meet(
+    reason: str, words: str
+) -> None:
+    own = prepared()
+    undo = pd.DataFrame(
+        [("adult", "label", "c45", "original", 0.1, "none", "", reason)], columns=list(UNDO_COLUMNS)
+    )
+    of_clean_model = own.pareto["first"] == GOAL_METRICS[RESTORE]
+    pareto = own.pareto.assign(first_distance=own.pareto["first_distance"].mask(of_clean_model))
+    figure = draw_pareto(replace(own, undo=undo, pareto=pareto), own.scenarios[0])
+    assert flaws(figure) == []
+    text = texts_of(figure)
+    assert f"{words} distance to the clean model: distance to 0" in text
+    assert "nothing is planted distance to the clean model: distance to 0" in text
+    assert "no value" not in text

@@ -560,7 +560,7 @@ def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
         ),
         (
             "no_effect_shown",
-            "no effect of the bias shown",
+            "no effect on decisions shown beyond retraining",
             "The bias is not shown to move the decisions of None farther than training again on clean rows "
             "does. More or larger splits may show it.",
         ),
