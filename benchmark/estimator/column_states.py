@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,13 +17,15 @@ from pydantic import ValidationError
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
 from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
-from benchmark.data.sniff import RawColumn
-from benchmark.data.states import MISSING, MOST_LEVELS, CardEntry, category, feature
+from benchmark.data.number_form import Notation, notation
+from benchmark.data.sniff import MISSING_MARKS, RawColumn
+from benchmark.data.states import MISSING, MOST_LEVELS, OTHER, CardEntry, category, feature
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few
 
 _LARGEST_WHOLE = 2**53  # floats up to here are exact whole numbers
+_NUMBER_OF = {"true": 1.0, "false": 0.0, "inf": math.inf, "-inf": -math.inf}
 
 
 class RowsError(DataError, ValueError):
@@ -33,34 +37,72 @@ class LearnedColumn:
     """A column with a state for each value."""
 
     column: Column  # its name and states
-    spec: CategoricalColumn | NumericColumn  # the state of each value
-    usual: int  # code of the most frequent state, or -1 if a value without a state is an error
+    spec: CategoricalColumn | NumericColumn  # the state of each number
+    known: Mapping[str, int]  # code of each value of the training rows that is no number of a bin
+    missing: int  # code of missing values, or -1 if no training row lacks a value
+    rest: int  # code of all other values, or -1 if such a value is an error
+    usual: int  # code of the most frequent state
 
     def codes(self, values: pd.Series[Any]) -> NDArray[np.int16]:
         """Return the state of each row, shape (n_rows,).
 
-        A value that no training row has gets the state of rare or missing values, or else the most frequent
-        state.
+        A value that training rows did not show gets the state of rare values, else of missing values, else
+        the most frequent state; a warning counts such rows. Rows without a known group are a
+        :class:`RowsError`, and so are several different values of which none is known.
         """
-        raw, coder = raw_column(self.column.name, values), Coder(self.spec)
-        codes = np.array([coder[text] for text in raw.values], dtype=CODE_DTYPE)
+        raw = raw_column(self.column.name, values)
+        codes = np.fromiter(self._codes(raw.values), dtype=CODE_DTYPE, count=len(raw.values))
         unknown = codes < 0
-        if self.usual < 0 and unknown.any():
-            n = int(raw.counts[unknown].sum())
+        if unknown.any():
             shown = [repr(text) if text else "no value" for text in np.array(raw.values)[unknown].tolist()]
+            self._tell(int(raw.counts[unknown].sum()), len(raw.rows), shown, all_values=bool(unknown.all()))
+        codes[unknown] = self.rest
+        return codes[raw.rows]
+
+    def _codes(self, texts: Iterable[str]) -> Iterator[int]:
+        """Yield the code of each value, or -1 if it is not known."""
+        coder, by_number = Coder(self.spec), dict[float, int]()
+        for text, code in self.known.items():
+            if (number := _number(text)) is not None:
+                by_number[number] = code if by_number.get(number, code) == code else -1
+        for text in texts:
+            code = self.known.get(text, -1)
+            number = _number(text)
+            if code < 0 and number is not None:
+                numeric = isinstance(self.spec, NumericColumn)
+                code = coder[repr(number)] if numeric else by_number.get(number, -1)
+            yield self.missing if code < 0 and text in MISSING_MARKS else code
+
+    def _tell(self, n: int, n_rows: int, shown: Sequence[str], *, all_values: bool) -> None:
+        """Warn of rows with unknown values, or raise an error."""
+        name, states = self.column.name, self.column.states
+        if self.rest < 0:
             raise RowsError(
                 f"{n} row{'s have' if n > 1 else ' has'} no known group",
-                expected=f"in the sensitive column {self.column.name!r} one of "
-                + few(list(map(repr, self.column.states)), 8),
+                expected=f"in the sensitive column {name!r} one of " + few(list(map(repr, states)), 8),
                 got=few(shown, 8),
                 remedy="leave these rows out, or train on rows that have the value",
             )
-        codes[unknown] = self.usual
-        return codes[raw.rows]
+        # In an identifier or a date nearly all values are rare, and new values are the rule.
+        if all_values and len(shown) > 1 and not (self.rest == self.usual and states[self.rest] == OTHER):
+            raise RowsError(
+                f"The model knows no value of the column {name!r}",
+                expected="values as in the training rows: "
+                + ("numbers" if isinstance(self.spec, NumericColumn) else few(list(map(repr, states)), 8)),
+                got=few(shown, 8),
+                remedy="bring the column into the form of the training rows: spelling, units, decimal marks",
+            )
+        warnings.warn(
+            f"Column {name!r}: {n:,} of {n_rows:,} rows hold values that no training row "
+            f"holds: {few(shown, 4)}. Such values are read as {states[self.rest]!r}.",
+            stacklevel=5,  # the caller of predict
+        )
 
 
 def raw_column(name: str, values: pd.Series[Any]) -> RawColumn:
     """Return a column as in a CSV file: text, and "" for a missing value."""
+    if pd.api.types.is_float_dtype(values.dtype) and values.dtype.itemsize < np.dtype(float).itemsize:
+        values = values.astype(str).astype(float)  # of 32 bits, 0.7 would be less than 0.7 of 64 bits
     try:
         codes, distinct = pd.factorize(values)
     except TypeError:
@@ -83,42 +125,57 @@ def learn_feature(name: str, values: pd.Series[Any], min_count: int) -> LearnedC
         return declared
     raw = raw_column(name, values)
     numeric = len(raw.values) > 0 and bool((~np.isnan(raw.numbers) & ~raw.missing).any())
-    return _learned(raw, feature(raw, min_count) if numeric else category(raw, min_count))
+    if numeric:
+        return _learned(raw, feature(raw, min_count))
+    if "" in raw.values:  # beside values that are missing for pandas, a text such as "NA" is a value
+        raw = replace(raw, marks=frozenset({""}))
+    if len(raw.values) > MOST_LEVELS and notation(raw.values) != Notation():
+        example = max(raw.values, key=lambda text: sum(map(str.isdigit, text)))
+        warnings.warn(
+            f"Column {name!r} holds numbers that Python does not read, such as {example!r}. Each is a "
+            "category here: convert the column to numbers.",
+            stacklevel=5,
+        )
+    return _learned(raw, category(raw, min_count))
 
 
 def learn_groups(
-    name: str, values: pd.Series[Any], deprived: object, min_count: int
+    name: str, values: pd.Series[Any], deprived: object
 ) -> tuple[LearnedColumn, tuple[str, ...]]:
     """Return the sensitive column with its groups, and the states of the deprived group.
 
-    ``deprived`` is a value or a list of values; None leaves the deprived group open. Rows without a group are
-    a :class:`RowsError`.
+    ``deprived`` is a value or a list of values; None leaves the deprived group open. A rare value is a group
+    of its own. Rows without a group are a :class:`RowsError`.
     """
-    raw = raw_column(name, values)
+    named = [] if deprived is None else [*map(_text, _listed(deprived))]
+    learned = _categories(name, values)
+    marks = MISSING_MARKS.difference(named) if learned is None else frozenset({""})
+    raw = replace(raw_column(name, values), marks=marks)
     if lacking := int(raw.counts[raw.missing].sum()):
+        shown = few([repr(text) for text in np.array(raw.values)[raw.missing].tolist() if text])
         raise RowsError(
             f"{lacking} row{'s have' if lacking > 1 else ' has'} no value in the sensitive column {name!r}",
             expected="a group for each training row",
-            remedy="leave these rows out",
+            got=shown or None,
+            remedy="leave these rows out"
+            + f"; if {shown} is a group, make the column categorical: astype('category')" * bool(shown),
         )
-    named = [] if deprived is None else [*map(_text, _listed(deprived))]
-    learned = _categories(name, values)
     members: tuple[str, ...] = ()
     if learned is not None:
         # Declared categories may have no rows.
         present = values.cat.remove_unused_categories().cat.categories
         _require_present(name, named, list(map(_text, present)))
         members = tuple(state for state in learned.column.states if _is_one_of(state, named))
-        return replace(learned, usual=-1), members
+        return replace(learned, missing=-1, rest=-1), members
     _require_present(name, named, raw.values)
     if named:
         chosen = np.array([_is_one_of(text, named) for text in raw.values], dtype=bool)
         _require_apart(raw, named, chosen)
         members = (" or ".join(named),)
-        draft = category(raw, min_count, (members[0], chosen))
+        draft = category(raw, 1, (members[0], chosen))
     else:
-        draft = (feature if len(raw.values) > MOST_LEVELS else category)(raw, min_count)
-    return replace(_learned(raw, draft), usual=-1), members
+        draft = (feature if len(raw.values) > MOST_LEVELS else category)(raw, 1)
+    return replace(_learned(raw, draft), missing=-1, rest=-1), members
 
 
 def _require_apart(raw: RawColumn, named: Sequence[str], deprived: NDArray[np.bool_]) -> None:
@@ -136,12 +193,32 @@ def _require_apart(raw: RawColumn, named: Sequence[str], deprived: NDArray[np.bo
 
 
 def _learned(raw: RawColumn, draft: CardEntry) -> LearnedColumn:
-    entry = draft[0]
-    spec = NumericColumn(**entry) if entry["kind"] == "numeric" else CategoricalColumn(**entry)
+    entry, known, missing = draft[0], {}, -1
+    numeric = entry["kind"] == "numeric"
+    if numeric:  # a number below those of the training rows is in the first bin
+        entry["bins"][0] = -math.inf
+    spec = NumericColumn(**entry) if numeric else CategoricalColumn(**entry)
     coder = Coder(spec)
     codes = np.array([coder[text] for text in raw.values], dtype=np.intp)
+    for text, code, lacks in zip(raw.values, codes.tolist(), raw.missing.tolist(), strict=True):
+        if lacks or not numeric or math.isnan(coder.number(text)):
+            known[text] = code
+        missing = code if lacks else missing
     usual = int(np.bincount(codes, weights=raw.counts).argmax())
-    return LearnedColumn(Column(raw.name, spec.states, spec.ordered), spec, usual)
+    return _with_rest(Column(raw.name, spec.states, spec.ordered), spec, known, missing, usual)
+
+
+def _with_rest(
+    column: Column,
+    spec: CategoricalColumn | NumericColumn,
+    known: Mapping[str, int],
+    missing: int,
+    usual: int,
+) -> LearnedColumn:
+    rest = missing if missing >= 0 else usual
+    return LearnedColumn(
+        column, spec, known, missing, column.code(OTHER) if OTHER in column.states else rest, usual
+    )
 
 
 def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
@@ -149,13 +226,11 @@ def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
     if not isinstance(values.dtype, pd.CategoricalDtype):
         return None
     states, codes = [_text(label) for label in values.cat.categories], np.asarray(values.cat.codes)
-    missing = {"": MISSING} if (codes < 0).any() or not states else {}
-    if missing and MISSING not in states:
+    lacking = bool((codes < 0).any()) or not states
+    if lacking and MISSING not in states:
         states.append(MISSING)
     try:
-        spec = CategoricalColumn(
-            kind="categorical", states=tuple(states), ordered=bool(values.cat.ordered), values=missing
-        )
+        spec = CategoricalColumn(kind="categorical", states=tuple(states), ordered=bool(values.cat.ordered))
     except ValidationError:
         raise RowsError(
             f"The categories of the column {name!r} are not distinct as text",
@@ -163,9 +238,11 @@ def _categories(name: str, values: pd.Series[Any]) -> LearnedColumn | None:
             got=few(list(map(repr, states)), 8),
             remedy="rename them",
         ) from None
-    codes = np.where(codes < 0, states.index(MISSING) if missing else 0, codes)
-    usual = int(np.bincount(codes, minlength=len(states)).argmax())
-    return LearnedColumn(Column(name, spec.states, spec.ordered), spec, usual)
+    known = {state: code for code, state in enumerate(states)}
+    named = [code for state, code in known.items() if state.lower() in (MISSING, "unknown", "?")]
+    missing = known.get(MISSING, named[0] if named else -1)
+    usual = int(np.bincount(np.where(codes < 0, missing, codes), minlength=len(states)).argmax())
+    return _with_rest(Column(name, spec.states, spec.ordered), spec, known, missing, usual)
 
 
 def _text(value: object) -> str:
@@ -174,6 +251,11 @@ def _text(value: object) -> str:
         number = float(value)
         return str(int(number)) if number.is_integer() and abs(number) < _LARGEST_WHOLE else repr(number)
     return str(value).strip()
+
+
+def _number(text: str) -> float | None:
+    """Return a value as a number, infinity included; true is 1 and false 0."""
+    return _NUMBER_OF.get(text.lower(), as_number(text))
 
 
 def _listed(value: object) -> Iterable[object]:

@@ -8,6 +8,7 @@ import functools
 import importlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self, TypeVar, cast
 
 import cloudpickle
@@ -27,7 +28,15 @@ from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BetabenchError, TechniqueError
 from benchmark.estimator.column_states import LearnedColumn, RowsError, learn_feature, learn_groups
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import Predictor, Prepared, PreProcessing, Technique, Tools, get_technique
+from benchmark.techniques import (
+    Predictor,
+    Prepared,
+    PreProcessing,
+    Technique,
+    Tools,
+    get_technique,
+    list_techniques,
+)
 from benchmark.text.words import few
 
 T = TypeVar("T")
@@ -170,17 +179,25 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.min_count = min_count
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on rows with their labels.
 
         ``X``, a frame or an array of shape (n_rows, n_columns), holds the sensitive column. ``y``, shape
-        (n_rows,), has two classes. Raises :class:`ValueError` if rows, labels or groups are unfit for
-        training, or the technique declines them. The error is also a
-        :class:`~benchmark.errors.BetabenchError`, which says what to do.
+        (n_rows,), has two classes. ``sample_weight``, shape (n_rows,), says how many rows each row stands
+        for. Techniques that draw, change or count rows refuse it; reweighing counts by it, and multiplies its
+        own weights by it. Columns learn their states from rows without weights.
+
+        Raises :class:`ValueError` if rows, labels, weights or groups are unfit for training, or the technique
+        declines them. The error is also a :class:`~benchmark.errors.BetabenchError`, which says what to do.
         """
         technique, train = self._learn(X, y)
+        tools = self._tools(sample_weight, train)
         with _as_value_error():
-            self.predictor_: Predictor = technique.fit(train, self._tools())
+            if tools.weights is None:
+                self.predictor_: Predictor = technique.fit(train, tools)
+            else:
+                assert isinstance(technique, PreProcessing)
+                self.predictor_ = technique.learn(_prepared(technique, train, tools), tools)
         self.technique_ = technique
         return self
 
@@ -203,7 +220,9 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack(columns)
 
     @_only_if(_is_preprocessing)
-    def prepare(self, X: Any, y: ArrayLike) -> tuple[pd.DataFrame, NDArray[Any], NDArray[np.float64]]:
+    def prepare(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[pd.DataFrame, NDArray[Any], NDArray[np.float64]]:
         """Return training data that a pre-processing technique prepared: rows, labels and weights.
 
         The rows hold states, without the columns that the technique hides from the classifier. If a technique
@@ -213,7 +232,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         technique, train = self._learn(X, y)
         assert isinstance(technique, PreProcessing)
         with _as_value_error():
-            self.prepared_: Prepared = technique.prepare(train, self._tools())
+            self.prepared_: Prepared = _prepared(technique, train, self._tools(sample_weight, train))
         prepared = self.prepared_
         labels, weights = self._classes_of(prepared.table.y), prepared.sample_weight
         weights = np.ones(len(labels)) if weights is None else weights.copy()
@@ -242,7 +261,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sensitive = self._sensitive_index(frame)
         names = _distinct(map(str, frame.columns))
         values = frame.iloc[:, sensitive]
-        groups, deprived = learn_groups(names[sensitive], values, self.deprived, self.min_count)
+        groups, deprived = learn_groups(names[sensitive], values, self.deprived)
         self._columns = [
             groups if i == sensitive else learn_feature(name, frame.iloc[:, i], self.min_count)
             for i, name in enumerate(names)
@@ -260,6 +279,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "This FairClassifier estimator requires y to be passed, but the target y is None"
             )
+        if not isinstance(getattr(y, "dtype", np.dtype(object)), np.dtype):
+            y = np.asarray(y, dtype=object)  # of one of pandas' own types
         labels = column_or_1d(y, warn=True)
         if pd.isna(labels).any():
             raise RowsError(
@@ -267,6 +288,15 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 expected="a label for each training row",
                 remedy="leave these rows out",
             )
+        if labels.dtype == object:
+            labels = pd.Series(labels).infer_objects().to_numpy()
+            if labels.dtype == object and len(types := {type(label).__name__ for label in labels}) > 1:
+                raise RowsError(
+                    "The labels have several types",
+                    expected="all texts, all numbers, or all True and False",
+                    got=few(sorted(types)),
+                    remedy="convert them, for example y.astype(str)",
+                )
         check_classification_targets(labels)
         if len(labels) != n_rows:
             check_consistent_length(np.empty(n_rows), labels)
@@ -292,7 +322,8 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return rows to predict as a table, labels hidden."""
         check_is_fitted(self, fitted)
         frame = self._frame(X, reset=False)
-        codes = [column.codes(frame.iloc[:, i]) for i, column in enumerate(self._columns)]
+        # Without a frame of its own, for the warning's place.
+        codes = [*map(LearnedColumn.codes, self._columns, [values for _, values in frame.items()])]
         return Table(self.schema_, np.column_stack([*codes, np.zeros(len(frame), np.int16)]))
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
@@ -304,6 +335,16 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not (len(X) and X.shape[1]):
             check_array(np.empty(X.shape))  # an error in scikit-learn's words
         validate_data(self, X, reset=reset, skip_check_array=True)
+        # scikit-learn compares names that are texts. Numbers as names are compared here.
+        if not (reset or all(isinstance(name, str) for name in X.columns)):
+            found, expected = list(map(str, X.columns)), [learned.column.name for learned in self._columns]
+            if found != expected:
+                raise RowsError(
+                    "The columns of X are not those of the training rows, in their order",
+                    expected=few(expected, 20),
+                    got=few(found, 20),
+                    remedy="name and order them as in the training rows",
+                )
         return X
 
     def _sensitive_index(self, frame: pd.DataFrame) -> int:
@@ -321,14 +362,37 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with _as_value_error():
             return get_technique(self.technique, **(self.parameters or {}))
 
-    def _tools(self) -> Tools:
-        state = self.random_state
+    def _tools(self, sample_weight: ArrayLike | None, train: Table) -> Tools:
+        weights, state = self._weights(sample_weight, train), self.random_state
         if isinstance(state, np.random.Generator):
-            return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(state))
+            return Tools(self._builder(0), naive_bayes_ranker, copy.deepcopy(state), weights)
         if not isinstance(state, int | np.integer):
             state = int(check_random_state(state).randint(2**31))
-        seed = axis_seed(int(state), purpose="classifier")
-        return Tools(self._builder(seed), naive_bayes_ranker, generator(int(state), purpose="technique"))
+        seed, rng = axis_seed(int(state), purpose="classifier"), generator(int(state), purpose="technique")
+        return Tools(self._builder(seed), naive_bayes_ranker, rng, weights)
+
+    def _weights(self, sample_weight: ArrayLike | None, train: Table) -> NDArray[np.float64] | None:
+        """Return the weights of training rows after checks, or None."""
+        if sample_weight is None:
+            return None
+        if not self._configured().takes_weights:
+            able = [name for name, technique in list_techniques().items() if technique.takes_weights]
+            raise UseError(
+                f"The technique {self.technique!r} does not take sample_weight",
+                expected=f"one of {', '.join(able)}, which are right for weighted rows",
+                remedy="train without sample_weight, or choose another technique",
+            )
+        weights = column_or_1d(sample_weight, dtype=np.float64)
+        check_consistent_length(weights, train.codes)
+        classes = [weights[train.y == y].sum() for y in (False, True)]
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and min(classes) > 0):
+            raise RowsError(
+                "The weights in sample_weight are negative, not finite, or zero in all rows of a class",
+                expected="finite numbers of 0 or more, with a sum above 0 in each class",
+                got=f"numbers from {weights.min():g} to {weights.max():g}",
+                remedy="correct them, or leave rows without a weight out",
+            )
+        return weights
 
     def _builder(self, seed: int) -> Callable[[NDArray[np.int64]], Any]:
         """Return a function that builds a classifier from the features' numbers of states."""
@@ -369,6 +433,15 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _prepared(technique: PreProcessing, train: Table, tools: Tools) -> Prepared:
+    """Return the prepared rows, weighted by the technique and the user."""
+    prepared = technique.prepare(train, tools)
+    if tools.weights is None:
+        return prepared
+    own = 1.0 if prepared.sample_weight is None else prepared.sample_weight
+    return replace(prepared, sample_weight=own * tools.weights)
 
 
 def _no_classifier(chosen: object) -> UseError:

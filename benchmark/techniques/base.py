@@ -59,6 +59,9 @@ class Tools:
     # Estimates P(y+ | x) for the rows of a table from a model trained on that table, shape (n_rows,).
     ranker: Callable[[Table], NDArray[np.float64]]
     rng: np.random.Generator  # the only source of randomness that a technique may use
+    # How many rows each training row stands for, shape (n_rows,); one if left out. Only techniques with
+    # ``takes_weights`` get it. The caller multiplies the weights that they return by it.
+    weights: NDArray[np.float64] | None = None
 
     def learner(
         self, train: Table, columns: list[int] | None = None
@@ -151,6 +154,8 @@ class Technique(ABC):
     # not, it declines the table. Several states of one column are no intersection.
     intersections: ClassVar[bool] = False
     needs_weights: ClassVar[bool] = False  # whether the classifier has to take sample weights
+    # Whether training rows may have weights: it keeps all rows and labels, and counts by ``Tools.weights``.
+    takes_weights: ClassVar[bool] = False
     needs_scores: ClassVar[bool] = False  # whether the classifier has to estimate probabilities
     # Whether predictions may depend on the sensitive feature of the rows to predict.
     needs_sensitive: ClassVar[bool] = True

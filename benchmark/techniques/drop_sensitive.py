@@ -22,6 +22,7 @@ class DropSensitive(PreProcessing):
     version = "1"
     intersections = True
     needs_sensitive = False
+    takes_weights = True
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema

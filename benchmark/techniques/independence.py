@@ -5,6 +5,7 @@ does not depend on the group.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,13 @@ CELL_NAMES = (
 )
 
 
-def cell_counts(table: Table) -> NDArray[np.int64]:
-    """Return the number of rows by group (deprived last) and label (favorable last), shape (2, 2)."""
+def cell_counts(table: Table, weights: NDArray[np.float64] | None = None) -> NDArray[Any]:
+    """Return the number of rows by group (deprived last) and label (favorable last), shape (2, 2).
+
+    With ``weights``, shape (n_rows,), it is their sum.
+    """
     cells = table.deprived.view(np.uint8) * 2 + table.y.view(np.uint8)
-    return np.bincount(cells, minlength=4).reshape(2, 2)
+    return np.bincount(cells, weights, minlength=4).reshape(2, 2)
 
 
 def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ class NoMitigation(PreProcessing):
     summary = "Train on the biased data as they are; the sensitive feature is visible"
     version = "1"
     intersections = True
+    takes_weights = True
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         return Prepared(train)

@@ -26,6 +26,7 @@ class Reweighing(PreProcessing):
     version = "1"
     intersections = True
     needs_weights = True
+    takes_weights = True
 
     # The rate of favorable rows that groups get: ``common`` gives all groups the rate of all rows.
     # ``favored`` gives the deprived group the favored group's rate, by the weight of its favorable rows
@@ -33,12 +34,12 @@ class Reweighing(PreProcessing):
     rate: Literal["common", "favored"] = "common"
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        counts = cell_counts(train)
+        counts = cell_counts(train, tools.weights)
         if self.rate == "common":
-            expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / len(train)
+            expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
         else:
             expected = counts.astype(np.float64)
             unfavorable, favorable = counts[0]
-            expected[1, 1] = counts[1, 0] * favorable / max(unfavorable, 1)
-        weights = expected / np.maximum(counts, 1)  # no row reads the weight of an empty cell
+            expected[1, 1] = counts[1, 0] * favorable / (unfavorable or 1)
+        weights = expected / np.where(counts > 0, counts, 1)  # no row reads the weight of an empty cell
         return Prepared(train, sample_weight=weights[train.deprived.astype(int), train.y.astype(int)])

@@ -111,10 +111,11 @@ def test_values_that_training_rows_did_not_show_have_a_defined_state() -> None:
     def proba(**changes: object) -> float:
         return float(model.predict_proba(row.assign(**changes))[0, 1])
 
-    usual = model.schema_.column("city").states[model._columns[4].usual]
-    assert usual == "Ulm"
-    assert proba(city="Rome") == proba(city="Ulm")  # the most frequent one, as there is no state of rare ones
-    assert proba(city=None) == proba(city=np.nan) == proba(city="")
+    with pytest.warns(
+        UserWarning, match="'city': 1 of 1 rows hold values that no training row holds: 'Rome'"
+    ):
+        rome = proba(city="Rome")
+    assert rome == proba(city=None) == proba(city=np.nan) == proba(city="") == proba(city="?")
     assert proba(skill=99.0) == proba(skill=7.5)  # in the last bin
     assert proba(children="2") == proba(children=2.0) == proba(children=2)
     for gap in (None, "x"):
@@ -148,6 +149,220 @@ def test_nobody_need_say_who_is_deprived() -> None:
     frame.loc[:9, "hired"] = "no"
     model = FairClassifier("reweighing", sensitive="sex").fit(frame.drop(columns="hired"), frame["hired"])
     assert model.schema_.deprived_group == "f"  # and not the handful that nobody hired
+
+
+# Values of a training column, values to predict, and the state of each of them.
+READ = {
+    "a number below the first": ([1, 2, 3, 4], [0, -5.5, 1, 9], "1114"),
+    "also among numbers of text": (["0", "1", "2", "3"], [-1, "-1", "01", "3.0"], "0013"),
+    "infinity": ([0.5, 1.5, 2.5], [-np.inf, np.inf, "0.5"], ["0.5", "2.5", "0.5"]),
+    "floats of 32 bits": ([0.1, 0.3, 0.7], np.array([0.3, 0.7], "float32"), ["0.3", "0.7"]),
+    "True as 1": ([True, False], [1, 0, 1.0, "1", "true", "FALSE", "False"], list("TFTTTFF")),
+    "1 as True": ([0, 1], [True, False, "TRUE", "false", True], "10101"),
+    "nullable booleans": (pd.array([True, False], "boolean"), ["True", 0], list("TF")),
+    "missing as a mark": (["a", "b", "?"], [None, np.nan, "", "NA", "?", "a"], ["missing"] * 5 + ["a"]),
+    "missing as NaN": (["a", "b", None], ["?", "NA", "NULL", None, "b"], ["missing"] * 4 + ["b"]),
+    "missing beside numbers": (
+        [1.0, 2.0, None],
+        ["?", "N/A", "2", 2, "nan"],
+        ["missing"] * 2 + ["2", "2", "missing"],
+    ),
+    "a mark beside NaN is a value": (["a", "NA", None], ["NA", None, "a"], ["NA", "missing", "a"]),
+    "categories of numbers": (pd.Categorical([1, 2, 3]), [1.0, "1", "1.0", 3], "1113"),
+    "categories in another order": (pd.Categorical(["a", "b"]), pd.Categorical(["b", "a"], ["b", "a"]), "ba"),
+    "a category named missing": (pd.Categorical(["a", "missing"]), [None, "?", "a"], ["missing"] * 2 + ["a"]),
+}
+
+
+def learned(values: Any, rows: int = 60) -> tuple[FairClassifier, Callable[[Any], list[str]]]:
+    """Return a model trained on such a column beside the group, and a function from values to states."""
+    column = pd.Series(values).iloc[np.arange(rows) % len(values)].reset_index(drop=True)
+    frame = pd.DataFrame({"sex": np.where(np.arange(rows) % 4 < 2, "f", "m"), "x": column})
+    model = FairClassifier("none", sensitive="sex", deprived="f").fit(frame, np.arange(rows) % 5 < 2)
+    states = model.schema_.column("x").states
+
+    def read(new: Any) -> list[str]:
+        model.predict(pd.DataFrame({"sex": "f", "x": pd.Series(new)}))
+        return [states[code] for code in model._columns[1].codes(pd.Series(new))]
+
+    return model, read
+
+
+@pytest.mark.parametrize("case", READ)
+def test_a_value_is_read_alike_in_every_spelling(case: str) -> None:
+    values, new, expected = READ[case]
+    _, read = learned(values)
+    whole = {"T": "True", "F": "False"}
+    assert read(new) == [whole.get(state, state) for state in expected]
+
+
+@pytest.mark.parametrize(
+    ("values", "new", "states", "told"),
+    [
+        (
+            ["a", "b", "b"],
+            ["a", "c", "d", "c"],
+            "abbb",
+            "3 of 4 rows .* 'c', 'd'. Such values are read as 'b'",
+        ),
+        (["a", "b", "b"], ["a", None], "ab", "1 of 2 rows .* no value"),
+        ([1, 2, 2], [1, "2 y", 2, "3,5"], "1222", "2 of 4 rows .* '2 y', '3,5'"),
+        (["a", "b", "b", None], ["A", "a"], ["missing", "a"], "1 of 2 rows .* 'A'"),
+        ([f"id {i}" for i in range(60)], ["id 1", "new"], ["other"] * 2, "1 of 2 rows .* 'new'"),
+        ([True, False, False], [True, "yes"], ["True", "False"], "1 of 2 rows .* 'yes'"),
+        (["+", "-", "-"], ["+", "?"], "+-", "1 of 2 rows .* '[?]'"),
+    ],
+)
+def test_a_warning_counts_what_is_not_known(values: Any, new: Any, states: Any, told: str) -> None:
+    _, read = learned(values)
+    with pytest.warns(UserWarning, match=f"Column 'x': {told}"):
+        assert read(new) == list(states)
+
+
+@pytest.mark.parametrize(
+    ("values", "new"),
+    [
+        ([1.5, 2.5, 3.5], ["1,5", "2,5"]),
+        (["a", "b"], ["A", "B"]),
+        (["a", "b"], [1, 2]),
+        ([1, 2, None], ["1 y", "2 y"]),
+    ],
+)
+def test_a_column_of_nothing_but_unknown_values_is_refused(values: Any, new: Any) -> None:
+    _, read = learned(values)
+    with pytest.raises(RowsError, match="The model knows no value of the column 'x'"):
+        read(new)
+
+
+def test_numbers_that_python_does_not_read_are_told() -> None:
+    for texts in (
+        [f"{i},5" for i in range(30)],
+        [f"{i} %" for i in range(30)],
+        [f"{i},200" for i in range(1, 40)],
+    ):
+        with pytest.warns(UserWarning, match="Column 'x' holds numbers that Python does not read"):
+            learned(texts)
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], ["2", 1, 7.0], [10, 20, 30]])
+def test_columns_named_by_numbers_go_by_name(names: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 9, (300, 3))).assign(sex=rng.integers(0, 2, 300))
+    frame.columns = pd.Index([*names, 99], dtype=object)
+    frame, y = frame if "2" not in names else frame.rename(columns={"2": 2}), rng.random(300) < 0.5
+    model = FairClassifier("none", sensitive=99, deprived=0).fit(frame, y)
+    np.testing.assert_array_equal(model.predict(frame), model.predict(frame.copy()))
+    for other in (frame.iloc[:, [1, 0, 2, 3]], frame.set_axis([5, *frame.columns[1:]], axis=1)):
+        with pytest.raises(RowsError, match="not those of the training rows, in their order"):
+            model.predict(other)
+    array = FairClassifier("none", sensitive=3, deprived=0).fit(frame.to_numpy(), y)
+    with pytest.raises(RowsError, match="not those of the training rows"):
+        array.predict(frame.set_axis([1, 0, 2, 3], axis=1))
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (pd.Series([True, False], dtype=object), bool),
+        (pd.Series([1, 0], dtype=object), int),
+        (pd.Series([True, False], dtype="boolean"), bool),
+        (pd.Series([2, 1], dtype="Int64"), int),
+        (pd.Series(["yes", "no"], dtype="string"), str),
+        (pd.Series(["yes", "no"], dtype="category"), str),
+        (pd.Categorical([1, 0]), int),
+        (np.array(["yes", "no"], dtype=object), str),
+        ([True, False], bool),
+    ],
+)
+def test_predictions_have_the_type_of_the_labels(labels: Any, kind: type) -> None:
+    frame = people(200).drop(columns=["id", "hired"])
+    best, worst = list(labels)
+    y = (
+        labels.take(np.arange(200) % 3 // 2)
+        if hasattr(labels, "take")
+        else [best, best, worst] * 66 + [worst] * 2
+    )
+    model = FairClassifier("none", sensitive="sex", deprived="f").fit(frame, y)
+    assert set(model.predict(frame).tolist()) <= set(model.classes_.tolist()) == {best, worst}
+    assert {type(label) for label in model.classes_.tolist()} == {kind}
+    assert model.favorable_ == best
+
+
+def test_labels_of_several_types_are_refused() -> None:
+    frame = people(100).drop(columns=["id", "hired"])
+    with pytest.raises(RowsError, match=r"The labels have several types.*int, str"):
+        FairClassifier("none", sensitive="sex").fit(frame, pd.Series([1, "0"] * 50, dtype=object))
+
+
+@pytest.mark.parametrize(("group", "deprived"), [("x", "f"), ("y", "m"), (3, ["f"])])
+def test_a_rare_group_stays_itself(group: object, deprived: Any) -> None:
+    frame = people(300).drop(columns="id").astype({"sex": object})
+    frame.loc[:3, "sex"] = group
+    X, y = frame.drop(columns="hired"), frame["hired"] == "yes"
+    model = FairClassifier("reweighing", sensitive="sex", deprived=deprived)
+    rows, _, weights = model.prepare(X, y)
+    assert rows["sex"].astype(str).tolist() == X["sex"].astype(str).tolist()
+    member = X["sex"].isin([*deprived])
+    for side in (member, ~member):
+        for label in (y, ~y):
+            cell = side & label
+            expected = side.mean() * label.mean() / cell.mean()
+            np.testing.assert_allclose(weights[cell], expected)
+    model.fit(X, y).predict(X)
+    with pytest.raises(RowsError, match="1 row has no known group"):
+        model.predict(X[:1].assign(sex="other"))
+
+
+@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+def test_a_group_may_be_called_na(dtype: str) -> None:
+    frame = people(300).drop(columns="id").replace({"sex": {"f": "NA"}}).astype({"sex": dtype})
+    X, y = frame.drop(columns="hired"), frame["hired"] == "yes"
+    model = FairClassifier("reweighing", sensitive="sex", deprived="NA").fit(X, y)
+    assert (model.schema_.groups, model.schema_.deprived_group) == (("NA", "m"), "NA")
+    model.predict(X)
+    other = FairClassifier("reweighing", sensitive="sex", deprived="m")
+    if dtype == "category":
+        assert other.fit(X, y).schema_.groups == ("NA", "m")
+    else:
+        with pytest.raises(RowsError, match="if 'NA' is a group, make the column categorical"):
+            other.fit(X, y)
+
+
+@pytest.mark.parametrize("technique", ["none", "drop_sensitive", "reweighing", "reweighing favored"])
+@pytest.mark.parametrize("classifier", ["logistic_regression", "c45"])
+def test_a_weight_counts_as_that_many_rows(technique: str, classifier: str) -> None:
+    name, *rate = technique.split()
+    frame = people(300).drop(columns=["id", "skill", "city"]).astype({"children": "category"})
+    X, y = frame.drop(columns="hired"), frame["hired"]
+    times = np.random.default_rng(0).integers(1, 4, len(X))
+    repeated = np.repeat(np.arange(len(X)), times)
+    parameters = {"rate": rate[0]} if rate else None
+    model = FairClassifier(name, sensitive="sex", deprived="f", classifier=classifier, parameters=parameters)
+    weighted = model.fit(X, y, sample_weight=times).predict_proba(X)
+    expected = clone(model).fit(X.iloc[repeated], y.iloc[repeated]).predict_proba(X)
+    np.testing.assert_allclose(weighted, expected, atol=1e-6)
+    *_, own = model.prepare(X, y, sample_weight=times)
+    *_, of_repeated = model.prepare(X.iloc[repeated], y.iloc[repeated])
+    np.testing.assert_allclose(own[np.arange(len(X))] / times, of_repeated[np.cumsum(times) - 1])
+
+
+@pytest.mark.parametrize(
+    ("technique", "weights", "said"),
+    [
+        ("massaging", [1] * 300, "Expected: one of drop_sensitive, none, reweighing"),
+        ("smote", [1] * 300, "does not take sample_weight"),
+        ("equalized_odds", [1] * 300, "does not take sample_weight"),
+        ("none", [0] * 300, "zero in all rows of a class"),
+        ("none", [-1, *[1] * 299], "weights in sample_weight are negative"),
+        ("none", [np.nan, *[1] * 299], "weights in sample_weight are negative, not finite"),
+        ("none", [1] * 299, "inconsistent numbers of samples"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_refused(technique: str, weights: Any, said: str) -> None:
+    frame = people(300)
+    model = FairClassifier(technique, sensitive="sex", deprived="f")
+    with pytest.raises(ValueError, match=said):
+        model.fit(frame.drop(columns="hired"), frame["hired"], sample_weight=weights)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +429,8 @@ def test_scores_are_there_only_where_a_technique_has_them() -> None:
 
 
 def test_parameters_are_searched_and_validated_as_scikit_learn_does() -> None:
-    frame = people()
+    frame = people().drop(columns="id")
+    frame = frame[frame["city"] != "Rare"]
     X, y = frame.drop(columns="hired"), frame["hired"]
     model = FairClassifier("repair", sensitive="sex", deprived="f", favorable="yes", classifier="naive_bayes")
     search = GridSearchCV(model, {"parameters": [{"level": 0.0}, {"level": 1.0}]}, cv=3, n_jobs=1).fit(X, y)
@@ -264,32 +480,47 @@ def test_what_is_prepared_trains_the_same_model() -> None:
 
 # scikit-learn's own checks, and why some do not apply.
 UNKNOWN_GROUPS = "makes values missing in the first column, here the sensitive one, which is an error"
-ONE_GROUP = "has two or three different rows, and so one group of enough rows"
+STATES = "repeats rows in place of weights, and states of columns are learned from rows without weights"
 FEW_ROWS = "has too few rows of a class for a share of them to be held out"
 NOT_ACCURATE = "asks for accuracy, which the technique gives up: the first feature tells the label"
 EXPECTED = {
     "none": {
         "check_estimators_pickle": UNKNOWN_GROUPS,
-        "check_classifier_data_not_an_array": ONE_GROUP,
-        "check_classifiers_classes": ONE_GROUP,
+        "check_sample_weight_equivalence_on_dense_data": STATES,
     },
 }
 EXPECTED["reweighing"] = EXPECTED["none"]
-EXPECTED["exponentiated_gradient"] = EXPECTED["none"] | {
-    "check_classifiers_train": NOT_ACCURATE,
-    "check_fit2d_1feature": "has the sensitive column alone, which the technique hides",
-}
-EXPECTED["reject_option"] = EXPECTED["none"] | {
-    "check_classifiers_train": NOT_ACCURATE,
-    **dict.fromkeys(
-        (
-            *("check_fit_score_takes_y", "check_dont_overwrite_parameters", "check_supervised_y_2d"),
-            *("check_methods_sample_order_invariance", "check_methods_subset_invariance"),
-            *("check_dict_unchanged", "check_fit2d_predict1d"),
-        ),
-        FEW_ROWS,
+NO_WEIGHTS = dict.fromkeys(
+    (
+        *(f"check_sample_weights_{end}" for end in ("pandas_series", "not_an_array", "list", "shape")),
+        *("check_sample_weights_not_overwritten", "check_all_zero_sample_weights_error"),
+        *("check_sample_weight_equivalence_on_dense_data", "check_classifiers_one_label_sample_weights"),
     ),
-}
+    "the technique takes no weights of rows, which is an error",
+)
+EXPECTED["exponentiated_gradient"] = (
+    EXPECTED["none"]
+    | NO_WEIGHTS
+    | {
+        "check_classifiers_train": NOT_ACCURATE,
+        "check_fit2d_1feature": "has the sensitive column alone, which the technique hides",
+    }
+)
+EXPECTED["reject_option"] = (
+    EXPECTED["none"]
+    | NO_WEIGHTS
+    | {
+        "check_classifiers_train": NOT_ACCURATE,
+        **dict.fromkeys(
+            (
+                *("check_fit_score_takes_y", "check_dont_overwrite_parameters", "check_supervised_y_2d"),
+                *("check_methods_sample_order_invariance", "check_methods_subset_invariance"),
+                *("check_dict_unchanged", "check_fit2d_predict1d", "check_classifier_data_not_an_array"),
+            ),
+            FEW_ROWS,
+        ),
+    }
+)
 
 
 def with_checks(*techniques: str) -> Any:
