@@ -15,7 +15,7 @@ Audit Toolkit, arXiv:1811.05577.
 
 import itertools
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,7 @@ class Selection:
     selected: NDArray[np.bool_]  # shape (n_rows,): whether the score is at least the threshold
     threshold: float  # lowest score that is selected
     n_selected: int  # number of selected rows: more than requested if rows tie at the threshold
+    n_tied: int = 0  # number of rows that are selected beyond those requested
 
 
 def select(
@@ -130,9 +131,8 @@ def select(
             got=" and ".join(given) or "none",
             remedy="name one of them",
         )
-    n = len(score)
+    n, by_number, most = len(score), threshold is None, k or 0
     if threshold is None:
-        most = k or 0
         if percent is not None and 0 < percent <= 100:
             # The small number corrects whole percentages that rounding made a little less.
             most = math.floor(percent * n / 100 + _ROUNDING)
@@ -147,7 +147,8 @@ def select(
     if math.isnan(threshold):
         raise ExperimentError("The threshold is not a number", expected="a score", got="NaN")
     selected = score >= threshold
-    return Selection(selected, threshold, int(selected.sum()))
+    n_selected = int(selected.sum())
+    return Selection(selected, threshold, n_selected, n_selected - most if by_number else 0)
 
 
 def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
@@ -271,6 +272,7 @@ def disparities(
     attribute: str,
     *,
     reference: str = "majority",
+    unknown: Collection[str] = (),
     conventions: Conventions = "betabench",
     alpha: float = ALPHA,
     small: int = 30,
@@ -279,8 +281,9 @@ def disparities(
 
     The reference is ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is
     smallest, chosen anew for each rate, or the name of a group. Of equal groups, the first in sorted order
-    counts. ``alpha`` is the probability of calling any difference of the attribute significant where there is
-    none.
+    counts. ``unknown`` groups, whose rows have no value of the attribute, are not chosen unless there is no
+    other group. ``alpha`` is the probability of calling any difference of the attribute significant where
+    there is none.
 
     A row for each group that has rows, and rate. Columns ``attribute``, ``group``, ``metric``, ``value``,
     ``reference``, ``reference_value``, ``disparity`` (value / reference value), ``reason`` (why the disparity
@@ -325,7 +328,7 @@ def disparities(
     rates = {(m.metric, m.group): m for m in measure(predictions, _RATES, conventions=conventions)}
     sizes = {name: group.n_rows for name, group in groups.items()}
     chosen = {
-        metric: reference_of(reference, sizes, {name: rates[metric, name].value for name in groups})
+        metric: reference_of(reference, sizes, {name: rates[metric, name].value for name in groups}, unknown)
         for metric in _RATES
     }
     ratios = measure(
@@ -369,15 +372,19 @@ def disparities(
     return frame
 
 
-def reference_of(wanted: str, sizes: Mapping[str, int], values: Mapping[str, float]) -> str | None:
+def reference_of(
+    wanted: str, sizes: Mapping[str, int], values: Mapping[str, float], unknown: Collection[str] = ()
+) -> str | None:
     """Return the reference group of a rate, or None if ``"minimum"`` is wanted and no group has a rate.
 
-    ``sizes`` are the rows of each group, ``values`` the rate of each, or NaN.
+    ``sizes`` are the rows of each group, ``values`` the rate of each, or NaN. Of several groups, none of the
+    ``unknown`` ones is chosen.
     """
+    known = [name for name in sorted(sizes) if name not in unknown] or sorted(sizes)
     if wanted == "majority":
-        return max(sorted(sizes), key=lambda name: sizes[name])
+        return max(known, key=lambda name: sizes[name])
     if wanted == "minimum":
-        defined = (name for name in sorted(values) if not math.isnan(values[name]))
+        defined = (name for name in known if not math.isnan(values.get(name, math.nan)))
         return min(defined, key=lambda name: values[name], default=None)
     return wanted
 

@@ -7,7 +7,8 @@ certain, an error says how to name them.
 import gzip
 import hashlib
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,22 +18,29 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.audit.disparity import by_group, intersect, select
+from benchmark.audit.outcomes import (
+    MOST_NUMBERS,
+    OUTCOMES,
+    favorable_values,
+    listed,
+    quantities,
+    reversed_question,
+    said_of_sides,
+)
+from benchmark.audit.remarks import remarks_on_columns
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
-from benchmark.text.words import as_number, few
+from benchmark.text.words import as_number
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
+REMARKS = "remarks"
+"""Key in a frame's ``attrs`` of sentences on how its file was read, which the audit repeats."""
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 # "None" is not among them: it is a common answer ("disability: None").
 _NOT_GIVEN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
-# A column of more different numbers than these is a quantity, not a class or a group.
-_MOST_NUMBERS = 20
-# Unfavorable and favorable values that are recognized, in upper or lower case.
-_CLEAR = (("0", "1"), ("false", "true"), ("no", "yes"))
-_OUTCOMES = ("label", "prediction")
-_ROLES = (*_OUTCOMES, "score", "weight", "strata")
+_ROLES = (*OUTCOMES, "score", "weight", "strata")
 
 
 def read_predictions(path: Path | str) -> pd.DataFrame:
@@ -129,7 +137,7 @@ def _unreadable(path: Path, expected: str, problem: Exception) -> DataError:
 
 
 def _check_names(frame: pd.DataFrame, table: str) -> None:
-    repeated = sorted({str(name) for name in frame.columns[frame.columns.astype(str).duplicated()]})
+    repeated = sorted(name for name, times in Counter(map(str, frame.columns)).items() if times > 1)
     if repeated:
         raise DataError(
             f"{table} has columns of the same name",
@@ -137,6 +145,33 @@ def _check_names(frame: pd.DataFrame, table: str) -> None:
             got=", ".join(map(repr, repeated)) + " more than once",
             remedy="rename or drop columns",
         )
+
+
+def rows_where(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """Return the rows of a table that have a value, named as ``COLUMN=VALUE``, and a remark on that.
+
+    An UnknownNameError means that there is no such column or value, a DataError that several are meant.
+    """
+    named = [name for name in frame.columns if condition.startswith(f"{name}=")]
+    if not named:
+        raise UnknownNameError("column", condition.partition("=")[0], map(str, frame.columns))
+    texts = {name: _as_text(frame[name]) for name in named}
+    meant = [(name, condition.removeprefix(f"{name}=")) for name in named]
+    found = [(name, value) for name, value in meant if texts[name].eq(value).any()]
+    if not found:
+        name, value = meant[0]
+        raise UnknownNameError(f"value of {name!s}", value, texts[name].dropna().unique())
+    if len(found) > 1:
+        raise DataError(
+            f"{condition!r} can mean several columns",
+            expected="one column",
+            got=", ".join(repr(str(name)) for name, _ in found),
+            remedy="rename one of them",
+        )
+    [(name, value)] = found
+    kept = frame[texts[name].eq(value)]
+    kept.attrs[REMARKS] = (*frame.attrs.get(REMARKS, ()), f"only rows with {name} = {value!r} are audited")
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,25 +185,34 @@ class ReadyTable:
     # ``rows``, ``rows_audited``, ``columns`` (by role), ``favorable`` (values by role), ``selection`` (the
     # rule that turned scores into predictions, or empty) and ``digest`` (SHA-256 of the used columns).
     facts: Mapping[str, Any]
+    # The groups of each attribute whose rows lack a value of it; they are no reference unless named.
+    unknown: Mapping[str, frozenset[str]]
+    crossed: Mapping[tuple[str, ...], str]  # name of each crossed group, by its groups of all attributes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Columns:
-    """The columns of a table of predictions, by role, and rules for reading them."""
+    """The columns of a table of predictions, by role, and rules for reading them.
 
-    sensitive: Sequence[str] | str  # columns whose values are the groups; numbers of at most 20 values
+    A column is named as in the frame: by text, a number or a tuple, or by any of these as text.
+    """
+
+    # Columns whose values are the groups, one or several; numbers of at most 20 values.
+    sensitive: Sequence[Hashable] | Hashable
     # Column with two values, or with more if ``favorable`` names the favorable one; all others are then
     # unfavorable. Values may be numbers, text, bools or categories. Without a label, only selection can be
     # compared.
-    label: str | None = None
-    prediction: str | None = None  # column like ``label``
-    score: str | None = None  # column of numbers, higher for rows more likely to have the favorable label
-    weight: str | None = None  # column of non-negative weights
-    strata: str | None = None  # column to stratify by
-    features: Sequence[str] | str = ()  # columns of numbers, for metrics that look for similar rows
-    # The favorable value, compared as text. Not needed if values are 0 and 1, false and true, or no and yes.
-    # A column without this value is read by these pairs, unless all its values occur in the other column.
+    label: Hashable = None
+    prediction: Hashable = None  # column like ``label``
+    score: Hashable = None  # column of numbers, higher for rows more likely to have the favorable label
+    weight: Hashable = None  # column of non-negative weights
+    strata: Hashable = None  # column to stratify by
+    features: Sequence[Hashable] | Hashable = ()  # columns of numbers, for metrics that look for similar rows
+    # The favorable value of label and prediction, compared as text. Not needed if values are 0 and 1, false
+    # and true, or no and yes. If both columns are written in such pairs, it names that side of both: "0" is
+    # the side of "false".
     favorable: object = None
+    favorable_prediction: object = None  # the favorable prediction, if its values are not the label's
     # threshold, k, percent: Rule of selection by score, if there is no prediction: one of them, as in
     # :func:`benchmark.audit.select`.
     threshold: float | None = None
@@ -176,17 +220,15 @@ class Columns:
     percent: float | None = None
     intersections: bool = False  # whether the cross of all sensitive columns is an attribute, too
 
-    @property
-    def attributes(self) -> list[str]:
-        """The sensitive columns, each once."""
-        return list(dict.fromkeys(_names(self.sensitive)))
+    def attributes(self, known: Collection[str]) -> list[str]:
+        """Return the sensitive columns as text, each once; ``known`` are the columns of the table."""
+        return list(dict.fromkeys(_names(self.sensitive, known)))
 
-    @property
-    def roles(self) -> list[tuple[str, str]]:
-        """Role and name of every other column that is used."""
+    def roles(self, known: Collection[str]) -> list[tuple[str, str]]:
+        """Return role and name, as text, of every other column that is used."""
         single = [(role, getattr(self, role)) for role in _ROLES]
-        features = [("feature", name) for name in _names(self.features)]
-        return [(role, name) for role, name in single if name is not None] + features
+        features = [("feature", name) for name in _names(self.features, known)]
+        return [(role, str(name)) for role, name in single if name is not None] + features
 
     @property
     def selection(self) -> dict[str, float]:
@@ -195,8 +237,10 @@ class Columns:
         return {name: value for name, value in rules.items() if value is not None}
 
 
-def _names(columns: Sequence[str] | str) -> Sequence[str]:
-    return [columns] if isinstance(columns, str) else columns
+def _names(columns: Sequence[Hashable] | Hashable, known: Collection[str]) -> list[str]:
+    """Return one or several names of columns as text; a tuple is one if a column has it for a name."""
+    one = isinstance(columns, str) or str(columns) in known or not isinstance(columns, Iterable)
+    return [str(columns)] if one else [*map(str, columns)]
 
 
 def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
@@ -207,8 +251,9 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     :func:`~benchmark.audit.audit_predictions`.
     """
     _check_names(frame, "The table")
-    frame = frame.set_axis(frame.columns.astype(str), axis=1)
-    used, attributes, favorable = columns.roles, columns.attributes, columns.favorable
+    remarks = frame.attrs.get(REMARKS, ())
+    frame = frame.set_axis([*map(str, frame.columns)], axis=1)
+    used, attributes = columns.roles(frame.columns), columns.attributes(frame.columns)
     _check_selection(columns)
     _check_roles(frame, used, attributes)
 
@@ -222,20 +267,21 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             got=f"{len(frame)} rows, each of which lacks one" if len(frame) else "a table without rows",
             remedy="fill these columns, or name others",
         )
-    notes = []
+    notes = [*remarks]
     if n_lost := int((~complete).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
     given = {role: column[complete] for (role, _), column in zip(used, read, strict=True)}
     features = {
         name: column[complete] for (role, name), column in zip(used, read, strict=True) if role == "feature"
     }
-    outcomes = {role: given[role] for role in _OUTCOMES if role in given}
-    counted = _favorable_values(outcomes, dict(used), None if favorable is None else _outcome_name(favorable))
-    for role, good in counted.items():
-        others = set(outcomes[role]) - good
-        if len(others) > 1:
-            unfavorable = f"{len(others)} other values are not: {_listed(others)}"
-            notes.append(f"{role}: {_listed(good)} is favorable, {unfavorable}")
+    outcomes = {role: given[role] for role in OUTCOMES if role in given}
+    classes = {role: set(texts) for role, texts in outcomes.items()}
+    named = (
+        None if value is None else _outcome_name(value)
+        for value in (columns.favorable, columns.favorable_prediction)
+    )
+    counted = favorable_values(classes, dict(used), *named)
+    notes += said_of_sides(classes, counted)
     truth = {role: outcomes[role].isin(good).to_numpy(dtype=np.bool_) for role, good in counted.items()}
     scores = given["score"].to_numpy() if "score" in given else None
     selection = ""
@@ -244,12 +290,38 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
         truth["prediction"] = chosen.selected
         selection = f"{columns.score} ≥ {chosen.threshold:g}: {chosen.n_selected:,} rows"
         notes.append(f"selected are rows with {selection}")
+        if (more := chosen.n_tied) > 0:
+            notes.append(f"{more:,} more rows than asked for are selected: they tie at the last score")
+    if scores is not None and len(scores) > 1 and np.ptp(scores) == 0:
+        notes.append(f"every row has the same score, {scores[0]:g}: it ranks nobody")
+    for role, sides in truth.items():
+        if sides.all() or not sides.any():
+            same = f"has the same {role}, {listed(classes[role])}" if role in classes else "is selected"
+            if role not in classes and not sides.any():
+                same = "is left out by the selection"
+            notes.append(f"every row {same}: rates that need rows of the other kind have no value")
 
     all_groups = {name: _groups(frame[name], name) for name in attributes}
     groups = {name: texts.fillna(MISSING)[complete] for name, texts in all_groups.items()}
+    notes += remarks_on_columns(frame, used, attributes)
+    unknown = {name: frozenset([MISSING] if texts.isna().any() else []) for name, texts in all_groups.items()}
+    crossed: dict[tuple[str, ...], str] = {}
     if columns.intersections:
-        crossed = intersect(pd.DataFrame(groups), attributes)
-        groups[str(crossed.name)] = crossed
+        cells = intersect(pd.DataFrame(groups), attributes)
+        name = str(cells.name)
+        if name in groups:
+            raise DataError(
+                f"The column {name!r} has the name of an intersection",
+                expected="another name",
+                got=repr(name),
+                remedy="rename the column",
+            )
+        crossed = dict(zip(zip(*groups.values(), strict=True), cells, strict=True))
+        lacking_one = (pd.DataFrame(all_groups).isna().any(axis=1)[complete]).to_numpy()
+        unknown[name] = frozenset(cells[lacking_one])
+        groups[name] = cells
+    if len(counted) == 2 and all(sides.any() and not sides.all() for sides in truth.values()):
+        notes += reversed_question(truth, groups, classes, counted)
     weights = given["weight"].to_numpy() if "weight" in given else None
     strata = pd.factorize(given["strata"])[0] if "strata" in given else None
     feature_matrix = np.column_stack(list(features.values())) if features else None
@@ -277,7 +349,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
         "selection": selection,
         "digest": _digest(frame[[*dict.fromkeys([*(name for _, name in used), *attributes])]]),
     }
-    return ReadyTable(ready, _missing(used, lacking, all_groups), tuple(notes), facts)
+    table = _missing(used, lacking, all_groups)
+    return ReadyTable(ready, table, tuple(notes), facts, unknown, crossed)
 
 
 def _missing(
@@ -317,7 +390,7 @@ def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attribute
         if name not in frame:
             raise UnknownNameError("column", name, frame.columns)
     taken: dict[str, str] = {}
-    alone = [(role, name) for role, name in used if role in (*_OUTCOMES, "score")]
+    alone = [(role, name) for role, name in used if role in (*OUTCOMES, "score")]
     for role, name in (*alone, *(("sensitive", name) for name in attributes)):
         if name in taken:
             raise ExperimentError(
@@ -334,9 +407,14 @@ def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attribute
 
 def _read(values: pd.Series, role: str) -> pd.Series:
     """Return a column as text or numbers, by its role, with empty values missing."""
-    if role in _OUTCOMES:
+    if role in OUTCOMES:
         return _as_text(values, _outcome_name)
     return _as_text(values) if role == "strata" else _numbers(values, role)
+
+
+def group_name(value: object) -> str:
+    """Return the name of the group of a value."""
+    return _name(value) or MISSING
 
 
 def _name(value: object) -> str | None:
@@ -369,20 +447,14 @@ def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) ->
     return pd.Series(texts[codes], name=values.name, dtype=object)
 
 
-def _quantities(values: Collection[str]) -> list[float] | None:
-    """Return values as numbers, or None unless all are numbers."""
-    numbers = [number for value in values if (number := as_number(value)) is not None]
-    return numbers if len(numbers) == len(values) else None
-
-
 def _groups(values: pd.Series, name: str) -> pd.Series:
     """Return the group of each row, None where it is missing."""
     texts = _as_text(values)
     distinct = texts.dropna().unique()
-    if len(distinct) > _MOST_NUMBERS and _quantities(distinct) is not None:
+    if len(distinct) > MOST_NUMBERS and quantities(distinct) is not None:
         raise DataError(
             f"The sensitive column {name!r} is a quantity",
-            expected=f"groups: text, or at most {_MOST_NUMBERS} different numbers",
+            expected=f"groups: text, or at most {MOST_NUMBERS} different numbers",
             got=f"{len(distinct):,} different numbers",
             remedy=f"bin it, for example with pandas.cut(frame[{name!r}], [0, 25, 45, 120])",
         )
@@ -418,66 +490,6 @@ def _numbers(values: pd.Series, role: str) -> pd.Series:
     if role == "weight" and (array < 0).any():
         refuse("weights that are not negative", f"{np.nanmin(array):g}")
     return pd.Series(array, name=values.name)
-
-
-def _favorable_values(
-    outcomes: Mapping[str, pd.Series], names: Mapping[str, str], favorable: str | None
-) -> dict[str, set[str]]:
-    """Return the favorable values of label and prediction."""
-    classes = {role: set(texts) for role, texts in outcomes.items()}
-    for role, values in classes.items():
-        _check_classes(role, names[role], values)
-    everything = set().union(*classes.values())
-    if favorable is not None and classes and favorable not in everything:
-        raise UnknownNameError("favorable value", favorable, everything)
-    chosen = {}
-    for role, values in classes.items():
-        others = set().union(*(other for name, other in classes.items() if name != role))
-        clear = next((good for bad, good in _CLEAR if {v.lower() for v in values} <= {bad, good}), None)
-        if favorable is not None and (favorable in values or values <= others):
-            chosen[role] = values & {favorable}
-        elif clear is not None:
-            chosen[role] = {value for value in values if value.lower() == clear}
-        else:
-            _refuse_classes(role, names[role], values, favorable)
-    return chosen
-
-
-def _check_classes(role: str, name: str, values: set[str]) -> None:
-    numbers = _quantities(values)
-    if numbers is None:
-        return
-    fractions = len(numbers) > 2 and any(not n.is_integer() for n in numbers)
-    if len(numbers) > _MOST_NUMBERS or fractions:
-        raise DataError(
-            f"The {role} {name!r} is a quantity, and rates need classes",
-            expected="two values, or a few with the favorable one named",
-            got=f"{len(numbers):,} different numbers from {min(numbers):g} to {max(numbers):g}",
-            remedy="divide it into two classes first"
-            if role == "label"
-            else "name it as the score (--score), and select rows with --threshold, --top-k or --top-percent",
-        )
-
-
-def _refuse_classes(role: str, name: str, values: set[str], favorable: str | None) -> NoReturn:
-    if favorable is not None:
-        raise DataError(
-            f"The {role} {name!r} has other values than the other column",
-            expected=f"the favorable value {favorable!r} among them, or 0 and 1",
-            got=_listed(values),
-            remedy="write both columns with the same values",
-        )
-    problem = "the favorable value is not clear" if len(values) <= 2 else "rates need two"
-    raise DataError(
-        f"The {role} {name!r} has {len(values)} value{'s' * (len(values) > 1)}, and {problem}",
-        expected="0 and 1, false and true, no and yes, or a favorable value",
-        got=_listed(values),
-        remedy="name the favorable value (--favorable VALUE); all others then count as unfavorable",
-    )
-
-
-def _listed(values: Iterable[str]) -> str:
-    return few([*map(repr, sorted(values))], 8) or "none"
 
 
 def _digest(frame: pd.DataFrame) -> str:

@@ -1,6 +1,6 @@
 """The audit of a table of predictions: rates of groups, all metrics that apply, disparities and verdicts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -18,15 +18,11 @@ from benchmark.audit.disparity import (
     parity,
     reference_of,
 )
-from benchmark.audit.predictions import Columns, prepare
-from benchmark.columns import CROSSED
+from benchmark.audit.predictions import Columns, ReadyTable, group_name, prepare
+from benchmark.audit.remarks import SMALL, remarks_on_groups
 from benchmark.errors import ExperimentError, UnknownNameError
-from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
+from benchmark.metrics import Conventions, Metric, list_metrics, measure, metric_names
 
-SMALL = 30
-"""Groups of fewer rows are flagged."""
-
-_CHANCE = 0.5  # AUC of a score that ranks at random
 _METRIC_COLUMNS = ("attribute", "metric", "group", "reference", "value", "reason", "n")
 
 
@@ -35,7 +31,7 @@ class AuditResult:
     """Results of an audit, as tidy frames."""
 
     # A row for each attribute and group: columns of :func:`benchmark.audit.group_table`, ``auc`` if there are
-    # labels and scores, and ``small`` (fewer than :data:`SMALL` rows).
+    # labels and scores, and ``small`` (fewer than :data:`benchmark.audit.remarks.SMALL` rows).
     groups: pd.DataFrame
     # Columns ``attribute``, ``metric``, ``group`` (empty if a metric looks at all groups), ``reference``
     # (empty if none), ``value``, ``reason`` (why there is no value; else empty) and ``n`` (rows of the group,
@@ -49,7 +45,8 @@ class AuditResult:
     missing: pd.DataFrame  # missing values, as in :class:`benchmark.audit.predictions.ReadyTable`
     notes: tuple[str, ...]  # remarks for readers
     # The facts of :class:`benchmark.audit.predictions.ReadyTable`, and ``metrics`` (the given names; empty if
-    # none were given), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
+    # none were given), ``tau``, ``conventions``, ``reference`` (by attribute), ``unknown`` (by attribute the
+    # groups without a value of it, where there are any) and ``versions``.
     facts: Mapping[str, Any]
 
 
@@ -57,7 +54,7 @@ def audit_predictions(
     frame: pd.DataFrame,
     columns: Columns,
     *,
-    reference: str | Mapping[str, str] | None = None,
+    reference: str | Mapping[Any, Any] | None = None,
     tau: float = 0.8,
     metrics: Iterable[str] | None = None,
     conventions: Conventions = "betabench",
@@ -66,7 +63,8 @@ def audit_predictions(
 
     The table has one row per person. The reference is the group that others are compared with:
     ``"majority"`` (default) for the largest, ``"minimum"`` for the group in which a rate is smallest, chosen
-    anew for each rate, or a group by attribute. Other attributes then have the largest, and the cross of
+    anew for each rate, or a group by attribute. Rows without a value of the attribute are a group that is
+    chosen only by name. Other attributes then have the largest, and the cross of
     attributes has the cross of their groups, if it has rows. ``tau``, in (0, 1], is the smallest fair ratio;
     0.8 is the four-fifths rule. Metrics are names of metrics and families; by default all that can be
     computed from the given columns.
@@ -99,24 +97,34 @@ def audit_predictions(
             remedy="name one, or leave the list out",
         )
     prepared = prepare(frame, columns)
-    references = _references(reference, prepared.predictions)
+    references = _references(reference, prepared)
     groups, measured, compared, notes = [], [], [], list(prepared.notes)
     if columns.weight is not None:
         notes.append("rows have weights: whether differences are due to chance is not tested")
     for attribute, predictions in prepared.predictions.items():
         table, chosen = group_table(predictions, attribute), references[attribute]
+        unknown = prepared.unknown[attribute]
         if predictions.given >= {"y_true", "y_score"}:
             table["auc"] = table["group"].map({m.group: m.value for m in measure(predictions, ["auc"])})
         table["small"] = table["n"] < SMALL
         groups.append(table)
-        notes += _remarks(table, attribute)
+        notes += remarks_on_groups(table, attribute)
         compared.append(
-            disparities(predictions, attribute, reference=chosen, conventions=conventions, small=SMALL)
+            disparities(
+                predictions,
+                attribute,
+                reference=chosen,
+                unknown=unknown,
+                conventions=conventions,
+                small=SMALL,
+            )
         )
         wanted = names or [n for n, m in list_metrics().items() if predictions.given.issuperset(m.needs)]
         measured += [
             (attribute, m.metric, m.group, m.reference, m.value, m.reason, m.n_rows)
-            for m in measure(predictions, wanted, reference=_chooser(table, chosen), conventions=conventions)
+            for m in measure(
+                predictions, wanted, reference=_chooser(table, chosen, unknown), conventions=conventions
+            )
         ]
     ratios = pd.concat(compared, ignore_index=True)
     verdicts = parity(ratios, tau, conventions=conventions)
@@ -137,21 +145,21 @@ def audit_predictions(
             "tau": tau,
             "conventions": conventions,
             "reference": references,
+            "unknown": {attribute: sorted(names) for attribute, names in prepared.unknown.items() if names},
             "versions": {"betabench": __version__, "numpy": np.__version__, "pandas": pd.__version__},
         },
     )
 
 
-def _references(
-    reference: str | Mapping[str, str] | None, predictions: Mapping[str, Predictions]
-) -> dict[str, str]:
+def _references(reference: str | Mapping[Any, Any] | None, prepared: ReadyTable) -> dict[str, str]:
     """Return the reference group of each attribute, or the way of choosing it."""
+    predictions = prepared.predictions
     if reference is None or isinstance(reference, str):
         return dict.fromkeys(predictions, reference or "majority")
-    for attribute in reference:
+    named = {str(attribute): group_name(group) for attribute, group in reference.items()}
+    for attribute, group in named.items():
         if attribute not in predictions:
             raise UnknownNameError("sensitive attribute", attribute, predictions)
-        group = reference[attribute]
         if group in CHOSEN and group in predictions[attribute].names:
             raise ExperimentError(
                 f"The reference of {attribute!r} can mean two things",
@@ -159,36 +167,20 @@ def _references(
                 got=f"{group!r}, which is both",
                 remedy="rename the group",
             )
-    references = {}
-    for attribute, rows in predictions.items():
-        crossed = CROSSED.join(str(reference.get(part, "")) for part in attribute.split(CROSSED))
-        default = crossed if crossed in rows.names else "majority"
-        references[attribute] = str(reference.get(attribute, default))
+    references = {attribute: named.get(attribute, "majority") for attribute in predictions}
+    if prepared.crossed:
+        *parts, crossed = references
+        cell = prepared.crossed.get(tuple(named.get(part, "") for part in parts), "majority")
+        references[crossed] = named.get(crossed, cell)
     return references
 
 
-def _chooser(table: pd.DataFrame, reference: str) -> Callable[[Metric], str | None]:
+def _chooser(table: pd.DataFrame, reference: str, unknown: Collection[str]) -> Callable[[Metric], str | None]:
     """Return a function that names a metric's reference group, by the rules of :func:`disparities`."""
     columns = table.set_index("group").to_dict()
 
     def choose(item: Metric) -> str | None:
         values = columns.get(item.name.removesuffix(DISPARITY), {})
-        return reference_of(reference, columns["n"], values)
+        return reference_of(reference, columns["n"], values, unknown)
 
     return choose
-
-
-def _remarks(table: pd.DataFrame, attribute: str) -> list[str]:
-    """Return remarks for readers on an attribute's groups."""
-    remarks = []
-    if len(table) == 1:
-        remarks.append(f"{attribute}: there is one group, and nothing to compare it with")
-    if "auc" in table and len(table) and (table["auc"] < _CHANCE).all():
-        remarks.append(
-            f"{attribute}: in every group the AUC is below 0.5: a high score stands for an unfavorable "
-            "label; name the other value as favorable, or reverse the score"
-        )
-    if n_small := int(table["small"].sum()):
-        which = f"{n_small} of {len(table)} groups"
-        remarks.append(f"{attribute}: {which} have fewer than {SMALL} rows, too few to be sure")
-    return remarks

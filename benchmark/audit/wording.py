@@ -27,6 +27,35 @@ MARKS = {
 }
 """Marks beside a rate with a verdict, and their meanings."""
 
+# Elsewhere "statistical parity" means equal rates, as in docs/glossary.md.
+_TITLES = {"Statistical Parity": "equal numbers selected (Aequitas: Statistical Parity)"}
+
+
+def title(parity: str) -> str:
+    """Return the title of a verdict: Aequitas' name, unless it means another thing elsewhere."""
+    return _TITLES.get(parity, parity)
+
+
+def verdicts(result: AuditResult) -> dict[str, dict[str, list[str] | None]]:
+    """Return by parity and attribute the groups that fail, or None without a verdict."""
+    failed = result.verdicts[result.verdicts["verdict"].eq(False).fillna(False)]
+    groups = failed.groupby(["parity", "attribute"])["group"].agg(list).to_dict()
+    found: dict[str, dict[str, list[str] | None]] = {}
+    for row in result.parity.to_dict("records"):
+        key = row["parity"], row["attribute"]
+        found.setdefault(key[0], {})[key[1]] = None if pd.isna(row["verdict"]) else groups.get(key, [])
+    return found
+
+
+def without_verdict(result: AuditResult) -> list[str]:
+    """Return the titles of parities that no attribute has a verdict on."""
+    return [title(name) for name, cells in verdicts(result).items() if not any_verdict(cells)]
+
+
+def any_verdict(cells: Mapping[str, list[str] | None]) -> bool:
+    """Return whether an attribute has a verdict."""
+    return any(failed is not None for failed in cells.values())
+
 
 def mark(disparity: Mapping[Any, Any] | None) -> str:
     """Return the mark of a row of ``AuditResult.disparities``, of :data:`MARKS`."""
@@ -49,9 +78,13 @@ def undefined(metrics: pd.DataFrame) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def reference(result: AuditResult, attribute: str) -> str:
-    """Return in words the reference group of an attribute and the way of choosing it."""
+    """Return in words the reference group of an attribute and the reason for choosing it."""
     chosen = str(result.facts["reference"][attribute])
+    known = " whose value is known" if attribute in result.facts["unknown"] else ""
     if chosen == "minimum":
-        return "the group in which a rate is smallest"
-    named = result.disparities.loc[result.disparities["attribute"] == attribute, "reference"].iloc[0]
-    return f"{named}, the largest group" if chosen == "majority" else chosen
+        return f"the group{known} in which a rate is smallest"
+    rows = result.disparities.loc[result.disparities["attribute"] == attribute]
+    named = rows["reference"].iloc[0]
+    if rows["group"].nunique() == 1:
+        return f"{named}, the only group"
+    return f"{named}, the largest group{known}" if chosen == "majority" else chosen

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options
 from benchmark.errors import ExperimentError
+from benchmark.text.words import values_in_list
 
 if TYPE_CHECKING:
-    from benchmark.audit import Question
+    import pandas as pd
+
+    from benchmark.audit import Columns, Question
 
 _TABLES = ("groups", "metrics", "disparities", "parity", "missing")
 
@@ -32,6 +35,8 @@ def add_options(option: Options) -> None:
     option("--sensitive COLUMN,...", "columns whose values are the groups")
     option("--intersections", "also audit the intersections of all sensitive columns")
     option("--favorable VALUE", "favorable label and prediction; default: 1, true or yes")
+    option("--favorable-prediction VALUE", "favorable prediction, if its values are not the label's")
+    option("--where COLUMN=VALUE", "audit these rows alone, such as the predictions of one model")
     option("--weight COLUMN", "weight of each row")
     option("--strata COLUMN", "column to stratify by, for conditional metrics")
     option("--features COLUMN,...", "numeric columns, for metrics that compare similar rows")
@@ -64,24 +69,31 @@ def execute(options: argparse.Namespace) -> int:
             raise ExperimentError("There is nothing to audit", expected=expected, got="none", remedy=remedy)
     from rich.console import Console
 
-    from benchmark.audit.predictions import Columns, read_predictions
+    from benchmark.audit.predictions import Columns, read_predictions, rows_where
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit_text import print_audit
     from benchmark.text.spreadsheet import csv_text
     from benchmark.text.writing import write_atomically, write_json
 
-    shared = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
+    frame = read_predictions(options.file)
+    if options.where is not None:
+        frame = rows_where(frame, options.where)
+    shared = (
+        *("label", "prediction", "score", "weight", "strata", "threshold", "intersections"),
+        *("favorable", "favorable_prediction"),
+    )
+    known = [*map(str, frame.columns)]
     columns = Columns(
-        sensitive=_names(options.sensitive),
-        features=[] if options.features is None else _names(options.features),
+        sensitive=_names(options.sensitive, known),
+        features=[] if options.features is None else _names(options.features, known),
         k=options.top_k,
         percent=options.top_percent,
         **{name: getattr(options, name) for name in shared},
     )
     result = audit_predictions(
-        read_predictions(options.file),
+        frame,
         columns,
-        reference=_reference(options.reference),
+        reference=_reference(options.reference, frame, columns),
         tau=options.tau,
         metrics=None if options.metrics is None else _names(options.metrics),
         conventions=options.conventions,
@@ -101,29 +113,49 @@ def execute(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _names(text: str) -> list[str]:
-    """Return names between commas; a name with a comma may stand in double quotes."""
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+def _names(text: str, known: Collection[str] = ()) -> list[str]:
+    """Return names between commas; ``known`` names may have commas, others if they are in double quotes."""
+    names = values_in_list(text, known)
+    if not set(names) <= {*known}:
+        parts = next(csv.reader([text], skipinitialspace=True), [])
+        names = [name.strip() for name in parts if name.strip()]
     if not names:
         raise ExperimentError("A list of names is empty", expected="NAME,NAME,...", got=repr(text))
     return names
 
 
-def _reference(text: str) -> str | dict[str, str]:
-    if text in ("majority", "minimum"):
+def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[str, str]:
+    """Return the reference groups that a text names; names and groups may have commas and equals signs."""
+    from benchmark.audit.disparity import CHOSEN
+    from benchmark.audit.predictions import prepare
+
+    if text in CHOSEN:
         return text
-    pairs = [name.partition("=") for name in _names(text)]
-    if not all(attribute and group for attribute, _, group in pairs):
-        raise ExperimentError(
-            "The reference groups cannot be read",
-            expected="majority, minimum, or COLUMN=GROUP,COLUMN=GROUP,...",
-            got=repr(text),
-        )
-    return {attribute.strip(): group.strip() for attribute, _, group in pairs}
+    attributes = {name: rows.names for name, rows in prepare(frame, columns).predictions.items()}
+    pairs: dict[str, set[tuple[str, str]]] = {}
+    for name, groups in attributes.items():
+        for group in (*groups, *CHOSEN):
+            pairs.setdefault(f"{name}={group}", set()).add((name, group))
+    chosen: dict[str, str] = {}
+    for named in _names(text, pairs):
+        # A group that does not exist is refused later, with the names of the others.
+        starts = {(n, named.removeprefix(f"{n}=")) for n in attributes if named.startswith(f"{n}=")}
+        meant = pairs.get(named) or starts or {(named.partition("=")[0], named.partition("=")[2])}
+        [(name, group), *others] = sorted(meant)
+        if others or not name.strip() or not group.strip() or name in chosen:
+            raise ExperimentError(
+                "The reference groups cannot be read",
+                expected="majority, minimum, or COLUMN=GROUP,COLUMN=GROUP,... with one group for a column",
+                got=repr(text),
+                remedy="in Python, give audit_predictions a dictionary as reference" if others else None,
+            )
+        chosen[name.strip()] = group.strip()
+    return chosen
 
 
 def _guide() -> int:
     from benchmark.audit import walk
+    from benchmark.audit.wording import title
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         from benchmark.audit import TREE
@@ -148,7 +180,7 @@ def _guide() -> int:
         print(f"{named[given].reason}\n")
     guided = walk(answers)
     print(f"Metrics that matter: {', '.join(guided.metrics)}")
-    print(f"Their verdicts in an audit: {', '.join(guided.parities)}")
+    print(f"Their verdicts in an audit: {', '.join(map(title, guided.parities))}")
     return EXIT_OK
 
 

@@ -12,10 +12,19 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from benchmark.errors import BetabenchError, DataError, UnknownNameError, where
-from benchmark.metrics.inputs import Conventions, Group, GroupCounts, Need, Predictions, UndefinedMetricError
+from benchmark.metrics.inputs import (
+    Conventions,
+    Group,
+    GroupCounts,
+    Need,
+    Predictions,
+    UndefinedMetricError,
+    as_array,
+    require_one_index,
+)
 from benchmark.registry import Registry
 
 Direction = Literal["higher", "lower", "closer_to_ideal", "none"]
@@ -390,28 +399,33 @@ class OneValueEach:
 
 
 def evaluate(
-    y_true: NDArray[np.bool_],
-    y_pred: NDArray[np.bool_],
-    deprived: NDArray[np.bool_],
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    deprived: ArrayLike,
     *,
     metrics: Iterable[str] = ("paper",),
-    y_score: NDArray[np.float64] | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
+    y_score: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> MetricResults:
     """Return a value or a reason for each metric of predictions for a favored and a deprived group.
 
-    All arrays have shape (n_rows,): ``y_true`` and ``y_pred`` are True for favorable, ``deprived`` for
-    members of the deprived group. Scores are higher for rows more likely to have the favorable label.
+    Arrays, lists or pandas Series have shape (n_rows,): ``y_true`` and ``y_pred`` are True for favorable,
+    ``deprived`` for members of the deprived group. Scores are higher for rows more likely to have the favorable label.
     ``metrics`` are names of metrics and families, in the order of the results. A DataError means that the
     arrays do not fit each other, an UnknownNameError that a metric is unknown, a MetricError that one fails.
     """
-    if deprived.dtype != np.bool_ or deprived.shape != (len(y_true),):
+    given = {"y_true": y_true, "y_pred": y_pred, "deprived": deprived}
+    optional = {"y_score": y_score, "sample_weight": sample_weight}
+    given |= {name: values for name, values in optional.items() if values is not None}
+    require_one_index(given)
+    arrays = {name: as_array(name, values) for name, values in given.items()}
+    member = arrays.pop("deprived")
+    shape = (arrays["y_true"].size,)
+    if member.dtype != np.bool_ or member.shape != shape:
         raise DataError(
             "deprived cannot be evaluated",
-            expected=f"a bool array of shape ({len(y_true)},), True for members of the deprived group",
-            got=f"{deprived.dtype} of shape {deprived.shape}",
+            expected=f"a bool array of shape {shape}, True for members of the deprived group",
+            got=f"{member.dtype} of shape {member.shape}",
         )
-    rows = Predictions(
-        deprived.view(np.uint8), ("favored", "deprived"), y_true, y_pred, y_score, sample_weight=sample_weight
-    )
+    rows = Predictions(member.view(np.uint8), ("favored", "deprived"), **arrays)
     return OneValueEach(rows.names, (1,), metrics)(rows.counts, rows=rows)

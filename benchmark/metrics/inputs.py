@@ -6,9 +6,9 @@ such as scores, take a group's rows.
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,11 +84,43 @@ def labeled_groups(codes: NDArray[np.integer], y_true: NDArray[np.bool_] | None)
     return labeled
 
 
+def as_array(name: str, values: object) -> NDArray[Any]:
+    """Return an array, a list or a pandas Series as an array; a DataError means that it is none of these."""
+    if isinstance(values, np.ndarray):
+        return values
+    try:
+        array = np.asarray(values)
+        if array.dtype == object and {type(value) for value in array.flat} <= {bool, np.bool_}:
+            array = array.astype(np.bool_)  # as pandas' nullable booleans
+    except (ValueError, TypeError) as problem:
+        raise DataError(
+            f"{name} cannot be used",
+            expected="an array, a list or a pandas Series, with one value per row",
+            got=f"{type(values).__name__}: {problem}",
+        ) from problem
+    return array
+
+
+def require_one_index(given: Mapping[str, Any]) -> None:
+    """Raise a DataError if pandas Series have different indexes: their order may not be that of the rows."""
+    indexes = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}
+    first = next(iter(indexes), "")
+    for name, index in indexes.items():
+        if not index.equals(indexes[first]):
+            raise DataError(
+                f"{first} and {name} have different indexes",
+                expected="the same index, so that each row is one person",
+                got=f"{len(indexes[first])} and {len(index)} rows",
+                remedy="align them, or give arrays (.to_numpy()) if they have the same order",
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """Labels, predictions and other data of metrics, row by row.
 
-    A DataError means that shapes, types or values do not fit.
+    Lists and pandas Series become arrays. A DataError means that shapes, types or values do not fit, or that
+    Series have different indexes.
     """
 
     codes: NDArray[np.integer]  # shape (n_rows,): group of each row, as index into ``names``
@@ -110,6 +142,11 @@ class Predictions:
     decisions: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "names"}
+        require_one_index(given)
+        for name, values in given.items():
+            if values is not None and not isinstance(values, np.ndarray):
+                object.__setattr__(self, name, as_array(name, values))
         shape = (len(self.codes),)
         valid = len(shape) == self.codes.ndim and self.codes.dtype.kind in "iu"
         if valid and len(self.codes):
@@ -127,17 +164,21 @@ class Predictions:
                     f"{name} cannot be evaluated",
                     expected=f"a bool array of shape {shape}, True for favorable",
                     got=f"{array.dtype} of shape {array.shape}",
+                    remedy="compare the values with the favorable one, as in y == 1",
                 )
         for name, signs in (("y_score", ""), ("alternated", ""), ("sample_weight", ", none negative")):
             numbers = getattr(self, name)
             if numbers is None:
                 continue
-            valid = numbers.shape == shape and bool(np.isfinite(numbers).all())
+            valid = (
+                numbers.dtype.kind in "biuf" and numbers.shape == shape and bool(np.isfinite(numbers).all())
+            )
             if not valid or (signs and (numbers < 0).any()):
+                smallest = f", smallest {np.min(numbers, initial=math.inf)}" * (numbers.dtype.kind in "biuf")
                 raise DataError(
                     f"{name} cannot be used",
                     expected=f"finite numbers of shape {shape}{signs}",
-                    got=f"shape {numbers.shape}, smallest {np.min(numbers, initial=math.inf)}",
+                    got=f"{numbers.dtype} of shape {numbers.shape}{smallest}",
                 )
         for name in ("strata", "features", "decisions"):
             rows = getattr(self, name)

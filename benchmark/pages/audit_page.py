@@ -6,10 +6,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from benchmark.audit.table_audit import AuditResult
-from benchmark.audit.wording import MARKS, RATES, mark, reference, undefined
+from benchmark.audit.wording import (
+    MARKS,
+    RATES,
+    any_verdict,
+    mark,
+    reference,
+    title,
+    undefined,
+    verdicts,
+    without_verdict,
+)
 from benchmark.metrics import COMPARISONS, get_metric
 from benchmark.pages.html import render
 from benchmark.text.words import few, number, p_value
@@ -36,7 +44,12 @@ def audit_page(result: AuditResult, name: str = "a table of predictions") -> str
         name=name,
         headings=["Verdicts", "Input", *attributes, "Without a value" if lacking else "", "Metrics"],
         facts=result.facts,
-        verdicts=_verdicts(result.parity, attributes),
+        verdicts={
+            title(name): [cells[attribute] for attribute in attributes]
+            for name, cells in verdicts(result).items()
+            if any_verdict(cells)
+        },
+        without_verdict=without_verdict(result),
         input=_input(result.facts),
         notes=result.notes,
         missing=result.missing.to_dict("records"),
@@ -52,16 +65,6 @@ def audit_page(result: AuditResult, name: str = "a table of predictions") -> str
         nan=math.nan,
         widest=_WIDEST,
     )
-
-
-def _verdicts(parity: pd.DataFrame, attributes: list[str]) -> dict[str, list[list[str] | None]]:
-    """Return by parity the groups of each attribute that fail; None without a verdict."""
-    failed: dict[tuple[str, str], list[str] | None] = {}
-    for row in parity.to_dict("records"):
-        groups = row["failed"].split(", ") if row["failed"] else []
-        failed[row["parity"], row["attribute"]] = None if pd.isna(row["verdict"]) else groups
-    names = dict.fromkeys(parity["parity"])
-    return {name: [failed[name, attribute] for attribute in attributes] for name in names}
 
 
 def _input(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -81,11 +84,13 @@ def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
     rows = [
         {**row, "bar": _bar(row["disparity"], result.facts["tau"]), "p": p_value(row["p_adjusted"])}
         for row in disparities.to_dict("records")
+        if not math.isnan(row["value"])
     ]
     # Each group also has the metrics that no other table shows.
     judged = set(disparities["metric"])
     above = judged | {f"{metric}_disparity" for metric in judged} | set(groups.columns)
     more: dict[str, dict[str, float]] = {}
+    metrics = metrics[metrics["value"].notna()]  # the reasons for the others have a table of their own
     for row in metrics[(metrics["group"] != "") & ~metrics["metric"].isin(above)].to_dict("records"):
         more.setdefault(row["metric"], {})[row["group"]] = row["value"]
     return {

@@ -11,7 +11,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmark.audit.table_audit import AuditResult
-from benchmark.audit.wording import RATES, mark, reference, undefined
+from benchmark.audit.wording import (
+    RATES,
+    any_verdict,
+    mark,
+    reference,
+    title,
+    undefined,
+    verdicts,
+    without_verdict,
+)
 from benchmark.metrics import get_metric
 from benchmark.sections.answers import short
 from benchmark.text.terminal import say
@@ -37,13 +46,18 @@ def print_audit(console: Console, result: AuditResult) -> None:
     }
     for attribute, groups in result.groups.groupby("attribute", sort=False):
         shown = groups.nlargest(_MOST_GROUPS, "n").sort_index()
+        valued = shown[list(RATES.keys() & shown)].notna().any(axis=1)
+        empty, shown = shown[~valued], shown[valued]
         console.print()
         _say(console, f"{attribute} (reference: {reference(result, str(attribute))})", "bold")
-        console.print(_rates(shown, marks))
-        _say(console, "as a multiple of the reference's rate", "dim")
-        console.print(_disparities(shown, marks))
-        if len(shown) < len(groups):
-            _say(console, f"{len(groups) - len(shown):,} smaller groups are in the files only", "dim")
+        if len(shown):
+            console.print(_rates(shown, marks))
+            _say(console, "as a multiple of the reference's rate", "dim")
+            console.print(_disparities(shown, marks))
+        if len(empty):
+            _say(console, f"No rate has a value: {few(empty['group'].tolist(), _MOST_GROUPS)}", "dim")
+        if hidden := len(groups) - len(shown) - len(empty):
+            _say(console, f"{hidden:,} smaller groups are in the files only", "dim")
     tau = result.facts["tau"]
     console.print()
     _say(
@@ -53,7 +67,9 @@ def print_audit(console: Console, result: AuditResult) -> None:
         "dim",
     )
     console.print()
-    console.print(_parity(result.parity))
+    console.print(_parity(result))
+    if lacking := without_verdict(result):
+        _say(console, f"No verdict: {', '.join(lacking)}", "dim")
     if result.facts["metrics"]:
         console.print()
         console.print(_metrics(result.metrics))
@@ -89,7 +105,7 @@ def _grid(*headings: str, names: int = 1) -> Table:
 
 
 def _rates(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[Any, Any]]) -> Table:
-    columns = {metric: heading for metric, heading in RATES.items() if metric in groups}
+    columns = {m: heading for m, heading in RATES.items() if m in groups and groups[m].notna().any()}
     grid = _grid("group", "n", *columns.values())
     for row in groups.to_dict("records"):
         signs = [mark(marks.get((row["attribute"], row["group"], metric))) for metric in columns]
@@ -99,7 +115,9 @@ def _rates(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[Any, An
 
 
 def _disparities(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[Any, Any]]) -> Table:
-    judged = {metric: RATES[metric] for metric in RATES if any(metric == key[2] for key in marks)}
+    shown = [row for row in marks.values() if row["attribute"] in set(groups["attribute"])]
+    valued = {row["metric"] for row in shown if not pd.isna(row["disparity"])}
+    judged = {metric: heading for metric, heading in RATES.items() if metric in valued}
     grid = _grid("group", *judged.values())
     for row in groups.to_dict("records"):
         cells = []
@@ -119,23 +137,25 @@ def _signed(text: str, sign: str) -> str:
     return f"[red]{text}{sign}[/red]" if sign == "✗" else f"{text}{sign}"
 
 
-def _parity(parity: pd.DataFrame) -> Table:
-    attributes = list(dict.fromkeys(parity["attribute"]))
+def _parity(result: AuditResult) -> Table:
+    attributes = list(dict.fromkeys(result.parity["attribute"]))
     grid = _grid("parity", *attributes, names=1 + len(attributes))
-    rows = {(row["attribute"], row["parity"]): row for row in parity.to_dict("records")}
-    for name in dict.fromkeys(parity["parity"]):
-        cells = []
-        for attribute in attributes:
-            verdict = rows[attribute, name]["verdict"]
-            failed = _name(few(rows[attribute, name]["failed"].split(", "), _MOST_NAMES))
-            cells.append("?" if pd.isna(verdict) else "✓" if verdict else f"[red]✗[/red] {failed}")
-        grid.add_row(name, *cells)
+    grid.columns[0].max_width, grid.columns[0].no_wrap = None, True
+    for name, cells in verdicts(result).items():
+        if any_verdict(cells):
+            grid.add_row(title(name), *(_verdict(cells[attribute]) for attribute in attributes))
     return grid
+
+
+def _verdict(failed: list[str] | None) -> str:
+    if failed is None:
+        return "?"
+    return f"[red]✗[/red] {_name(few(failed, _MOST_NAMES))}" if failed else "✓"
 
 
 def _metrics(metrics: pd.DataFrame) -> Table:
     grid = _grid("metric", "attribute", "group", "value", "ideal", names=3)
-    for row in metrics.to_dict("records"):
+    for row in metrics[metrics["value"].notna()].to_dict("records"):
         ideal = get_metric(row["metric"]).ideal
         names = (row["metric"], _name(row["attribute"]), _name(row["group"]))
         grid.add_row(*names, number(row["value"], 4), "" if ideal is None else f"{ideal:g}")

@@ -121,19 +121,70 @@ def test_outcomes_of_any_dtype(as_type: Any) -> None:
 
 
 def test_the_favorable_value_is_named() -> None:
-    frame = table(y=["good", "bad", "good", "bad", "bad", "bad"], p=["bad"] * 6)
+    frame = table(y=["good", "bad", "good", "bad", "bad", "bad"], p=["bad"] * 5 + ["good"])
     found = prepared(frame, favorable="good", **ROLES).predictions["sex"]
     assert (found.y_true == (frame["y"] == "good")).all()
-    assert found.y_pred is not None
-    assert not found.y_pred.any()
-    # A column of 0 and 1 beside one of words is clear by itself.
-    found = prepared(table(y=frame["y"]), favorable="good", **ROLES).predictions["sex"]
-    assert found.y_pred is not None
-    assert found.y_pred.astype(int).tolist() == PREDICTION
+    assert (found.y_pred == (frame["p"] == "good")).all()
     # 0 may be the favorable one.
     found = prepared(table(), favorable=0, **ROLES).predictions["sex"]
     assert found.y_true is not None
     assert (~found.y_true).astype(int).tolist() == LABEL
+
+
+CODINGS: list[Any] = [
+    [0, 1], [False, True], [0.0, 1.0], ["0", "1"], ["0.0", "1.0"], ["no", "yes"], ["No", "YES"],
+    ["FALSE", "TRUE"], ["False", "True"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("further", [0, 1, 3, 4])
+@pytest.mark.parametrize("number", range(len(CODINGS)))
+def test_label_and_prediction_are_matched_by_side(number: int, further: int) -> None:
+    of_label, of_prediction = CODINGS[number], CODINGS[(number + further) % len(CODINGS)]
+    frame = table(y=[of_label[i] for i in LABEL], p=[of_prediction[i] for i in PREDICTION])
+    for side, favorable in [
+        (1, None),
+        *((i, coding[i]) for i in (0, 1) for coding in (of_label, of_prediction)),
+    ]:
+        ready = prepared(frame, favorable=favorable, **ROLES)
+        found = ready.predictions["sex"]
+        assert found.y_true is not None
+        assert found.y_pred is not None
+        assert (found.y_true == (np.array(LABEL) == side)).all()
+        assert (found.y_pred == (np.array(PREDICTION) == side)).all()
+        for role, coding in (("label", of_label), ("prediction", of_prediction)):
+            assert [str(value).lower() for value in ready.facts["favorable"][role]] == [
+                str(coding[side]).lower().removesuffix(".0")
+            ]
+
+
+def test_another_coding_of_the_prediction_is_named() -> None:
+    ready = prepared(table(y=["no", "yes"] * 3, p=[False, True] * 3), favorable="no", **ROLES)
+    assert "label: 'no' is favorable, 'yes' is not" in ready.notes
+    assert "prediction: 'False' is favorable, 'True' is not" in ready.notes
+    assert not any("favorable" in note for note in prepared(table(), favorable=0, **ROLES).notes)
+
+
+@pytest.mark.parametrize(
+    ("label", "prediction", "favorable", "typed"),
+    [
+        (["good", "bad"], [0, 1], "good", "--favorable good --favorable-prediction 1"),
+        ([1, 2], [0, 1], 1, "--favorable 1 --favorable-prediction 0"),
+        (["a b", "c"], ["A+B", "C+"], "a b", "--favorable 'a b' --favorable-prediction A+B"),
+        ([0, 1], ["good", "bad"], "good", "--favorable 0 --favorable-prediction good"),
+    ],
+)
+def test_codings_that_cannot_be_matched_are_asked_for(
+    label: list[Any], prediction: list[Any], favorable: Any, typed: str
+) -> None:
+    frame = table(y=label * 3, p=prediction * 3)
+    with pytest.raises(DataError, match="mean the same") as raised:
+        prepared(frame, favorable=favorable, **ROLES)
+    assert typed in str(raised.value)
+    for mine in (0, 1):
+        own = prepared(frame, favorable=label[0], favorable_prediction=prediction[mine], **ROLES)
+        assert (own.predictions["sex"].y_true == (frame["y"] == label[0])).all()
+        assert (own.predictions["sex"].y_pred == (frame["p"] == prediction[mine])).all()
 
 
 def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
@@ -154,7 +205,12 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
         ({"y": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}, {"favorable": 0.1}, "a quantity.*divide it into two classes"),
         ({"p": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}, {}, "--score"),
         ({"y": ["good", "bad"] * 3}, {"favorable": "goood"}, "did you mean 'good'"),
-        ({"y": ["good", "bad"] * 3, "p": ["hi", "lo"] * 3}, {"favorable": "good"}, "the same values"),
+        ({"y": ["good", "bad"] * 3, "p": ["bad"] * 6}, {"favorable": "good"}, "No row is predicted 'good'"),
+        ({"p": [1] * 6}, {"favorable": 0}, "No row is predicted '0'"),
+        ({"p": [False] * 6}, {"favorable": 1}, "No row is predicted 'true'"),
+        ({"y": ["good", "Good", "bad"] * 2, "p": ["good", "bad"] * 3}, {"favorable": "good"}, "several ways"),
+        ({"y": ["1", "true", "0"] * 2}, {"favorable": 1}, "several ways.*'1', 'true'"),
+        ({}, {"favorable_prediction": "yes"}, "favorable prediction called 'yes'"),
         ({"sex": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]}, {"label": "yy"}, "did you mean 'y'"),
         ({}, {"sensitive": "sexx"}, "did you mean 'sex'"),
         ({}, {"sensitive": []}, "no groups"),
