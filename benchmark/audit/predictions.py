@@ -4,11 +4,10 @@ The meaning of a column is never guessed. If the favorable value, a group or the
 certain, an error says how to name them.
 """
 
-import gzip
 import hashlib
-import zlib
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,6 +27,7 @@ from benchmark.audit.outcomes import (
     said_of_sides,
 )
 from benchmark.audit.remarks import remarks_on_columns
+from benchmark.data.sniff import read_frame
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
 from benchmark.text.words import as_number
@@ -37,103 +37,39 @@ MISSING = "(missing)"
 REMARKS = "remarks"
 """Key in a frame's ``attrs`` of sentences on how its file was read, which the audit repeats."""
 
-_ENDINGS = (".csv", ".csv.gz", ".parquet")
-# "None" is not among them: it is a common answer ("disability: None").
-_NOT_GIVEN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
+# Remarks on a file that no reader needs to know.
+_ROUTINE = re.compile(
+    r"The (file|text) is (?!.*guess).*|Values are separated by .*|Some values are in quotes\."
+    r"|The header is the first line\."
+)
 _ROLES = (*OUTCOMES, "score", "weight", "strata")
+_NUMBERS = ("score", "weight", "feature")
 
 
-def read_predictions(path: Path | str) -> pd.DataFrame:
-    """Return a table of predictions, one row per person, from a file.
+def read_predictions(path: Path | str, *, named: Set[str] = frozenset()) -> pd.DataFrame:
+    """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
 
-    The file is CSV (UTF-8, commas, names in the first line; ``.csv`` or ``.csv.gz``) or Parquet
-    (``.parquet``). Values of CSV stay text, without blanks around them; empty values and NA, N/A, NaN, nan,
-    null, NULL and <NA> are missing. A DataError means that the file cannot be read, has no rows, or has two
-    columns of the same name.
+    :func:`benchmark.data.sniff.read_frame` reads it: Parquet keeps its types, and other values are text,
+    without blanks around them. ``named`` are columns that are known to be in the header. Remarks for readers
+    are in ``frame.attrs``. A DataError means that the file cannot be read, has no rows, or has a named column
+    twice.
     """
-    path = Path(path)
-    if not path.name.lower().endswith(_ENDINGS):
-        raise DataError(
-            "The format of the predictions is unknown",
-            expected=" or ".join(_ENDINGS),
-            got=path.name,
-            remedy="save the table as CSV",
-        )
-    if not path.is_file():
-        raise DataError(
-            f"There is no file {path}", expected="a table of predictions", remedy="correct the path"
-        )
-    frame = _read_parquet(path) if path.name.lower().endswith(".parquet") else _read_csv(path)
-    _check_names(frame, path.name)
+    frame = read_frame(Path(path), named=named)
+    _check_names(frame, Path(path).name)
     if frame.empty:
-        raise DataError(f"{path.name} has no rows", expected="one row per person", remedy="add its rows")
+        raise DataError(
+            f"{Path(path).name} has no rows", expected="one row per person", remedy="add its rows"
+        )
+    remarks = [remark for remark in frame.attrs.get(REMARKS, ()) if not _ROUTINE.fullmatch(remark)]
+    if twice := [name for name in sorted(named & {*frame.columns}) if f"{name}.1" in frame]:
+        raise DataError(
+            f"{Path(path).name} has columns of the same name",
+            expected="a different name for each column",
+            got=", ".join(map(repr, twice)) + " more than once",
+            remedy="rename or drop columns",
+        )
+    frame.attrs[REMARKS] = tuple(remarks)
     return frame
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    try:
-        # Without a header, a line longer than the first is an error and never shifts a column.
-        cells = pd.read_csv(
-            path,
-            header=None,
-            dtype=str,
-            encoding="utf-8-sig",
-            skipinitialspace=True,
-            keep_default_na=False,
-            na_values=list(_NOT_GIVEN),
-        )
-    except UnicodeDecodeError as problem:
-        raise DataError(
-            f"{path.name} is not encoded in UTF-8",
-            expected="UTF-8",
-            got=f"{problem.reason} at byte {problem.start}",
-            remedy="save the file again as UTF-8",
-        ) from problem
-    except pd.errors.EmptyDataError as problem:
-        raise DataError(
-            f"{path.name} is empty",
-            expected="names of columns, then rows",
-            got="no text",
-            remedy="write the table of predictions to it, or name another file",
-        ) from problem
-    except (pd.errors.ParserError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
-        raise _unreadable(path, "a table separated by commas", problem) from problem
-    names = cells.iloc[0]
-    if len(names) == 1 and pd.notna(names[0]) and any(separator in names[0] for separator in ";\t|"):
-        raise DataError(
-            f"{path.name} has one column",
-            expected="columns separated by commas",
-            got=f"the first line {names[0]!r}",
-            remedy="save the file again with commas between the columns",
-        )
-    if names.isna().any():
-        number = int(np.flatnonzero(names.isna())[0]) + 1
-        raise DataError(
-            f"A column of {path.name} has no name",
-            expected="a name for each column",
-            got=f"none for no. {number}",
-            remedy="name it in the first line",
-        )
-    rows = cells.iloc[1:].reset_index(drop=True)
-    stripped: pd.DataFrame = rows.apply(lambda column: column.str.strip())
-    return stripped.set_axis(names.str.strip().tolist(), axis=1)
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except ImportError as problem:
-        raise DataError(
-            "Parquet files need the package pyarrow, which is not installed",
-            remedy="pip install 'betabench[parquet]', or use .csv",
-        ) from problem
-    except (ValueError, OSError) as problem:  # pyarrow's own errors are among these
-        raise _unreadable(path, "a Parquet file", problem) from problem
-
-
-def _unreadable(path: Path, expected: str, problem: Exception) -> DataError:
-    got, remedy = str(problem).strip(), "save the file again"
-    return DataError(f"{path.name} cannot be read", expected=expected, got=got, remedy=remedy)
 
 
 def _check_names(frame: pd.DataFrame, table: str) -> None:
@@ -251,7 +187,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     :func:`~benchmark.audit.audit_predictions`.
     """
     _check_names(frame, "The table")
-    remarks = frame.attrs.get(REMARKS, ())
+    remarks, unclear = frame.attrs.get(REMARKS, ()), frame.attrs.get("unclear", {})
     frame = frame.set_axis([*map(str, frame.columns)], axis=1)
     used, attributes = columns.roles(frame.columns), columns.attributes(frame.columns)
     _check_selection(columns)
@@ -268,6 +204,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             remedy="fill these columns, or name others",
         )
     notes = [*remarks]
+    for name in sorted(unclear.keys() & {name for role, name in used if role in _NUMBERS}):
+        notes.append(f"the sign in numbers of {name} such as {unclear[name]} is read as a decimal mark")
     if n_lost := int((~complete).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
     given = {role: column[complete] for (role, _), column in zip(used, read, strict=True)}

@@ -25,7 +25,7 @@ EXAMPLE = "betabench audit predictions.csv --label y --prediction yhat --sensiti
 
 
 def add_options(option: Options) -> None:
-    option("file FILE", "predictions: .csv, .csv.gz or .parquet", nargs="?", type=Path)
+    option("file FILE", "predictions: CSV, Parquet, ARFF or Excel (.xlsx)", nargs="?", type=Path)
     option("--label COLUMN", "true outcomes; without them only selection rates are compared")
     option("--prediction COLUMN", "predictions")
     option("--score COLUMN", "scores, higher for rows that are more likely favorable")
@@ -75,7 +75,9 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.text.spreadsheet import csv_text
     from benchmark.text.writing import write_atomically, write_json
 
-    frame = read_predictions(options.file)
+    named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
+    named |= {*_names(options.sensitive)}
+    frame = read_predictions(options.file, named=named - {None})
     if options.where is not None:
         frame = rows_where(frame, options.where)
     shared = (

@@ -165,7 +165,8 @@ def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MO
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
-    missing. Parameters and errors are those of :func:`sniff`.
+    missing; numbers are as Python writes them. ``frame.attrs`` has the ``remarks`` on the file, and the
+    columns whose numbers are ``unclear``, with an example. Parameters and errors are those of :func:`sniff`.
     """
     import pandas as pd
 
@@ -173,11 +174,16 @@ def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MO
     if _kind(content, path) == "parquet":
         return parquet_frame(content, str(path))
     table = sniff(path, path.parent, most_mb=most_mb, named=named)
-    columns = {
-        name: np.where(column.missing, None, np.array(column.values, dtype=object))[column.rows]
-        for name, column in table.columns.items()
-    }
-    return pd.DataFrame(columns)
+    columns = {}
+    for name, column in table.columns.items():
+        plain = [column.form.plain(value) for value in column.values]
+        written = zip(column.values, plain, np.isnan(column.numbers), strict=True)
+        values = np.array([value if isnan else number for value, number, isnan in written], dtype=object)
+        columns[name] = np.where(column.missing, None, values)[column.rows]
+    frame = pd.DataFrame(columns)
+    frame.attrs["remarks"] = (*table.remarks, *(f"Numbers of {words}" for words in table.numbers))
+    frame.attrs["unclear"] = {name: column.example for name, column in table.unclear.items()}
+    return frame
 
 
 def _content(path: Path, most_mb: float) -> bytes:

@@ -410,9 +410,10 @@ def evaluate(
     """Return a value or a reason for each metric of predictions for a favored and a deprived group.
 
     Arrays, lists or pandas Series have shape (n_rows,): ``y_true`` and ``y_pred`` are True for favorable,
-    ``deprived`` for members of the deprived group. Scores are higher for rows more likely to have the favorable label.
-    ``metrics`` are names of metrics and families, in the order of the results. A DataError means that the
-    arrays do not fit each other, an UnknownNameError that a metric is unknown, a MetricError that one fails.
+    ``deprived`` for members of the deprived group. Scores are higher for rows more likely to have the
+    favorable label. ``metrics`` are names of metrics and families, in the order of the results. A DataError
+    means that the arrays do not fit each other, an UnknownNameError that a metric is unknown, a MetricError
+    that one fails.
     """
     given = {"y_true": y_true, "y_pred": y_pred, "deprived": deprived}
     optional = {"y_score": y_score, "sample_weight": sample_weight}

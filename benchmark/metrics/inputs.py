@@ -102,7 +102,7 @@ def as_array(name: str, values: object) -> NDArray[Any]:
 
 
 def require_one_index(given: Mapping[str, Any]) -> None:
-    """Raise a DataError if pandas Series have different indexes: their order may not be that of the rows."""
+    """Raise a DataError if pandas Series have different indexes, as the rows may then differ."""
     indexes = {name: values.index for name, values in given.items() if hasattr(values, "iloc")}
     first = next(iter(indexes), "")
     for name, index in indexes.items():
@@ -170,11 +170,10 @@ class Predictions:
             numbers = getattr(self, name)
             if numbers is None:
                 continue
-            valid = (
-                numbers.dtype.kind in "biuf" and numbers.shape == shape and bool(np.isfinite(numbers).all())
-            )
+            numeric = numbers.dtype.kind in "biuf"
+            valid = numeric and numbers.shape == shape and bool(np.isfinite(numbers).all())
             if not valid or (signs and (numbers < 0).any()):
-                smallest = f", smallest {np.min(numbers, initial=math.inf)}" * (numbers.dtype.kind in "biuf")
+                smallest = f", smallest {np.min(numbers, initial=math.inf)}" if numeric else ""
                 raise DataError(
                     f"{name} cannot be used",
                     expected=f"finite numbers of shape {shape}{signs}",

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmark.metrics.declaration import Metric, in_clarify, metric
 from benchmark.metrics.inputs import Group, UndefinedMetricError, difference, require_rows
-from benchmark.metrics.rates import prevalence
+from benchmark.metrics.rates import EMPTY, prevalence
 
 DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
 _COMMON = "counts only label values that both groups have, without making their shares sum to 1 again"
@@ -58,7 +58,7 @@ def _divergence(p: float, q: float) -> float:
     (-1.0, 1.0),
     "CI",
     needs=(),
-    note="Positive: the group in question is the smaller one. It looks at sizes alone.",
+    note="Positive: the group in question is the smaller one. It looks at sizes alone. " + EMPTY,
     theirs="its published example prints 0.352 where its counts give 0.3509",
 )
 def class_imbalance(deprived: Group, favored: Group) -> float:

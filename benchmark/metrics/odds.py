@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from benchmark.metrics.declaration import Metric, in_aif360, in_fairlearn, metric
 from benchmark.metrics.inputs import Group, difference
 from benchmark.metrics.rates import (
+    EMPTY,
     FAIRLEARN,
     UNSIGNED,
     apart,
@@ -22,7 +23,9 @@ from benchmark.metrics.rates import (
 _ALL_GROUPS = "tests/metrics/test_aif360.py::test_all_groups"
 _TWO_ONLY = "compares two groups there"
 _ZERO = "returns 0 for an empty group; undefined here"
-_SMOOTHING = "Counts are smoothed as if each group had half a row more of either kind (concentration 1)."
+_SMOOTHING = (
+    f"Counts are smoothed as if each group had half a row more of either kind (concentration 1). {EMPTY}"
+)
 _CONCENTRATION = 1.0
 
 

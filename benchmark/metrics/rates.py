@@ -24,6 +24,7 @@ AEQUITAS = "Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3"
 DISPARITIES = "Saleiro et al. (2018), Aequitas, equations 1 and 2"
 FAIRLEARN = "Bird et al. (2020), Fairlearn"
 UNSIGNED = "It does not say which group is worse off."
+EMPTY = "No value where a group has no rows."
 GOOD, BAD = "with a favorable label", "with an unfavorable label"
 _SELECTED, _REJECTED = "that is predicted favorable", "that is predicted unfavorable"
 

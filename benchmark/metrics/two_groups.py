@@ -24,6 +24,7 @@ from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
 from benchmark.metrics.rates import (
     AEQUITAS,
     DISPARITIES,
+    EMPTY,
     accuracy_rate,
     negative_predictive_value,
     precision,
@@ -161,7 +162,7 @@ def conditional_disparity(deprived: Group, favored: Group) -> float:
     needs=("y_pred",),
     family="rates",
     equivalents=(Equivalent("Aequitas", "ppr", "tests/metrics/test_aequitas.py::test_group_table"),),
-    note="Grows with the size of the group.",
+    note="Grows with the size of the group. " + EMPTY,
 )
 def predicted_positive_share(group: Group, others: Group) -> float:
     """Return the group's share of all favorable predictions."""

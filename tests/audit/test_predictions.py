@@ -33,12 +33,25 @@ def write(path: Path, text: str | bytes) -> Path:
 
 
 def test_csv_stays_the_text_of_the_file(tmp_path: Path) -> None:
-    text = '\ufeffzip, "name, first" ,none\n01,Åsa 女,None\n 1 ,,NA\n'
+    text = '\ufeffzip, "name, first",none\n01,Åsa 女,None\n 1 ,,NA\n'
     frame = read_predictions(write(tmp_path / "a.csv", text))
     assert frame.columns.tolist() == ["zip", "name, first", "none"]
     assert frame["zip"].tolist() == ["01", "1"]
     assert frame.loc[0].tolist() == ["01", "Åsa 女", "None"]
     assert frame.loc[1].isna().tolist() == [False, True, True]
+
+
+def test_what_is_odd_about_a_file_is_remarked(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 2};{i // 2 % 2};{i % 10 / 10};ä\n".replace(".", ",") for i in range(40))
+    frame = read_predictions(write(tmp_path / "a.csv", f"y;p;s;sex\n{rows}".encode("latin-1")))
+    found = prepared(frame, score="s", **ROLES)
+    assert found.predictions["sex"].names == ("ä",)
+    assert found.predictions["sex"].y_score is not None
+    assert found.predictions["sex"].y_score[3] == 0.3
+    assert [note for note in found.notes if "CP1252, which is a guess" in note]
+    assert "Numbers have a decimal comma." in found.notes
+    plain = read_predictions(write(tmp_path / "b.csv", 'y,p,sex\n1,0,"f"\n0,1,m\n'))
+    assert plain.attrs["remarks"] == ()
 
 
 def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
@@ -58,23 +71,19 @@ def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"", "format of the predictions is unknown"),
-        ("a.csv", b"", "a.csv is empty"),
-        ("a.csv", b"y,p\n", "a.csv has no rows"),
+        ("a.xlsx", b"", "Got: empty"),
+        ("a.csv", b"", "Got: empty"),
+        ("a.csv", b"y,p\n", "has no rows"),
         ("a.csv", b"y,p,y\n1,1,1\n", "'y' more than once"),
-        ("a.csv", b"y,,p\n1,1,1\n", "no name"),
-        ("a.csv", b"y,p\n1,0,1\n", "cannot be read"),
-        ("a.csv", b'y,p\n1,"0\n', "cannot be read"),
-        ("a.csv", b"y;p\n1;0\n", "commas between the columns"),
-        ("a.csv", "y,p\nä,ö\n".encode("latin-1"), "not encoded in UTF-8"),
-        ("a.csv.gz", b"y,p\n1,0\n", "cannot be read"),
-        ("a.csv.gz", gzip.compress(b"y,p\n1,0\n" * 99, mtime=0)[:-9], "cannot be read"),
+        ("a.csv", b"y,p\n1,0,1\n", "no table with columns"),
+        ("a.csv", b'y,p\n1,"0\n', "not valid CSV"),
+        ("a.csv.gz", gzip.compress(b"y,p\n1,0\n" * 99, mtime=0)[:-9], "truncated or damaged"),
         ("a.parquet", b"PAR1 or not", "a Parquet file"),
     ],
 )
 def test_files_that_cannot_be_used(name: str, content: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
-        read_predictions(write(tmp_path / name, content))
+        read_predictions(write(tmp_path / name, content), named={"y", "p"})
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -88,7 +97,7 @@ def test_parquet_without_its_package_names_the_extra(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(pd, "read_parquet", without)
     with pytest.raises(DataError, match=r"betabench\[parquet\]"):
-        read_predictions(write(tmp_path / "a.parquet", b""))
+        read_predictions(write(tmp_path / "a.parquet", b"PAR1"))
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------
