@@ -203,9 +203,9 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
             got=f"{len(frame)} rows, each of which lacks one" if len(frame) else "a table without rows",
             remedy="fill these columns, or name others",
         )
-    notes = [*remarks]
-    for name in sorted(unclear.keys() & {name for role, name in used if role in _NUMBERS}):
-        notes.append(f"the sign in numbers of {name} such as {unclear[name]} is read as a decimal mark")
+    numbers = unclear.keys() & {name for role, name in used if role in _NUMBERS}
+    marks = [f"the mark in numbers of {name} such as {unclear[name]} is read as decimal" for name in numbers]
+    notes = [*remarks, *sorted(marks)]
     if n_lost := int((~complete).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
     given = {role: column[complete] for (role, _), column in zip(used, read, strict=True)}
