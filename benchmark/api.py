@@ -476,7 +476,8 @@ def sample(
     beta : float, default 0.0
         Planted bias, from 0 to 1.
     rows : int, optional
-        Number of rows, for real rows before any are left out; by default as many as the real data have.
+        Number of rows, for real rows before any are left out; by default as many as the real data have. If
+        the card names persons, all real rows of some persons are taken, at most so many.
     seed : int, default 0
         Seed of the sample: the same seed gives the same rows.
     edits : sequence of str, default ()

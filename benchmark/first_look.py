@@ -44,6 +44,7 @@ def quick(
     thousands: object = None,
     decimals: object = None,
     max_mb: float = MOST_MB,
+    person: str | None = None,
     bias: str = BIAS,
     doses: Sequence[float] | None = None,
     betas: Sequence[float] | None = None,
@@ -86,6 +87,11 @@ def quick(
         Columns whose point or comma separates thousands, or decimals.
     max_mb : float, default 500
         Largest file, in megabytes of unpacked text.
+    person : str, optional
+        Column that names the person of each row. A person's rows stand on one side of every split, and the
+        column is no feature. ``"rows"`` means that rows with the same features are one person's, ``"none"``
+        that all rows are independent. If a column seems to name people who have several rows, it must be
+        given.
     bias : str, default "label"
         Kind of bias to plant, without parameters; by default favorable labels of the deprived group are
         turned.
@@ -143,6 +149,7 @@ def quick(
                 thousands=as_option(thousands),
                 decimals=as_option(decimals),
                 max_mb=max_mb,
+                person=person,
             ),
             QuickOptions(
                 bias,

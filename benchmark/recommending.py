@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,7 @@ from benchmark.atlas.adviser import Advice, Adviser, Stage
 from benchmark.atlas.features import DataFeatures, data_features
 from benchmark.columns import RESTORE
 from benchmark.data.draft import FileOptions, as_option
+from benchmark.data.repeats import INDEPENDENT
 from benchmark.data.table import Table
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import DataError
@@ -91,6 +93,8 @@ def recommend(
 
 def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> Table:
     """Return the rows of a CSV file or frame that has no card; errors are those of :func:`draft`."""
+    if options.person is None:  # nothing is split
+        options = replace(options, person=INDEPENDENT)
     with TemporaryDirectory() as folder:
         return read_uncarded(data, options, Path(folder), "data").table
 

@@ -31,7 +31,7 @@ def add_options(option: Options) -> None:
 
 _FILE_OPTIONS = (
     *("label", "favorable", "unfavorable", "sensitive", "deprived", "favored"),
-    *("missing", "thousands", "decimals", "max_mb", "min_count"),
+    *("missing", "thousands", "decimals", "max_mb", "min_count", "person"),
 )
 """Options on reading a file, which :func:`benchmark.cli.quick.roles` adds."""
 

@@ -73,6 +73,11 @@ def roles(option: Options, *, optional: bool = False) -> None:
         "values that mean missing: of the label and the groups as A,B, and their rows are left out; of "
         "another column as 'age=-9,points=99'",
     )
+    option(
+        "--person COLUMN",
+        "column that names the person of each row: a person's rows stand on one side of every split, and the "
+        "column is no feature; 'rows' if equal rows are one person's, 'none' if all rows are independent",
+    )
     option("--thousands COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands")
     option("--decimals COLUMNS", "columns A,B in which the point or comma of 1.234 separates decimals")
     option("--max-mb N", "largest file, in megabytes of text; default: 500", type=float)

@@ -51,6 +51,7 @@ from benchmark.data.card_parts import (
     require_known,
 )
 from benchmark.data.editions import named_edition, with_edition
+from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.table import Column, Schema
 from benchmark.data.table import States as GroupStates
 from benchmark.declarations import (
@@ -108,6 +109,10 @@ class Card(CardTable):
     sensitive: Annotated[tuple[Text, ...], Field(strict=False), AfterValidator(require_distinct)] = ()
     score: ScoreColumn | None = None  # the number behind the label
     judged: JudgedLabel | None = None  # the label that people gave, with judges and persons
+    # The column of the file that names the person of each row. A person's rows stand on one side of every
+    # split. It is no feature. A row without a name is a person of its own. ``"rows"``, for files without
+    # such a column: rows with the same features are one person's.
+    person: Text | None = None
     # required_edges, forbidden_edges: Edges (parent, child) that the network must or must not have.
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
@@ -158,9 +163,10 @@ class Card(CardTable):
 
     @property
     def behind(self) -> tuple[str, ...]:
-        """Columns of the file that are read but are no features: the score, and the judged label's."""
+        """Columns of the file that are read but are no features: score, judged label's and person's."""
         score = () if self.score is None else (self.score.column,)
-        return (*score, *(() if self.judged is None else self.judged.sources))
+        person = () if self.person in (None, EQUAL_ROWS) else (self.person,)
+        return (*score, *(() if self.judged is None else self.judged.sources), *person)
 
     @property
     def coded(self) -> dict[str, CategoricalColumn | NumericColumn]:
@@ -274,6 +280,8 @@ class Card(CardTable):
             facts["score"] = self.score.model_dump()
         if self.judged is not None:
             facts["judged"] = [*self.judged.sources, _facts(self.judged.label, {"source", "description"})]
+        if self.person is not None:
+            facts["person"] = self.person
         if (join := self.source.join) is not None:
             facts["join"] = [join.column, join.key, join.file.sha256, join.file.skip_lines]
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
@@ -421,6 +429,23 @@ class Card(CardTable):
         if both := [name for name in judged.sources if name in others]:
             raise ValueError("names columns that are also kept, dropped or the score: " + repr(both)[1:-1])
         return judged
+
+    @field_validator("person")
+    @classmethod
+    def _person_is_no_feature(cls, person: str | None, info: ValidationInfo) -> str | None:
+        if person is None or person == EQUAL_ROWS:
+            return person
+        if info.data.get("judged") is not None:
+            raise ValueError("is named under [judged] already")
+        require_in_file([person], info)
+        columns = info.data.get("columns", {}).items()
+        others = {spec.source or name for name, spec in columns}
+        others.update(*(group.columns for group in info.data.get("dropped", ())))
+        if (score := info.data.get("score")) is not None:
+            others.add(score.column)
+        if person in others:
+            raise ValueError(f"names a column that is also kept, dropped or the score: {person!r}")
+        return person
 
     @field_validator("required_edges", "forbidden_edges")
     @classmethod

@@ -23,8 +23,17 @@ from benchmark.data.doubts import (
     standing_apart,
 )
 from benchmark.data.load import Coder
+from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
+from benchmark.data.repeats import (
+    INDEPENDENT,
+    copies,
+    naming_people,
+    person_of,
+    question_of_people,
+    warning_of_copies,
+)
 from benchmark.data.sides import Side, as_list, counted, least_favored, shown, side
 from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
 from benchmark.data.states import (
@@ -72,6 +81,9 @@ class FileOptions:
     decimals: str | None = None  # columns where it stands before decimals
     max_mb: float = MOST_MB  # largest file, in megabytes of text, unpacked
     typed: bool = False  # whether the file was written from a frame, so that only empty values are missing
+    # Column that names the person of each row; "rows": equal rows are one person's; "none": all rows are
+    # independent.
+    person: str | None = None
 
 
 def as_option(value: object) -> str | None:
@@ -107,6 +119,8 @@ class Draft:
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # for readers who do not open the card
     reading: Reading | None = None  # how labels, groups and numbers were read
+    person: str | None = None  # as in the card
+    copies: str = ""  # the warning that rows are copies of others
     roles: dict[str, str] = field(default_factory=dict)
     role_comments: dict[str, str] = field(default_factory=dict)
 
@@ -143,6 +157,8 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
     if file_options.label == file_options.sensitive:
         problem = f"{file_options.label!r} cannot be the label and the sensitive column"
         raise DataError(problem, remedy="name another --sensitive")
+    if file_options.person not in (None, EQUAL_ROWS, INDEPENDENT):
+        require_column(file_options.person, "person", table)
     if file_options.favorable is None:
         raise DataError(
             f"The favorable value of {file_options.label!r} is not named",
@@ -159,7 +175,9 @@ class _Drafting:
         self.file_options, self.least, self.file = file_options, file_options.min_count, file
         # Columns with all rows of the file, until :meth:`run` leaves out rows without a label or a group.
         self.raw = _without_codes(table.columns, file_options)
-        self.draft = Draft(table, {})
+        roles = file_options.label, file_options.sensitive
+        self.draft = Draft(table, {}, person=person_of(file_options.person, self.raw, roles))
+        self.naming = naming_people(self.raw, *roles)
         self.rows_out: list[tuple[Mask, str]] = []  # rows that are left out, and why
         self.favorable = self._side(file_options.label, favorable, "favorable")
         self.unfavorable = self._opposite(
@@ -187,8 +205,7 @@ class _Drafting:
         member = sensitive.codes == sensitive.entry["states"].index(group)
         self._read(whole, read, y, member)
         self._features(label, sensitive)
-        self._look(y, member)
-        self._repeated_rows()
+        self._look(y, member, self._repeated_rows())
         draft.roles = {
             "label": label.name,
             "favorable_label": favorable,
@@ -235,6 +252,8 @@ class _Drafting:
         if self.favored is None:
             words = ("in the deprived group", "in the favored group")
             yield from doubts_of_sides(sensitive, self.deprived, ("deprived", "favored"), words)
+        if self.file_options.person is None:
+            yield from question_of_people(self.naming, self.raw)
 
     def _rows_read(self) -> Mask:
         """Return which rows have a label and a group; the draft gets the values to keep, or to leave out."""
@@ -425,6 +444,10 @@ class _Drafting:
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
                 draft.columns[name] = label if name == label.name else sensitive
+            elif name == draft.person:
+                continue
+            elif name in self.naming:
+                draft.dropped[name] = "names people, or what else several rows share"
             elif reason := useless(column, draft.table.n_rows):
                 draft.dropped[name] = reason
             elif (same := first.setdefault(content(column), name)) != name:
@@ -467,15 +490,20 @@ class _Drafting:
         codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
         return DraftColumn(column.name, entry, comments, codes=codes)
 
-    def _look(self, y: Mask, member: Mask) -> None:
-        """Find the columns that give the label away, and the proxies of the group."""
+    def _look(self, y: Mask, member: Mask, once: Mask) -> None:
+        """Find the columns that give the label away, and the proxies of the group.
+
+        Of people with several rows, or of copies, only the rows ``once`` count: otherwise a column of
+        fine numbers seems to tell their labels.
+        """
         proxies, hints = [], []
+        y, member = y[once], member[once]
         for name, column in self.draft.columns.items():
             if name in (self.file_options.label, self.file_options.sensitive):
                 continue
-            fine = finely(self.raw[name])
-            strength = max(told_by(codes, y) for codes in (column.codes, fine))
-            right = share(max(right_by(codes, y) for codes in (column.codes, fine)))
+            coarse, fine = column.codes[once], finely(self.raw[name].of(once))
+            strength = max(told_by(codes, y) for codes in (coarse, fine))
+            right = share(max(right_by(codes, y) for codes in (coarse, fine)))
             common = share(float(max(y.mean(), 1 - y.mean())))
             reason = f"alone it tells {right} of the labels; the more frequent label is {common} of them"
             if strength >= LEAK:
@@ -483,12 +511,12 @@ class _Drafting:
                 warning = f"{name} is left out, a {column.leak} The card says how to keep it."
                 self.draft.warnings.append(warning)
                 continue
-            state = giving_away(column.codes, column.entry["states"], y)
+            state = giving_away(coarse, column.entry["states"], y)
             if state or strength >= HINT:
                 reason = f"nearly all rows with {state!r} have one label" if state else reason
                 column.comments.append(f"A strong feature: {reason}. {_KNOWN_BEFORE}")
                 hints.append(name)
-            if (v := cramers_v(column.codes, member)) >= PROXY:
+            if (v := cramers_v(coarse, member)) >= PROXY:
                 proxy_of = self.file_options.sensitive
                 column.comments.append(f"Proxy of {proxy_of}: Cramér's V {number(v, 2)}.")
                 proxies.append((-v, f"{name} ({number(v, 2)})"))
@@ -500,11 +528,23 @@ class _Drafting:
             hidden = "Hiding the sensitive column may not hide the group: these go with it (Cramér's V)"
             self.draft.problems.append(f"{hidden}: {names}.")
 
-    def _repeated_rows(self) -> None:
-        rows = np.column_stack([self.raw[name].rows for name in self.draft.columns])
-        if repeated := len(rows) - len(np.unique(rows, axis=0)):
+    def _repeated_rows(self) -> Mask:
+        """Note or warn that rows repeat; return a mask of one row of each person, or of all rows."""
+        draft = self.draft
+        rows = [self.raw[name].rows for name in draft.columns]
+        person = None if draft.person in (None, EQUAL_ROWS) else self.raw[draft.person].rows
+        repeated, copied = copies(rows, person)
+        once = np.ones(draft.n_rows, dtype=bool)
+        if person is not None or copied:
+            together = np.column_stack(rows) if person is None else person[:, None]
+            first = np.unique(together, axis=0, return_index=True)[1]
+            once = np.isin(np.arange(draft.n_rows), first)
+        if copied and self.file_options.person not in (EQUAL_ROWS, INDEPENDENT):
+            draft.copies = warning_of_copies(repeated, draft.n_rows)
+        elif repeated:
             words = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
-            self.draft.problems.append(f"{words} another row in every column that is read.")
+            draft.problems.append(f"{words} another row in every column that is read.")
+        return once
 
 
 def _without_codes(columns: Mapping[str, RawColumn], file_options: FileOptions) -> dict[str, RawColumn]:

@@ -58,6 +58,8 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     task = f"{len(draft.columns_read)} columns of {file.name}. The task is to predict {roles['label']}."
     yield f"description = {toml(task)}"
     yield 'licence = ""  # under which terms the data may be used'
+    if draft.copies:
+        yield f"warning = {toml(draft.copies)}"
     yield from _comment("The file shows these problems. Who is missing from it, and how was it recorded?")
     problems = "".join(f"  {toml(problem)},\n" for problem in draft.problems)
     yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
@@ -71,6 +73,11 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
         "would have nothing to act on."
     )
     yield f"required_edges = [[{toml(roles['sensitive_feature'])}, {toml(roles['label'])}]]"
+    if draft.person is not None:
+        yield from _comment(
+            "All rows of a person stand on one side of every split. This column is no feature."
+        )
+        yield f"person = {toml(draft.person)}"
     if draft.filter:
         yield from _comment("Only rows with these values are read: the others have no label or no group.")
         yield f"filter = {toml(draft.filter)}"
@@ -142,6 +149,8 @@ def _comment(text: str) -> Iterator[str]:
 
 def summary_lines(draft: Draft) -> Iterator[str]:
     """Yield a few lines on a draft, first on how labels and groups were read."""
+    if draft.copies:
+        yield f"Warning: {draft.copies}"
     if (read := draft.reading) is not None:
         yield from read.lines()
     names = list(draft.columns_read)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data.persons import numbered
 from benchmark.errors import DataError
 
 if TYPE_CHECKING:
@@ -94,11 +95,5 @@ def judged_of(card: Card, codes: NDArray[np.int16], names: Sequence[tuple[str, s
     """Return the judgments of all rows from the codes of the judged label; None if the card has none."""
     if card.judged is None:
         return None
-    judges, persons = (_numbered([pair[i] for pair in names]) for i in range(2))
+    judges, persons = (numbered([pair[i] for pair in names]) for i in range(2))
     return Judged(codes == card.judged.label.states.index(card.favorable_label), judges, persons)
-
-
-def _numbered(names: Sequence[str]) -> NDArray[np.intp]:
-    """Return a number for each name, shape (n_rows,): distinct names are numbered from 0 as they occur."""
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([numbers[name] for name in names], dtype=np.intp)

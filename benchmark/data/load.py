@@ -7,7 +7,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from benchmark.data.card_parts import MISSING_VALUES, CategoricalColumn, Numeric
 from benchmark.data.judged import Judged, judged_of, read_names
 from benchmark.data.label_score import Score, contrary_labels, read_numbers, score_of
 from benchmark.data.number_form import MARKS, PLAIN, NumberForm
+from benchmark.data.persons import Persons, persons_of, read_persons
 from benchmark.data.raw import Records, read_files
 from benchmark.data.raw_numbers import Numbers
 from benchmark.data.source import ANYWHERE, Sources, read_sources
@@ -45,6 +46,7 @@ class Dataset:
     # Numbers behind bins, if they were asked for: ``replace(table, numbers=numbers)`` has them.
     numbers: Numbers | None = None
     judged: Judged | None = None  # the judged labels, if the card names them
+    persons: Persons | None = None  # the persons of the rows, if the card names them
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -86,12 +88,14 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
         card = load_card(card)
     files = read_sources(card, sources)
     coded, unknown, unused, scores, names, number_parts = [], [], [], [], [], []
+    persons: list[Hashable] = []
     columns = card.numbered if numbers else {}
     for records, source in zip(read_files(card, files), files, strict=False):  # a joined file adds no rows
         states, strange = _code(card, records, source.location)
         coded.append(states)
         unknown += strange
         names += read_names(card, records, source.location)
+        persons += read_persons(card, records, source.location)
         unused += records.unused
         scores += read_numbers(card, records, source.location)
         number_parts.append(_numbers(columns, card.source.decimal, records))
@@ -105,7 +109,16 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, number
     score = score_of(card, table, scores)
     numbers_kept = Numbers(tuple(columns), np.asfortranarray(np.vstack(number_parts))) if columns else None
     judged = judged_of(card, codes[:, -1], names)
-    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, numbers_kept, judged)
+    return Dataset(
+        card,
+        table,
+        "; ".join(places),
+        tuple(dict.fromkeys(unused)),
+        score,
+        numbers_kept,
+        judged,
+        persons_of(card, persons),
+    )
 
 
 def group_notes(table: Table) -> tuple[str, ...]:

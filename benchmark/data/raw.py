@@ -197,6 +197,8 @@ def _positions(names: Sequence[str], header: Sequence[str], location: str, advic
             field = "'column' under [score]"
         elif card.judged and {*missing} <= {*card.judged.sources}:
             field = "'judge', 'person' and 'source' under [judged]"
+        elif missing == [card.person]:
+            field = "'person'"
         elif card.source.join and missing[0] in (card.source.join.column, card.source.join.key):
             field = "'column' and 'key' under [source.join]"
             header_hint = ""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Planted, Rows
 from benchmark.columns import BIASED, ORIGINAL, TRUTH, Test
+from benchmark.data.persons import units_of
 from benchmark.data.raw_numbers import numbered
 from benchmark.data.table import Table
 from benchmark.seeding import generator
@@ -198,12 +199,12 @@ def split(
 ) -> Iterator[tuple[Positions, Positions]]:
     """Yield ascending positions of rows to train on and to test on, drawn by the axes of a block.
 
-    Judged rows are split by judges. A person belongs to the judge of one of the person's rows, drawn at
-    random, and is tested in that row alone. Training rows are of other judges and other persons; all other
-    rows are left out.
+    All rows of a person are on one side. Judged rows are split by judges. A person belongs to the judge of
+    one of the person's rows, drawn at random, and is tested in that row alone. Training rows are of other
+    judges and other persons; all other rows are left out.
     """
     rng, judged = generator(experiment.seed, purpose="split", **seed_axes), data.judged
-    units = np.arange(len(data.test)) if judged is None else judged.judges
+    units = units_of(data.persons, np.arange(len(data.test))) if judged is None else judged.judges
     n_units = int(units.max()) + 1
     shuffled = rng.permutation(n_units)
     if data.folds is not None:

@@ -185,7 +185,9 @@ def row_noise_frame(
 ) -> pd.DataFrame:
     """Return the standard deviation by test rows of each metric that can be computed from counts.
 
-    It is for the original test alone, because biased test rows may differ between repetitions.
+    It is for the original test alone, because biased test rows may differ between repetitions. Counts do not
+    tell which rows are one person's. So the rows of a person count as one decision, made for each of them: no
+    deviation is greater.
     """
     rows: list[tuple[object, ...]] = []
     names: list[str] = []
@@ -196,12 +198,14 @@ def row_noise_frame(
         return np.array(list(measured.values.values()), dtype=float)
 
     wanted = tuple(metrics)
-    schemas = {data.name: data.test.schema for data in prepared.datasets.values()}
+    by_name = {data.name: data for data in prepared.datasets.values()}
     for (dataset, bias, beta, technique, classifier), counts in means.items():
-        schema = schemas[dataset]
+        schema, persons = by_name[dataset].test.schema, by_name[dataset].persons
         groups = schema.groups
         measure = OneValueEach(groups, schema.deprived_codes, wanted)
         deviations = row_deviations(counts, evaluated)
+        if persons is not None:
+            deviations *= np.sqrt(persons.rows_of_one)
         key = (dataset, bias, beta, technique, classifier, ORIGINAL)
         rows += [(*key, name, sd) for name, sd in zip(names, deviations, strict=True) if np.isfinite(sd)]
     return pd.DataFrame(rows, columns=list(ROW_COLUMNS)).astype({"beta": float, "sd_test_rows": float})

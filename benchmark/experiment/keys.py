@@ -110,7 +110,8 @@ def sample_identity(prepared: PreparedExperiment, block: Block, *, in_truth: boo
         identity["network"] = data.planted(block.bias, beta)[1]
     if experiment.splits and experiment.train == "network":
         identity["learning"] = [repr(data.learning), _learning_digest()]
-    parts = {"score": data.score, "judged": data.judged, "numbers": data.numbers}
+    persons = data.persons if experiment.splits else None
+    parts = {"score": data.score, "judged": data.judged, "persons": persons, "numbers": data.numbers}
     identity |= {name: part.digest for name, part in parts.items() if part is not None}
     if block.bias in data.hidden and not in_truth:
         identity["hidden"] = [data.hidden_beta(block.bias), data.described_biases[block.bias, True]]

@@ -20,6 +20,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
 from benchmark.data.judged import Judged
 from benchmark.data.load import Dataset, group_notes, load_dataset
+from benchmark.data.persons import EQUAL_ROWS, Persons
 from benchmark.data.raw_numbers import Numbers
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
@@ -75,6 +76,7 @@ class PreparedDataset:
     score: Score | None = None  # the number behind the label, if the card names one
     boundary: NDArray[np.float64] | None = None  # nearness of rows to the boundary, if a bias needs it
     judged: Judged | None = None  # judged labels of the rows, if rows are split
+    persons: Persons | None = None  # persons of the rows, if the card names them and the rows are real
     numbers: Numbers | None = None  # the numbers behind the test rows' bins, if a classifier takes them
     folds: int | None = None  # number of parts that are tested on in turn, if there are folds
     strata: str | None = None  # column to stratify by, for metrics that need one
@@ -329,7 +331,7 @@ def _prepare_dataset(
             f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
             f"'numbers = true' in {entry.card} under {few(binned, 4)} keeps them."
         )
-    n_train = _train_rows(experiment, entry, len(test), rows.judged is not None or entry.audit)
+    n_train = _train_rows(experiment, entry, rows)
     if any(technique.tuned for technique in experiment.techniques):
         _require_validation_rows(experiment, entry, n_train)
     biases = {bias.name: bias.to_bias() for bias in entry.bias}
@@ -355,12 +357,17 @@ def _prepare_dataset(
         score=rows.score if experiment.train == "data" else None,
         boundary=boundary,
         judged=rows.judged if experiment.splits else None,
+        persons=rows.persons,
         numbers=rows.numbers,
         folds=entry.folds or experiment.folds,
         strata=entry.strata,
         attributes=card.attributes,
         notes=(*group_notes(test), *([_audit_note(test)] if entry.audit else [])),
     )
+    if data.persons is not None and experiment.splits:
+        note = _persons_note(experiment, data, data.persons)
+        data = replace(data, notes=(*data.notes, note))
+        say(f"Note, {entry.name}: {note}")
     if data.judged is not None:
         judged_notes = _judged_notes(experiment, data, data.judged)
         data = replace(data, notes=(*data.notes, *judged_notes))
@@ -453,16 +460,30 @@ def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged)
     )
 
 
+def _persons_note(experiment: Experiment, data: PreparedDataset, persons: Persons) -> str:
+    """Return the note on persons with several rows."""
+    trained, tested = zip(*split_sizes(data, experiment), strict=True)
+    named = (
+        "rows with the same features are" if data.card.person == EQUAL_ROWS else f"{data.card.person!r} names"
+    )
+    return (
+        f"{named} {len(persons):,} persons in {len(data.test):,} rows. No person is on both sides of a "
+        f"split, which trains on {_least_to_most(trained)} rows, and tests on {_least_to_most(tested)}."
+    )
+
+
 def _least_to_most(counts: Sequence[int]) -> str:
     return " to ".join(f"{count:,}" for count in dict.fromkeys((min(counts), max(counts))))
 
 
-def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int, varying: bool) -> int:
-    """Return the rows of a training sample, or the most if they are ``varying`` between splits.
+def _train_rows(experiment: Experiment, entry: DatasetEntry, rows: Dataset) -> int:
+    """Return the rows of a training sample, or the most if they vary between splits.
 
-    An ExperimentError says that there are too few rows for the split.
+    An ExperimentError says that there are too few rows, or persons, for the split.
     """
-    n_others = n_rows
+    n_others = n_rows = len(rows.table)
+    n_units, unit = (n_rows, "rows") if rows.persons is None else (len(rows.persons), "persons")
+    varying = not (rows.judged is None and rows.persons is None) or entry.audit
     folds = entry.folds or experiment.folds
     if varying and experiment.train == "data":
         pass
@@ -470,11 +491,11 @@ def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int, varyin
         n_others = n_rows - n_rows // folds
     elif experiment.holdout is not None:
         n_others = n_rows - n_held_out(n_rows, experiment.holdout)
-    if n_rows < (folds or 2):
+    if n_units < (folds or 2):
         raise ExperimentError(
-            f"The dataset {entry.name!r} has too few rows to be split",
-            expected=f"at least {folds or 2} rows",
-            got=f"{n_rows}",
+            f"The dataset {entry.name!r} has too few {unit} to be split",
+            expected=f"at least {folds or 2} {unit}",
+            got=f"{n_units}",
             remedy="correct 'folds' in the experiment file",
         )
     n_wanted = entry.train_rows or experiment.train_rows

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL
+from benchmark.data.persons import rows_of_units, units_of
 from benchmark.experiment.draws import Fold, draw_folds, sealed_fold
 from benchmark.experiment.entries import Refit
 from benchmark.experiment.plan import Block
@@ -52,16 +53,21 @@ class References:
             remembered = self._drawn[in_truth] = at_0, list(map(sealed_fold, drawn))
         return remembered[1]
 
-    def refit(self, block: Block, folds: Sequence[Fold], rows: Refit) -> list[Fold]:
+    def refit(self, block: Block, folds: Sequence[Fold], refit_on: Refit) -> list[Fold]:
         """Return the folds of a reference row: bootstraps of clean, or of biased, training rows.
 
         The clean ones are tested on original test rows without planted bias.
         """
-        refits = []
+        refits, persons = [], self._prepared.datasets[block.dataset].persons
         seed = self._prepared.experiment.seed
-        for fold, source in zip(folds, self.clean(block, folds) if rows == "clean" else folds, strict=True):
-            n = len(source.train)
-            chosen = generator(seed, purpose="refit", **fold.axes).integers(n, size=n)
+        for fold, source in zip(
+            folds, self.clean(block, folds) if refit_on == "clean" else folds, strict=True
+        ):
+            # A person's rows are drawn together.
+            real = source.after_bias
+            units = np.arange(len(source.train)) if real is None else units_of(persons, real)
+            n = int(units.max()) + 1
+            chosen = rows_of_units(units, generator(seed, purpose="refit", **fold.axes).integers(n, size=n))
             tests = {name: replace(test_rows, among=None) for name, test_rows in fold.tests.items()}
             tests[ORIGINAL] = source.tests[ORIGINAL]
             refits.append(replace(fold, train=source.train.take(chosen).sealed, tests=tests))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from benchmark import RELEASED
 from benchmark.bias import Bias, Expected, Rows
@@ -18,6 +19,7 @@ from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
 from benchmark.data.load import load_dataset
+from benchmark.data.persons import Persons
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.prepare import describe_bias, learned_network, network_digest
@@ -53,6 +55,7 @@ class SampleSource:
     content: Network | Rows  # without planted bias
     n_rows: int  # number of rows of the real data
     source: str  # origin, for readers
+    persons: Persons | None = None  # persons of the real rows, if the card names them
 
     @classmethod
     def find(cls, card: Card, sources: Sources, *, real: bool = False) -> SampleSource:
@@ -65,7 +68,7 @@ class SampleSource:
             return cls(network, n_rows or 0, source)
         dataset = load_dataset(card, sources)
         rows = Rows.of(dataset.table, dataset.score, judged=dataset.judged)
-        return cls(rows, len(dataset.table), dataset.source)
+        return cls(rows, len(dataset.table), dataset.source, dataset.persons)
 
 
 def draw_sample(
@@ -99,9 +102,26 @@ def draw_sample(
         lots = generator(seed, purpose="borderline", dataset=card.name)
         content = replace(content, boundary=nearness_to_boundary(content.table, lots))
     expected = bias.expected_in_rows(content, beta)
-    some = np.sort(rng.choice(origin.n_rows, wanted, replace=False))
+    if origin.persons is None:
+        some = np.sort(rng.choice(origin.n_rows, wanted, replace=False))
+    else:
+        some = _rows_of_some(origin.persons, wanted, rng)
     facts = {"planted": bias.description(None), "real_rows": origin.source}
     return bias.plant_in_rows(content.take(some), beta, rng), expected, facts
+
+
+def _rows_of_some(persons: Persons, wanted: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return ascending positions of all rows of some persons, drawn at random: at most ``wanted`` rows."""
+    order = rng.permutation(len(persons))
+    taken = order[np.cumsum(np.bincount(persons.numbers)[order]) <= wanted]
+    if not len(taken):
+        raise ExperimentError(
+            "One person has more rows than the sample",
+            expected="a sample of whole persons",
+            got=f"{wanted:,} rows",
+            remedy="ask for more with --rows, or leave out 'person' in the card",
+        )
+    return np.flatnonzero(np.isin(persons.numbers, taken))
 
 
 def write_sample(
@@ -117,7 +137,8 @@ def write_sample(
     """Write a biased sample and its sidecar ``<path>.json``; return the sidecar's content and path.
 
     The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``rows`` is the size of
-    the sample, by default the data's; a bias may then leave out some real rows.
+    the sample, by default the data's; a bias may then leave out some real rows. If the card names persons,
+    ``rows`` is the most: whole persons are drawn.
 
     An ExperimentError says that the ending is unknown, or that ``.parquet`` needs pyarrow. A BiasError,
     NetworkError or ExperimentError says that an edit, beta or the number of rows is invalid.

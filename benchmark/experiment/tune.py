@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL, TUNED
+from benchmark.data.persons import units_of
 from benchmark.data.table import Table
 from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering, sealed_fold
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
@@ -254,9 +255,13 @@ def validation_rows(
     new_rng = partial(generator, experiment.seed, **fold.axes)
     bias = data.biases[block.bias]
     before_bias, after_bias = fold.before_bias, fold.after_bias
-    n = len(fold.train if before_bias is None or after_bias is None else before_bias)
-    held_out = np.zeros(n, dtype=bool)
-    held_out[new_rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
+    if before_bias is None or after_bias is None:
+        units = np.arange(len(fold.train))
+    else:
+        units = units_of(data.persons, before_bias)
+    n = int(units.max()) + 1
+    chosen = new_rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]
+    held_out = np.isin(units, chosen)
     if before_bias is None or after_bias is None:
         rows = None
         network = data.network if before_bias is None else data.network_of(before_bias)

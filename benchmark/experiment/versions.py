@@ -28,6 +28,7 @@ HARNESS = (
     "seeding.py",
     "compiling.py",
     "bias/planting.py",
+    "data/persons.py",
     "data/table.py",
     "data/raw_numbers.py",
     "network/model.py",

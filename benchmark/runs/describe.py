@@ -151,7 +151,8 @@ def _dataset(
 
 def _train_rows(experiment: Experiment, data: PreparedDataset) -> int:
     """Return the number of rows of a training sample; where it varies, the fewest of all splits."""
-    if (data.judged is None and not data.entry.audit) or data.train == "network":
+    varying = data.entry.audit or not (data.judged is None and data.persons is None)
+    if not varying or data.train == "network":
         return data.n_train
     return min(data.n_train, *(trained for trained, _ in split_sizes(data, experiment)))
 

@@ -51,7 +51,8 @@ def section(statistics: RunStatistics) -> Section | None:
         for (_, beta), named in winners(statistics.answers).items()
         if beta == highest and (words := difference(named, run.titles))
     ]
-    blocks = [Block(TWO_WINNERS, sentences)] if sentences else []
+    blocks = [Block(notes=[f"Warning: {dataset.warning}"])] if dataset.warning else []
+    blocks += [Block(TWO_WINNERS, sentences)] if sentences else []
     for classifier, of_goals in levels.items():
         blocks.append(_effect_of_bias(statistics, dataset, classifier, of_goals[EQUALISE]))
         for goal, of_goal in of_goals.items():

@@ -1,0 +1,184 @@
+"""People with several rows, and copies of rows: found in a file without a card, and said first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.data.card import load_card
+from benchmark.data.doubts import DoubtError
+from benchmark.data.draft import Draft, FileOptions, draft
+from benchmark.data.draft_text import card_text, summary_lines
+from benchmark.data.load import load_dataset
+from benchmark.data.persons import Persons, rows_of_units
+from benchmark.errors import CardError, DataError
+from benchmark.recommending import rows_of_file
+from tests.helpers.visits import visits, write_card
+
+WISH = FileOptions("treated", "yes", "sex", "F")
+
+
+def drafted(folder: Path, frame: pd.DataFrame, person: str | None = None, wish: FileOptions = WISH) -> Draft:
+    file = folder / "table.csv"
+    frame.to_csv(file, index=False)
+    made = draft(file, replace(wish, person=person), folder)
+    (folder / "card.toml").write_text(card_text(made, file, 5), encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize(
+    "name", ["patient_nbr", "student_id", "subject", "case", "userId", "Kundennummer", "hash"]
+)
+def test_a_column_that_names_people_is_asked_for(name: str, tmp_path: Path) -> None:
+    frame = visits(name)
+    with pytest.raises(DoubtError) as doubt:
+        drafted(tmp_path, frame)
+    assert f"'{name}' (200 values in {len(frame):,} rows)" in doubt.value.what
+    assert [answer.typed for answer in doubt.value.questions[0].answers] == [
+        f"--person {name}",
+        "--person none",
+    ]
+    kept = drafted(tmp_path, frame, name)
+    assert name not in kept.columns_read
+    dataset = load_dataset(tmp_path / "card.toml")
+    assert dataset.persons is not None
+    assert len(dataset.persons) == 200
+    assert not dataset.unused
+    np.testing.assert_array_equal(dataset.persons.numbers, pd.factorize(frame[name])[0])
+    independent = drafted(tmp_path, frame, "none")
+    assert name in independent.dropped
+    assert load_dataset(tmp_path / "card.toml").persons is None
+
+
+def test_people_may_be_text_and_a_panel_has_other_ages_each_year(tmp_path: Path) -> None:
+    people = visits("who", people=60).drop_duplicates("who")
+    panel = pd.concat([people.assign(year=2000 + i, age=people["age"] + i) for i in range(12)])
+    panel["who"] = "P" + panel["who"].astype(str)
+    for wish in (WISH, replace(WISH, sensitive="age", deprived="< 40")):
+        with pytest.raises(DoubtError, match="'who' \\(60 values in 720 rows\\)"):
+            drafted(tmp_path, panel, wish=wish)
+
+
+def test_of_several_columns_each_is_an_answer_and_columns_of_the_same_content_are_one(tmp_path: Path) -> None:
+    frame = visits("rater")
+    rng = np.random.default_rng(0)
+    frame["client_id"] = rng.integers(0, 300, len(frame))
+    frame["rater_name"] = "n" + frame["rater"].astype(str)
+    with pytest.raises(DoubtError) as doubt:
+        drafted(tmp_path, frame)
+    typed = [answer.typed for answer in doubt.value.questions[0].answers]
+    assert typed == ["--person rater", "--person client_id", "--person none"]
+    made = drafted(tmp_path, frame, "rater")
+    assert not {"client_id", "rater_name", "rater"} & made.columns_read.keys()
+
+
+def test_numbers_that_people_share_by_chance_name_nobody(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    n = 600
+    frame = visits()[["sex", "treated"]].head(n)
+    frame = frame.assign(
+        region_id=rng.integers(0, 40, n),
+        income=rng.integers(1000, 1200, n),
+        number_of_visits=rng.integers(0, 60, n),
+        encounter_id=np.arange(n) + 5000,
+        family=rng.integers(1, 14, n),
+    )
+    made = drafted(tmp_path, frame)
+    assert {"income", "number_of_visits", "family"} <= made.columns_read.keys()
+    assert made.person is None
+
+
+@pytest.mark.parametrize("times", [2, 40])
+@pytest.mark.parametrize("numbered", [True, False])
+def test_copies_are_warned_of_first_and_equal_rows_can_be_kept_together(
+    times: int, numbered: bool, tmp_path: Path
+) -> None:
+    people = visits(people=160).drop_duplicates("patient_nbr").drop(columns="patient_nbr")
+    copied = pd.concat([people] * times, ignore_index=True).sample(frac=1, random_state=1)
+    if numbered:
+        copied.insert(0, "no", range(1, len(copied) + 1))
+    made = drafted(tmp_path, copied)
+    first = next(iter(summary_lines(made)))
+    assert first.startswith(f"Warning: {len(copied) - 160:,} of {len(copied):,} rows")
+    assert "--person rows" in first
+    assert load_card(tmp_path / "card.toml").warning == first.removeprefix("Warning: ")
+    # Of 160 people no fine number tells the label, though with their copies each seems to.
+    assert set(made.columns_read) == {"sex", "age", "pressure", "weight", "ward", "treated"}
+    together = drafted(tmp_path, copied, "rows")
+    assert not together.copies
+    persons = load_dataset(tmp_path / "card.toml").persons
+    assert persons is not None
+    assert len(persons) == 160
+
+
+def test_people_who_are_alike_by_chance_are_no_copies(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({f"q{i}": rng.integers(0, 3, 1500) for i in range(4)})
+    frame["sex"], frame["treated"] = rng.choice(["F", "M"], 1500), rng.choice(["yes", "no"], 1500)
+    made = drafted(tmp_path, frame)
+    assert not made.copies
+    assert any("rows repeat another row" in problem for problem in made.problems)
+
+
+def test_copies_under_new_numbers_are_found_though_people_are_named(tmp_path: Path) -> None:
+    frame = visits()
+    people = frame.drop_duplicates("patient_nbr")
+    doubled = pd.concat([people, people.assign(patient_nbr=people["patient_nbr"] + 5_000_000)])
+    assert not drafted(tmp_path, frame, "patient_nbr").copies
+    assert drafted(tmp_path, doubled, "patient_nbr").copies
+
+
+def test_a_row_without_a_name_is_a_person_of_its_own(tmp_path: Path) -> None:
+    card = write_card(tmp_path, people=50)
+    frame = pd.read_csv(tmp_path / "visits.csv", dtype=str)
+    frame.loc[:9, "patient_nbr"] = ["", "NA", "?"] * 3 + [""]
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    persons = load_dataset(card).persons
+    assert persons is not None
+    assert len(persons) == frame["patient_nbr"].iloc[10:].nunique() + 10
+
+
+def test_rows_of_one_person_have_the_same_features_and_any_label(tmp_path: Path) -> None:
+    card = write_card(tmp_path, 'person = "rows"', people=50)
+    frame = pd.read_csv(tmp_path / "visits.csv")
+    frame["treated"] = np.where(np.arange(len(frame)) % 2, "yes", "no")
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    persons = load_dataset(card).persons
+    assert persons is not None
+    assert len(persons) == 50
+
+
+@pytest.mark.parametrize(
+    ("person", "sentence"),
+    [("sex", "'sex' cannot be the person"), ("treated", "cannot be the person"), ("who", "no column 'who'")],
+)
+def test_what_cannot_name_people_is_refused(person: str, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=sentence):
+        drafted(tmp_path, visits(), person)
+    with pytest.raises(DataError, match="this word means rows"):
+        drafted(tmp_path, visits("rows"), "rows")
+
+
+def test_the_person_of_a_card_is_no_feature_and_stands_in_the_file(tmp_path: Path) -> None:
+    with pytest.raises(CardError, match="also kept"):
+        load_card(write_card(tmp_path, 'person = "age"'))
+    with pytest.raises(DataError, match="set 'person' in the card"):
+        load_dataset(write_card(tmp_path, 'person = "patient"'))
+    plain = load_card(write_card(tmp_path, ""))
+    assert load_card(write_card(tmp_path)).digest != plain.digest
+
+
+def test_advice_splits_no_rows_and_asks_nothing(tmp_path: Path) -> None:
+    table = rows_of_file(visits(), WISH)
+    assert "patient_nbr" not in table.schema.names
+
+
+def test_units_are_drawn_with_all_their_rows() -> None:
+    units = np.array([1, 0, 2, 1, 1])
+    assert rows_of_units(units, np.array([1, 2, 1])).tolist() == [0, 3, 4, 2, 0, 3, 4]
+    assert rows_of_units(np.arange(5), np.array([4, 0, 4])).tolist() == [4, 0, 4]
+    assert Persons(units).rows_of_one == (9 + 1 + 1) / 5
