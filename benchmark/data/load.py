@@ -53,6 +53,40 @@ class Dataset:
         """Sentences that a reader of these data needs."""
         return (*_unused_note(self.unused), *group_notes(self.table), *self._contrary_note())
 
+    def states(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return new rows of the file as states, for a model that was trained on :meth:`to_frame`.
+
+        ``rows`` has the columns of the file, the label excepted, with text as in the file or with numbers. A
+        value for which the card has no state stays text: the model warns of it. Raises a DataError if a
+        column is missing.
+        """
+        import pandas as pd
+
+        specs = {name: spec for name, spec in self.card.columns.items() if name != self.card.label}
+        if lacking := [
+            spec.source or name for name, spec in specs.items() if (spec.source or name) not in rows
+        ]:
+            raise DataError(
+                f"New rows of {self.card.name!r} lack columns",
+                expected=few(list(map(repr, lacking)), _MOST_NAMED),
+                got="only " + few(list(map(repr, rows.columns)), _MOST_NAMED),
+                remedy="give the columns the names that they have in the file",
+            )
+        columns = {}
+        for name, spec in specs.items():
+            codes, values = pd.factorize(rows[spec.source or name].astype(object))
+            text, number = Coder(spec, self.card.source.decimal), Coder(spec)
+            number.form = PLAIN  # numbers of Python have no decimal comma and no unit
+            known = {*spec.values, *spec.states}
+            states = []
+            for value in (*values, ""):  # a missing value, code -1, takes the last entry
+                spellings = _spellings_of(value)
+                found = next((one for one in spellings if one in known), spellings[0])
+                code = (text if isinstance(value, str) else number)[found]
+                states.append(spec.states[code] if code >= 0 else found or None)
+            columns[name] = np.array(states, dtype=object)[codes]
+        return pd.DataFrame(columns, index=rows.index)
+
     def _contrary_note(self) -> Iterator[str]:
         declared, score = self.card.score, self.score
         if declared and score and (contrary := contrary_labels(self.table, score.values, declared)):
@@ -74,6 +108,16 @@ class Dataset:
         frame = self.table.to_frame()
         frame.attrs.update(self.card.roles)
         return frame
+
+
+def _spellings_of(value: object) -> list[str]:
+    """Return the texts that a file may have for a value, the most usual first."""
+    if isinstance(value, bool | np.bool_):
+        return [str(value), str(value).lower(), str(value).upper(), str(int(value))]
+    text = str(value).strip()
+    if isinstance(value, str) or (number := as_number(text)) is None:
+        return [text]
+    return [f"{number:.0f}", f"{number:.1f}", text] if number.is_integer() else [text]
 
 
 def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, numbers: bool = False) -> Dataset:

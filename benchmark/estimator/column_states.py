@@ -40,15 +40,15 @@ class LearnedColumn:
     spec: CategoricalColumn | NumericColumn  # the state of each number
     known: Mapping[str, int]  # code of each value of the training rows that is no number of a bin
     missing: int  # code of missing values, or -1 if no training row lacks a value
-    rest: int  # code of all other values, or -1 if such a value is an error
+    # Code of all other values: of rare ones, else of missing ones, else ``usual``; -1 if they are errors.
+    rest: int
     usual: int  # code of the most frequent state
 
     def codes(self, values: pd.Series[Any]) -> NDArray[np.int16]:
         """Return the state of each row, shape (n_rows,).
 
-        A value that training rows did not show gets the state of rare values, else of missing values, else
-        the most frequent state; a warning counts such rows. Rows without a known group are a
-        :class:`RowsError`, and so are several different values of which none is known.
+        A value that training rows did not show gets the state ``rest``, and a warning counts such rows. Rows
+        without a known group are a :class:`RowsError`, and so are several values of which none is known.
         """
         raw = raw_column(self.column.name, values)
         codes = np.fromiter(self._codes(raw.values), dtype=CODE_DTYPE, count=len(raw.values))
@@ -90,7 +90,8 @@ class LearnedColumn:
                 expected="values as in the training rows: "
                 + ("numbers" if isinstance(self.spec, NumericColumn) else few(list(map(repr, states)), 8)),
                 got=few(shown, 8),
-                remedy="bring the column into the form of the training rows: spelling, units, decimal marks",
+                remedy="bring the column into the form of the training rows: spelling, units, decimal marks; "
+                "if the model learned a card's states, load_dataset(CARD).states(X) has those of new rows",
             )
         warnings.warn(
             f"Column {name!r}: {n:,} of {n_rows:,} rows hold values that no training row "

@@ -102,12 +102,14 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     It decides like the benchmark's cell of the same technique and classifier, trained on the same rows.
     Techniques work on states, so :meth:`fit` learns states for each column of ``X`` from the training rows.
     Pandas' categories stay, with their order. Other columns are read like a file of ``betabench quick``:
-    numbers in bins, and rare values together. A text such as "1,234" or "$5" is no number here: convert it
-    first. Every column is a feature: leave out identifiers, and columns that are known only after the
+    numbers in bins, and rare values together. A text such as "1,234" or "$5" is no number here: a warning
+    says so. Every column is a feature: leave out identifiers, and columns that are known only after the
     outcome.
 
-    In rows to predict, a new value gets the state of rare values, and a missing value the state of missing
-    values. Without such a state it gets the column's most frequent state. A new or missing group is an error.
+    In rows to predict, a number beyond those of the training rows is in the first or last bin. Any spelling
+    of a missing value gets the state of missing values. A new value gets the state of rare values, else of
+    missing values, else the column's most frequent state; a warning counts such rows. Several new values
+    and no known one are an error, and so is a new or missing group.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Source of random numbers for technique and classifier. The same number, or a generator in the same
         state, gives the same model; None gives another model each time. A generator keeps its state.
     min_count : int, default 5
-        Values of fewer training rows are put together.
+        Values of fewer training rows are put together; groups are not.
 
     Attributes
     ----------

@@ -110,6 +110,8 @@ def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tup
     card = entry.find_card()
     if card is None:
         return "", "No lines of Python are shown: the dataset's card is missing."
+    if entry.columns:
+        return "", "No lines of Python are shown: the experiment reads columns otherwise than the card."
     method = next(entry for entry in run.techniques if entry.name == technique)
     classifier = _classifier(run.experiment.settings, scenario.classifier)
     if classifier is None:
@@ -123,7 +125,7 @@ def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tup
     if find_technique(named) is None:
         loads = "".join(f"load_plugin({plugin!r})\n" for plugin in run.code.plugins)
         lines = f"from benchmark.techniques import load_plugin\n{lines}".replace(
-            "\nframe", f"\n{loads}frame", 1
+            "\ndataset", f"\n{loads}dataset", 1
         )
     tuned = " Its parameters were tuned in each sample. These lines have the values before tuning."
     return lines, tuned if method.tuned else ""

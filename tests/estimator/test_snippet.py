@@ -8,11 +8,18 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from benchmark.data.card import load_card
+from benchmark.data.draft import FileOptions, draft
+from benchmark.data.draft_text import card_text
+from benchmark.data.load import load_dataset
+from benchmark.data.uncarded import read_uncarded
+from benchmark.errors import DataError
 from benchmark.estimator.snippet import card_snippet, snippet
 from benchmark.techniques import list_techniques
 from tests.helpers.people import people, write_people
@@ -59,46 +66,110 @@ def test_they_run_in_a_process_of_their_own(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
 
 
-def test_a_file_is_read_as_its_card_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+FILES: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, Any]]] = {
+    "two spellings each": (
+        {"hired": {"yes": ["yes", "later"]}, "sex": {"f": ["f", "woman"]}},
+        {},
+        {"favorable": "yes,later", "deprived": "f,woman"},
+    ),
+    "a blank behind a label": ({"hired": {"yes": ["yes", "yes "]}}, {}, {}),
+    "blanks before all values": (
+        {"hired": {"yes": " yes", "no": " no"}, "sex": {"f": " f", "m": " m"}},
+        {},
+        {},
+    ),
+    "labels of numbers": ({"hired": {"yes": ["1", " 1", "1.0", "01"], "no": "0"}}, {}, {"favorable": "1"}),
+    "a label called None": ({"hired": {"yes": "None"}}, {}, {"favorable": "None"}),
+    "a group called None": ({"sex": {"f": "None"}}, {}, {"deprived": "None"}),
+    "a group called NA beside others": ({"sex": {"m": ["m", "null"]}}, {}, {}),
+    "names with blanks": ({}, {"skill": " skill ", "hired": "was hired"}, {"label": "was hired"}),
+    "semicolons": ({}, {}, {"sep": ";"}),
+    "decimal commas": ({}, {}, {"sep": ";", "decimal": ","}),
+    "rare values in 20 rows": ({"city": {"Kiel": ["Kiel", "A", "B"]}}, {}, {"min_count": 20}),
+    "some rows left out": ({"sex": {"f": ["f", "f", "d"], "m": ["m", "m", "?"]}}, {}, {"favored": "m"}),
+    "latin letters": ({"city": {"Ulm": "Köln"}}, {}, {"encoding": "latin-1"}),
+    "a cut number": ({}, {}, {"sensitive": "skill", "deprived": "< 0"}),
+    "missing by a code": ({"children": {3: -9}}, {}, {"missing": "children=-9"}),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_file_is_read_once(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values, names, options = FILES[case]
     frame = people()
-    frame.loc[:30, "sex"] = "woman"
-    frame.loc[31:60, "hired"] = "later"
-    frame.loc[61:70, "sex"] = "?"
-    frame.to_csv(tmp_path / "people.csv", index=False, sep=";")
-    card = load_card(drafted(tmp_path, "yes,later", "f,woman"))
-    code = card_snippet(card, "card.toml", "reweighing", parameters={"rate": "favored"})
-    found = run(code, tmp_path, monkeypatch)
-    assert found["model"].technique_.parameters == {"rate": "favored"}
-    kept = frame[frame["sex"] != "?"]
-    assert list(found["X"].columns) == ["sex", "skill", "children", "city"]
-    assert found["y"].tolist() == kept["hired"].isin(["yes", "later"]).tolist()
-    assert found["model"].schema_.groups == ("f or woman", "m")
-    assert 'sep=";"' in code
+    for column, changes in values.items():
+        for old, new in changes.items():
+            rows, new = np.flatnonzero(frame[column] == old), new if isinstance(new, list) else [new]
+            frame[column] = frame[column].astype(object)
+            frame.loc[rows, column] = np.array(new, dtype=object)[np.arange(len(rows)) % len(new)]
+    written = {name: options[name] for name in ("sep", "decimal", "encoding") if name in options}
+    frame.rename(columns=names).to_csv(tmp_path / "people.csv", index=False, **written)
+    given = {name: value for name, value in options.items() if name not in written}
+    label = given.pop("label", "hired")
+    roles = {"favorable": "yes", "sensitive": "sex", "deprived": "f", **given}
+    found = draft(tmp_path / "people.csv", FileOptions(label, **{"min_count": 5, **roles}), tmp_path)
+    text = card_text(found, tmp_path / "people.csv", roles.get("min_count", 5))
+    (tmp_path / "card.toml").write_text(text, encoding="utf-8")
+    card = load_card(tmp_path / "card.toml")
+    made = run(card_snippet(card, "card.toml", "reweighing"), tmp_path, monkeypatch)
+    table = load_dataset(card).table
+    model = made["model"]
+    np.testing.assert_array_equal(made["y"], table.y)
+    assert found.reading is not None
+    assert sum(made["y"]) == found.reading.parts[0].rows
+    assert model.schema_.deprived_group == table.schema.deprived_group
+    columns = [column for column in table.schema.columns if column.name != label]
+    assert list(model.schema_.columns[:-1]) == columns
+    # Rows of the file, as text and as pandas reads them, have the same states.
+    as_text = pd.read_csv(tmp_path / "people.csv", dtype=str, keep_default_na=False, **written)
+    as_read = pd.read_csv(tmp_path / "people.csv", na_values=[""], keep_default_na=False, **written)
+    for rows in (as_text, as_read):
+        rows.columns = rows.columns.str.strip()
+        here = np.logical_and.reduce(
+            [
+                np.ones(len(rows), bool),
+                *(as_text[name].str.strip().isin(values) for name, values in card.filter.items()),
+            ]
+        )
+        new = made["dataset"].states(rows[here].drop(columns=label))
+        for name in made["X"]:
+            assert new[name].tolist() == made["X"][name].astype(object).tolist(), name
+        np.testing.assert_array_equal(model.predict(new), made["decisions"])
 
 
-@pytest.mark.parametrize(("sensitive", "deprived"), [("skill", "< 0"), ("sex", "f")])
-def test_what_a_file_does_not_say_its_card_does(
-    sensitive: str, deprived: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_rows_may_have_values_that_the_card_lacks(tmp_path: Path) -> None:
     write_people(tmp_path)
-    card = load_card(drafted(tmp_path, "yes", deprived, sensitive))
-    by_card = sensitive == "skill"  # cut into two groups, whose names are in no file
-    code = card_snippet(card, "card.toml", "reweighing")
-    assert ("load_dataset" in code) == by_card
-    found = run(code, tmp_path, monkeypatch)
-    assert found["model"].schema_.deprived_group == ("below 0" if by_card else "f")
-
-
-def test_a_file_with_numbers_that_only_its_card_reads_is_read_by_the_card(tmp_path: Path) -> None:
-    people().assign(skill=lambda frame: frame["skill"].mask(frame.index < 20, 99)).to_csv(
-        tmp_path / "people.csv", index=False
+    dataset = load_dataset(drafted(tmp_path, "yes", "f"))
+    rows = pd.DataFrame(
+        {"sex": ["f", "x"], "skill": ["-99", "much"], "children": [0, True], "city": ["Ulm", None]}
     )
-    path = drafted(tmp_path, "yes", "f")
-    assert "read_csv" in card_snippet(load_card(path), "card.toml", "none")
-    text = path.read_text(encoding="utf-8")
-    assert text.count("[columns.skill]\n") == 1
-    path.write_text(text.replace("[columns.skill]\n", '[columns.skill]\nthousands = ","\n'), encoding="utf-8")
-    assert "load_dataset" in card_snippet(load_card(path), "card.toml", "none")
+    found = dataset.states(rows.set_axis([7, 9]))
+    assert found.index.tolist() == [7, 9]
+    first = [
+        column.states[0] for column in dataset.table.schema.columns if column.name in ("skill", "children")
+    ]
+    assert found.loc[7].tolist() == ["f", *first, "Ulm"]
+    assert found.loc[9].tolist() == ["x", "much", "1", "missing"]
+    with pytest.raises(DataError, match="lack columns"):
+        dataset.states(rows.drop(columns="skill"))
+
+
+def test_rows_of_a_file_are_no_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_people(tmp_path)
+    card = load_card(drafted(tmp_path, "yes", "f"))
+    model = run(card_snippet(card, "card.toml", "none"), tmp_path, monkeypatch)["model"]
+    for rows in (pd.read_csv(tmp_path / "people.csv"), pd.read_csv(tmp_path / "people.csv", dtype=str)):
+        with pytest.raises(ValueError, match=r"knows no value of the column 'skill'.*states\(X\)"):
+            model.predict(rows[["sex", "skill", "children", "city"]])
+
+
+def test_a_frame_is_read_where_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = FileOptions("hired", "yes", "sex", "f")
+    rows = read_uncarded(people(), options, tmp_path / "out", "people")
+    (tmp_path / "out" / "card.toml").write_text(rows.card, encoding="utf-8")
+    code = card_snippet(load_card(tmp_path / "out" / "card.toml"), "out/card.toml", "reweighing")
+    found = run(code, tmp_path, monkeypatch)
+    np.testing.assert_array_equal(found["y"], people()["hired"] == "yes")
 
 
 def test_shipped_datasets_are_read_by_their_cards() -> None:
