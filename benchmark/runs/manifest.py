@@ -89,6 +89,13 @@ class Protocol(BaseModel):
         return self.holdout is not None or self.folds is not None
 
     @property
+    def interval_text(self) -> str:
+        """The name of the interval of a mean."""
+        if self.overlaps:
+            return "the 95 % interval of Nadeau and Bengio, which allows for overlapping splits"
+        return "the 95 % Student-t interval"
+
+    @property
     def variation_text(self) -> str:
         """A sentence on the variation that intervals and p-values cover."""
         if self.overlaps:

@@ -243,7 +243,8 @@ class _Builder:
         run = self.description
         named = self.standing[self.standing["technique"].isin(techniques)]
         marked = pd.concat([named.iloc[:0], *(s.rows(named) for s in dict.fromkeys(shown))])
-        spread = ", ± half of the 95 % Student-t interval" if run.repetitions > 1 else ""
+        has_intervals = any(math.isfinite(high) for _, high, _ in self.rows.values())
+        spread = f", ± half of {run.protocol.interval_text}" if has_intervals else ""
         datasets = list(dict.fromkeys(s.dataset for s in shown))
         classifiers = ", ".join(dict.fromkeys(s.classifier for s in shown))
         return (
