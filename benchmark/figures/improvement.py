@@ -31,8 +31,9 @@ _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
 _DEFAULT_STEP = 0.01
 _MOST_BETAS = 5
 _ROW = 0.19
-_EFFECT = ["technique", "beta", "better", "worse", "improvement", "improvement_low", "improvement_high"]
-_ENDS = ["improvement", "improvement_low", "improvement_high"]
+_TOGETHER = ["simultaneous_low", "simultaneous_high"]
+_ENDS = ["improvement", "improvement_low", "improvement_high", *_TOGETHER]
+_EFFECT = ["technique", "beta", "better", "worse", *_ENDS]
 _USELESS = (0.88, 0.88, 0.88, 1.0)
 _SIGN: Look = {"xytext": (3, 1), "textcoords": "offset points", "gid": "below", "fontsize": 6, "zorder": 4}
 
@@ -165,8 +166,9 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
             len(betas),
             panel=(max(1.5, 4.4 / len(betas)), max(0.5, height * len(names))),
             title=f"{scenario.heading}: {statistics.title(metric)}, improvement over the baseline",
-            subtitle=f"Baseline: {compared}. Mean paired improvements with 95 % intervals; "
-            "filled: better or worse, see below.",
+            subtitle=f"Baseline: {compared}. Mean paired improvements. Thick: 95 % intervals, each by "
+            "itself. Thin: intervals that hold for all techniques together, which decide; filled: better or "
+            "worse, see below.",
             notes=[
                 rule(statistics),
                 "Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
@@ -206,20 +208,21 @@ def _draw_effects(
     style.guide_rows(axes, len(names))
     rows = rows[np.isfinite(rows["improvement"])]
     alike: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
-    bars: list[tuple[int, float, float, str]] = []
-    for technique, beta, better, worse, value, low, high in rows[_EFFECT].itertuples(index=False, name=None):
+    bars: list[tuple[int, float, float, float, float, str]] = []
+    for technique, beta, better, worse, value, *ends in rows[_EFFECT].itertuples(index=False, name=None):
         is_useless = (technique, beta) in useless
         color = GREY if is_useless else BLUE if value > 0 else ORANGE
         marker = "x" if is_useless else "o" if value > 0 else "s"
         face = color if better or worse else "white"
         y = names.index(technique)
-        bars.append((y, low, high, color))
+        bars.append((y, *ends, color))
         alike.setdefault((marker, face, color), []).append((value, y))
         if (technique, beta) in below:
             axes.annotate(marks.BELOW_CONSTANT, (value, y), **_SIGN)
     if bars:
-        ys, lows, highs, colors = zip(*bars, strict=True)
-        axes.hlines(ys, lows, highs, colors=colors, lw=1.3, zorder=2, capstyle="projecting")
+        ys, lows, highs, outer_lows, outer_highs, colors = zip(*bars, strict=True)
+        axes.hlines(ys, outer_lows, outer_highs, colors=colors, lw=0.7, zorder=2, capstyle="projecting")
+        axes.hlines(ys, lows, highs, colors=colors, lw=1.9, zorder=2, capstyle="butt")
     for (marker, face, color), points in alike.items():
         x, y_of = zip(*points, strict=True)
         axes.plot(x, y_of, marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")

@@ -21,7 +21,7 @@ from benchmark.runs.report_frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
 from benchmark.sections.choices import recommended_rule
 from benchmark.sections.data import EMBEDDED
-from benchmark.sections.goals import CLEAN, CLEAN_MODEL, WORDS
+from benchmark.sections.goals import DISTANCE, WORDS, clean_words
 from benchmark.sections.holds_up import metric_title, passes, survivors
 from benchmark.sections.moved import shows_moved
 from benchmark.sections.signs import DEGENERATE
@@ -59,6 +59,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
     holding = [survivors(against_baseline) for against_baseline in each]
     scenarios = _scenarios(statistics)
     names = distinguishing_names(scenario.key for scenario in scenarios)
+    clean = clean_words(pd.concat([other.answers for other in each]), run.titles)
     return {
         "name": run.name,
         "intervals": "Student's" + ", corrected for overlapping splits" * run.protocol.overlaps,
@@ -79,7 +80,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
                 "metric": GOAL_METRICS[goal],
                 "choices": choice_headings(goal, statistics.rope, moved=shows_moved(run))[1:],
                 "column": WORDS[goal].column,
-                "reading": CLEAN_MODEL if goal == RESTORE else CLEAN,
+                "reading": clean + f" {DISTANCE}" * (goal == RESTORE),
             }
             for goal in statistics.answered
         },
@@ -246,7 +247,7 @@ def _compared(statistics: RunStatistics, scenario: Scenario, cells: pd.MultiInde
         "difference": "difference",
         "low": "difference_low",
         "high": "difference_high",
-        "p": "p_permutation_holm",
+        "p": "p_paired_holm",
     }
     compared = scenario.rows(statistics.compared)
     compared = compared.assign(passes=passes(statistics, compared))

@@ -250,7 +250,7 @@ class RunStatistics:
         """The judged comparisons; without differences where a baseline cannot be compared with."""
         gone = incomparable(self.judged, self.standing)
         table = self.judged.copy()
-        numbers = ("difference", "improvement", "p_permutation")
+        numbers = ("difference", "improvement", "p_paired")
         columns = [name for name in table.columns if name.startswith(numbers)]
         table[columns] = table[columns].mask(gone)
         for flag in ("better", "candidate", "worse"):
@@ -338,7 +338,7 @@ def run_statistics(
             without_degenerate(results, standing, baselines),
         )
     )
-    restoration = _restoration(whole, baselines)
+    restoration = _restoration(whole, baselines.of_clean_models)
     pointless = unranked(useful.keys, baselines, undo)
     traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
     useful = useful.take(~pointless)

@@ -59,5 +59,5 @@ def gap_changes(
     table = means.merge(comparisons, on=list(CELL_KEY), how="left")
     names = table["metric"].str.removesuffix("]").str.split("[", n=1, expand=True)
     table = table.assign(metric=names[0], attribute=names[1], reason=table["reason"].fillna(""))
-    table = table.rename(columns={"p_permutation": "p_value", "p_permutation_holm": "p_value_holm"})
+    table = table.rename(columns={"p_paired": "p_value", "p_paired_holm": "p_value_holm"})
     return table[list(GAP_COLUMNS)]

@@ -33,13 +33,13 @@ from benchmark.sections.choices import (
 )
 from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
-    CLEAN,
-    CLEAN_MODEL,
+    DISTANCE,
     NO_CHOICE,
     TWO_WINNERS,
     WHY_NOT_IN_SHORT,
     WORDS,
     by_goal,
+    clean_words,
     difference,
     differences,
     unanswered,
@@ -111,7 +111,7 @@ def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section
     records = answer_records(table)
     words = [
         run.level_meaning,
-        CLEAN_MODEL if RESTORE in goals else CLEAN,
+        clean_words(table, run.titles) + f" {DISTANCE}" * (RESTORE in goals),
         *reading(run, recommended_rule(goals, statistics.criteria)),
         dominated_note(records),
         frontier_note(records),
@@ -469,7 +469,8 @@ def in_short(
     for goal, of_goal in by_goal(answers):
         levels = by_scenario(of_goal)
         if answered := [scenario for scenario in scenarios if scenario.key in levels]:
-            blocks += _goal_blocks(goal, answered, levels, run, criteria, moves)
+            measure = _SHORT_MEASURES[goal].format(clean=clean_words(of_goal, run.titles))
+            blocks += _goal_blocks(goal, measure, answered, levels, run, criteria, moves)
             every_level += [rows for betas in levels.values() for rows in betas.values()]
     if sentences := differences(scenarios, answers, run):
         blocks.insert(0, Block(TWO_WINNERS, sentences))
@@ -481,6 +482,7 @@ def in_short(
 
 def _goal_blocks(
     goal: str,
+    measure: str,
     scenarios: Sequence[Scenario],
     levels: Mapping[ScenarioKey, _AtLevels],
     run: Manifest,
@@ -498,7 +500,7 @@ def _goal_blocks(
         )
         alike = (*scenario.key[:2], choices) if len(scenarios) > _MOST_IN_FULL else scenario.key
         groups.setdefault(alike, []).append(scenario)
-    yield Block(WORDS[goal].title, [_SHORT_MEASURES[goal]])
+    yield Block(WORDS[goal].title, [measure])
     for group in groups.values():
         if len(group) == 1:
             yield from _in_full(group[0], levels[group[0].key], run, criteria, moves.get(group[0].key, {}))
@@ -602,7 +604,7 @@ def short(value: float | None) -> str:
 _SHORT_MEASURES = {
     EQUALISE: "disc. is discrimination: the share accepted of the favored group minus the share accepted of "
     "the deprived group.",
-    RESTORE: f"dist. is the distance to the clean model. {CLEAN_MODEL}",
+    RESTORE: "dist. is the distance to the clean model. {clean} " + DISTANCE,
 }
 
 

@@ -156,7 +156,9 @@ def too_few_words(row: Answer) -> str:
     outcome = "favorable" if verb == "accepts" else "unfavorable"
     if verb == "refuses":
         answered, reference = 1 - answered, 1 - reference
-    of_baseline = f"{baseline_name(row)} without planted bias"
+    of_baseline = "the clean model"
+    if row.clean_model == row.baseline:
+        of_baseline = f"{baseline_name(row)} without planted bias"
     compared = of_baseline if row.reference == OF_BASELINE else f"{outcome} labels"
     return f"{verb} too few of {people}: {share(answered)} ({compared}: {share(reference)})"
 
@@ -348,13 +350,14 @@ def flaws(row: Answer) -> str:
 
 
 def _no_less_words(row: Answer) -> str:
-    """Return ``"not shown to be less"``, with the interval for all techniques if its own lies below 0."""
+    """Return ``"not shown to be less"``, with the interval that decides if its own leaves out 0."""
     if not row.tested:
         return "no less in the one sample"
-    if not row.change_high < 0:
+    if row.change_low <= 0 <= row.change_high:
         return "not shown to be less"
-    low, high = number(row.improvement_low), number(row.improvement_high)
-    return f"not shown to be less: counting all techniques, the improvement is in [{low}, {high}]"
+    low, high = number(row.simultaneous_low), number(row.simultaneous_high)
+    greater = " or greater" * (row.change_low > 0)
+    return f"not shown to be less{greater}: counting all techniques, the improvement is in [{low}, {high}]"
 
 
 def answer_counts(rows: Sequence[Answer]) -> str:
@@ -452,7 +455,7 @@ def _of_the_baselines(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iter
         elif baseline.n_degenerate > 0:
             yield f"It {baseline.degenerate}; {COMPARED_NEVERTHELESS}."
         if compared and (reason := WHY_NOT.get(compared[0].verdict)):
-            yield reason.format(title=titles[baseline.technique])
+            yield reason.format(title=titles[compared[0].clean_model])
 
 
 def _of_the_chosen(

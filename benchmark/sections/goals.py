@@ -70,13 +70,16 @@ WORDS: Mapping[str, GoalWords] = {
     ),
 }
 
-CLEAN = "The clean model is the baseline trained without planted bias."
-
-CLEAN_MODEL = (
-    f"{CLEAN} The distance to it is the mean absolute difference of true and false positive rates in both "
-    "groups."
+DISTANCE = (
+    "The distance to it is the mean absolute difference of true and false positive rates in both groups."
 )
-"""The reference of the goal to restore."""
+
+
+def clean_words(answers: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """Return a sentence on the clean model of some answers, which need not be of the baseline."""
+    others = answers.loc[answers["clean_model"] != answers["baseline"], "clean_model"].unique()
+    model = " or ".join(titles[name] for name in others) if len(others) else "the baseline"
+    return f"The clean model is {model}, trained without planted bias."
 
 
 WHY_NOT = {

@@ -11,7 +11,7 @@ from benchmark.sections.answers import NOT_TESTED
 from benchmark.sections.certainty import rule
 from benchmark.sections.choices import DOMINATED, recommended_rule
 from benchmark.sections.data import cards_of
-from benchmark.sections.goals import CLEAN_MODEL, WORDS
+from benchmark.sections.goals import DISTANCE, WORDS, clean_words
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import BELOW_WORDS
 from benchmark.statistics.answers import NEARLY_ALL
@@ -99,7 +99,8 @@ def _definitions(statistics: RunStatistics) -> dict[str, str]:
         "the technique. They use the scores of the most accurate untreated classifier. On the same samples "
         "they are more accurate at no more discrimination (95 % interval of the difference below 0). It does "
         "not decide on recommendations.",
-        "Goals": f"{'; '.join(words.title for words in WORDS.values())}. {CLEAN_MODEL} Acceptance is equal "
+        "Goals": f"{'; '.join(words.title for words in WORDS.values())}. "
+        f"{clean_words(statistics.answers, statistics.run.titles)} {DISTANCE} Acceptance is equal "
         "where discrimination is 0. Each answer, choice and rank is for one goal.",
         "Recommended": f"{recommended} Dominated techniques are not recommended: {DOMINATED}. {NOT_TESTED}",
         "Which technique holds up": f"The greatest {level} at which the technique is better than the "

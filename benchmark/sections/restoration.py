@@ -28,10 +28,10 @@ _AMONG = {name: among for name, (_, among) in SHARES.items()}
 
 GOAL = "Goal: restore decisions. People should get the answer that the same learner gives without the bias."
 
-OF_CLEAN_MODEL = "Clean model: the technique's baseline, trained without planted bias."
+OF_CLEAN_MODEL = "Clean model: the technique's untreated learner, trained without planted bias."
 READING = (
-    f"{OF_CLEAN_MODEL} Biased baseline: the same learner, trained with it. Both decide about the same test "
-    "people as the technique.",
+    f"{OF_CLEAN_MODEL} Biased baseline: the same untreated learner, trained with it. Both decide about "
+    "the same test people as the technique.",
     f"Given back: of the people {_AMONG['given_back']}, the share that the technique accepts.",
     f"Paid: of the people {_AMONG['paid']}, the share that the technique refuses.",
     f"In their place: of the people {_AMONG['in_their_place']}, the share that the technique accepts.",

@@ -33,6 +33,7 @@ class Answer(NamedTuple):
     technique: str
     goal: str
     baseline: str
+    clean_model: str  # the technique whose model without planted bias is the clean one
     n: int
     missing: int
     pairs: int
@@ -45,8 +46,8 @@ class Answer(NamedTuple):
     change_low: float
     change_high: float
     improvement: float
-    improvement_low: float
-    improvement_high: float
+    simultaneous_low: float
+    simultaneous_high: float
     splits: float
     tested: bool
     better: bool

@@ -374,6 +374,7 @@ def _answers_for(
 ) -> pd.DataFrame:
     """Return the answers for one goal, from the table of :func:`_joined`."""
     table["baseline"] = baselines.column(table)
+    table["clean_model"] = baselines.of_clean_models.column(table)
     is_baseline = table["technique"] == table["baseline"]
     table["pairs"] = table["pairs"].mask(is_baseline, table["n"]).fillna(0).astype(int)
     for name, change in (("value", "change"), ("accuracy", "accuracy_change")):
@@ -457,8 +458,8 @@ def _joined(
     judgements = {name: name for name in ("tested", "better", "candidate", "worse")}
     gain = {
         "improvement": "improvement",
-        "simultaneous_low": "improvement_low",
-        "simultaneous_high": "improvement_high",
+        "simultaneous_low": "simultaneous_low",
+        "simultaneous_high": "simultaneous_high",
         "splits": "splits",
     }
     table = of(intervals, metric_of_goal, {"n": "n", "missing": "missing", **mean("value")})

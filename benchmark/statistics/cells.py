@@ -81,6 +81,14 @@ class Baselines:
     """The baseline of each technique, by dataset and classifier."""
 
     by: Mapping[tuple[str, str], Baseline]
+    # The untreated learners, where techniques are compared with others: without planted bias, these are the
+    # clean models.
+    untreated: Mapping[tuple[str, str], Baseline] | None = None
+
+    @property
+    def of_clean_models(self) -> Self:
+        """The techniques whose models without planted bias are the clean models."""
+        return type(self)(self.by if self.untreated is None else self.untreated)
 
     def column(self, frame: pd.DataFrame) -> pd.Series:
         """Return the baseline of each row of a frame with dataset, classifier and technique."""

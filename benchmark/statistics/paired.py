@@ -44,7 +44,7 @@ PAIRED_COLUMNS = (
     *(*CELL_KEY, "baseline", "n", "missing"),
     *("difference", "difference_low", "difference_high"),
     *("improvement", "improvement_low", "improvement_high"),
-    *("permutation", "p_permutation", "p_permutation_holm", "p_wilcoxon", "p_wilcoxon_holm"),
+    *("p_method", "p_paired", "p_paired_holm", "p_wilcoxon", "p_wilcoxon_holm"),
     *("d_z", "rank_biserial", "reason"),
 )
 """Columns of ``comparisons.csv``."""
@@ -112,21 +112,21 @@ def paired_comparisons(
     table["improvement_se"], table["df"] = standard_errors(by_split, overlap), np.maximum(n_splits - 1, 0)
     families = table.groupby(list(FAMILY), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
-    table["permutation"] = np.where(is_exact(n, n_flips), "exact", "sampled")
+    table["p_method"] = np.where(is_exact(n, n_flips), "exact", "sampled")
     flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
     # Improvements that differ by rounding share a rank.
     ranked = np.round(by_split, DECIMALS)
     # Sign flips and ranks take splits as independent; those that overlap are not.
     overlaps = overlap > 0
-    table["p_permutation"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)
+    table["p_paired"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)
     table["p_wilcoxon"] = of_rows(np.where(overlaps[:, None], np.nan, ranked), wilcoxon_p_values, least=2)
     if overlaps.any():
         corrected = corrected_t_p_values(by_split, overlap, table["improvement"].to_numpy())
-        table["permutation"] = np.where(overlaps, CORRECTED, table["permutation"])
-        table["p_permutation"] = np.where(overlaps, corrected, table["p_permutation"])
+        table["p_method"] = np.where(overlaps, CORRECTED, table["p_method"])
+        table["p_paired"] = np.where(overlaps, corrected, table["p_paired"])
     table["d_z"] = of_rows(by_split, cohens_d_z, least=2)
     table["rank_biserial"] = of_rows(ranked, rank_biserial, least=2)
-    for test in ("p_permutation", "p_wilcoxon"):
+    for test in ("p_paired", "p_wilcoxon"):
         of_family = table.groupby(list(FAMILY), sort=False)[test]
         table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
     unordered = ~np.isfinite(improvement).any(axis=1)
@@ -140,5 +140,5 @@ def paired_comparisons(
             "all improvements are equal": all_equal(by_split),
         }
     )
-    table.loc[table["p_permutation"].isna(), "permutation"] = ""
+    table.loc[table["p_paired"].isna(), "p_method"] = ""
     return table[list(COMPARED_COLUMNS)]

@@ -31,7 +31,7 @@ CHOICES = (LEAST, CHEAP)
 """Names of all choices, in the order of sentences."""
 
 OF_BASELINE, OF_LABELS = "baseline", "labels"
-"""Sources of a reference for acceptance: the baseline without planted bias, or the test rows' labels."""
+"""Sources of a reference for acceptance: the clean model, or the test rows' labels."""
 
 REFERENCE_COLUMNS = (
     *("reference", "reference_accepted", "reference_deprived", "reference_favored"),
@@ -69,21 +69,22 @@ class Criteria:
 def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFrame:
     """Return whom models accept without planted bias, and which techniques stay far below.
 
-    ``table`` has techniques at levels of bias, with ``baseline``, ``n_degenerate``, ``accuracy``,
-    ``constant_accuracy``, the shares accepted, and ``favorable``, ``favorable_deprived`` and
+    ``table`` has techniques at levels of bias, with ``baseline``, ``clean_model``, ``n_degenerate``,
+    ``accuracy``, ``constant_accuracy``, the shares accepted, and ``favorable``, ``favorable_deprived`` and
     ``favorable_favored``, the shares of favorable labels. ``goal`` is one of
     :data:`~benchmark.columns.GOALS`.
 
     The result has the columns :data:`REFERENCE_COLUMNS`, which ``results/README.md`` explains at
-    ``answers.csv``, and the table's index. The reference is the technique's baseline at level 0 of its
+    ``answers.csv``, and the table's index. The reference is the clean model, at level 0 of the
     scenario. If that was not run or is degenerate, it is the share of favorable labels in the test rows.
     ``too_few`` names the :data:`LIMITS` that are missed, with spaces between.
     """
     groups = ("deprived", "favored")
     shares = ("accepted", *(f"accepted_{group}" for group in groups))
     baselines = table[table["technique"] == table["baseline"]]
-    clean = baselines[(baselines["beta"] == 0) & (baselines["n_degenerate"] == 0)]
-    of_clean = _of_baseline(clean, table, SCENARIO, [*shares, "accuracy"])
+    clean = table[(table["technique"] == table["clean_model"]) & (table["beta"] == 0)]
+    clean = clean[clean["n_degenerate"] == 0]
+    of_clean = _of_technique("clean_model", clean, table, SCENARIO, [*shares, "accuracy"])
     has_clean = of_clean[[*shares[1:]]].notna().all(axis=1)
     labels = table[["favorable", *(f"favorable_{group}" for group in groups)]].astype(float)
     of_labels = ~has_clean & labels.notna().all(axis=1)
@@ -98,7 +99,8 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     constant = table["constant_accuracy"].astype(float)
     least = constant.where(~(of_clean["accuracy"] < constant), of_clean["accuracy"])
     frame["accuracy_floor"] = least - criteria.accuracy_slack
-    before = _of_baseline(baselines, table, [*SCENARIO, "beta"], ["accepted_deprived"])["accepted_deprived"]
+    where, accepted_before = [*SCENARIO, "beta"], ["accepted_deprived"]
+    before = _of_technique("baseline", baselines, table, where, accepted_before)["accepted_deprived"]
     frame["baseline_accepted_deprived"] = before
     missed = {}
     for group in groups:
@@ -147,13 +149,13 @@ def verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
     )
 
 
-def _of_baseline(
-    baselines: pd.DataFrame, table: pd.DataFrame, where: Any, columns: list[str]
+def _of_technique(
+    named: str, rows: pd.DataFrame, table: pd.DataFrame, where: Any, columns: list[str]
 ) -> pd.DataFrame:
-    """Return columns of each row's baseline, which is at the same place: equal in the columns ``where``."""
-    keys = pd.MultiIndex.from_frame(table[[*where, "baseline"]])
-    of_baselines = baselines.set_index([*where, "technique"])[columns].astype(float)
-    return of_baselines.reindex(keys).set_axis(table.index)
+    """Return columns of the technique that each row names, where ``where`` is equal."""
+    keys = pd.MultiIndex.from_frame(table[[*where, named]])
+    of_named = rows.set_index([*where, "technique"])[columns].astype(float)
+    return of_named.reindex(keys).set_axis(table.index)
 
 
 def outdone_by(rows: pd.DataFrame, margin: float) -> dict[int, int]:

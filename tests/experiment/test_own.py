@@ -164,7 +164,7 @@ def test_differences_are_to_ones_own_learner(folder: Path, statistics: RunStatis
     assert compared == {OWN: own, "naive_bayes": ["reweighing"], "decision_tree": ["reweighing"]}
     # One family of tests in a scenario, whatever is compared with: three techniques at two levels.
     own_tests = statistics.comparisons.query("classifier == 'own' and metric == 'discrimination'")
-    raw, corrected = own_tests["p_permutation"].min(), own_tests["p_permutation_holm"].min()
+    raw, corrected = own_tests["p_paired"].min(), own_tests["p_paired_holm"].min()
     assert corrected == pytest.approx(min(1, raw * 6))
 
 

@@ -98,7 +98,7 @@ def test_heat_cells_hold_the_means_and_the_signs() -> None:
     mean = own.intervals.query(
         "metric == 'discrimination' and dataset == 'one' and technique == 'technique_3' and beta == 0.5"
     )["mean"].iloc[0]
-    assert row["p_permutation_holm"] <= 0.05, "the made-up effect is large"
+    assert row["p_paired_holm"] <= 0.05, "the made-up effect is large"
     assert row["improvement"] > 0
     texts = numbers_in(axes)
     assert texts[1, 3] == short_number(mean) + "+"
@@ -151,9 +151,10 @@ def test_forest_rows_are_the_paired_improvements() -> None:
     rows = rows[(rows["metric"] == "accuracy") & (rows["beta"] == 0.5)]
     drawn = effects(panels(figure)[1])
     assert [drawn[row][0] for row in range(len(rows))] == list(rows["improvement"])
-    bars = [path.vertices.tolist() for path in panels(figure)[1].collections[-1].get_paths()]
-    ends = zip(rows["improvement_low"], rows["improvement_high"], strict=True)
-    assert bars == [[[low, row], [high, row]] for row, (low, high) in enumerate(ends)]
+    for which, name in ((-1, "improvement"), (-2, "simultaneous")):
+        bars = [path.vertices.tolist() for path in panels(figure)[1].collections[which].get_paths()]
+        ends = zip(rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
+        assert bars == [[[low, row], [high, row]] for row, (low, high) in enumerate(ends)], name
     filled = [drawn[row][1].get_markerfacecolor() != "white" for row in range(len(rows))]
     assert filled == list(rows["better"] | rows["worse"])
     assert len(set(filled)) == 2, "some are better or worse and some are not"

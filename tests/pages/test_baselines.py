@@ -76,7 +76,7 @@ def test_the_page_carries_what_is_declared_doing_nothing_and_what_is_named(
 def test_page_and_report_agree(folder: Path, carried: list[dict[str, Any]], baseline: str | None) -> None:
     report: RunStatistics = folder_statistics(folder, baseline=baseline)
     assert 2**REPETITIONS > N_FLIPS, "signs are drawn at random"
-    assert "sampled" in set(report.comparisons["permutation"])
+    assert "sampled" in set(report.comparisons["p_method"])
     alone = page_numbers([report])["scenarios"]
     for there, here, scenario in zip(alone, carried, report.scenarios, strict=True):
         ((key, expected),) = there["against"].items()
@@ -89,4 +89,4 @@ def test_page_and_report_agree(folder: Path, carried: list[dict[str, Any]], base
         }
         assert {**shown, "goals": goals} == expected
         rows = scenario.rows(report.comparisons)
-        np.testing.assert_array_equal(p_values(here, key), np.sort(rows["p_permutation_holm"].dropna()))
+        np.testing.assert_array_equal(p_values(here, key), np.sort(rows["p_paired_holm"].dropna()))

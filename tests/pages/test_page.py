@@ -168,7 +168,7 @@ def test_differences_to_the_baseline_and_to_nothing_are_those_of_the_statistics(
         for name, column in {
             "difference": "difference",
             "low": "difference_low",
-            "p": "p_permutation_holm",
+            "p": "p_paired_holm",
         }.items():
             assert unpacked(found[name]) == pytest.approx(expected[column].to_numpy(), rel=1e-5, nan_ok=True)
     # Nobody knows which values of an undeclared metric are good.
@@ -238,7 +238,7 @@ def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tm
                 "difference": "difference",
                 "low": "difference_low",
                 "high": "difference_high",
-                "p": "p_permutation_holm",
+                "p": "p_paired_holm",
             },
         }
         for file, columns in files.items():

@@ -58,7 +58,7 @@ def test_one_repetition_of_folds_is_reported(folds: benchmark.Run) -> None:
     assert (comparisons["n"] == 1).all()
     assert (comparisons["df"] == 4).all()
     own = comparisons[comparisons["metric"] == "discrimination"]
-    assert own[["improvement_low", "improvement_high", "p_permutation"]].notna().all(axis=None)
+    assert own[["improvement_low", "improvement_high", "p_paired"]].notna().all(axis=None)
     middle = own[["improvement_low", "improvement_high"]].mean(axis=1)
     np.testing.assert_allclose(middle, own["improvement"], atol=1e-12)
     # What the terminal and the file of answers say is of the same judgement.

@@ -274,9 +274,9 @@ def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistic
         statistics.comparisons, dataset="two", technique="massaging", beta=0.5, metric="discrimination"
     )
     assert row["improvement"] == pytest.approx(0.2)
-    assert row["p_permutation"] == pytest.approx(2 / 2**10)
+    assert row["p_paired"] == pytest.approx(2 / 2**10)
     # Repair has no value on this dataset: two techniques at three levels, one of them without a difference.
-    assert row["p_permutation_holm"] == pytest.approx(6 * 2 / 2**10)
+    assert row["p_paired_holm"] == pytest.approx(6 * 2 / 2**10)
 
 
 def test_failures_are_missing_repetitions(statistics: RunStatistics) -> None:
@@ -526,7 +526,7 @@ def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
 
 def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
     statistics = folder_statistics(write_folder(tmp_path, repetitions=4))
-    assert not (statistics.comparisons["p_permutation_holm"] <= 0.05).any()
+    assert not (statistics.comparisons["p_paired_holm"] <= 0.05).any()
     page = statistics_page(statistics, [])
     assert "the test set and the learned network are fixed" in page
     assert "~" not in page

@@ -18,12 +18,14 @@ from benchmark.render.console import print_section, section_lines
 from benchmark.report.run_console import print_report
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.descriptions import DatasetInExperiment, PlantedBias
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.other_baselines import with_each_baseline
+from benchmark.runs.other_baselines import with_baselines, with_each_baseline
 from benchmark.sections import Surface, answers, sections_of
 from benchmark.sections.goals import WORDS
 from benchmark.sections.use import winner
+from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
 from tests.helpers.made_up_runs import changed
 from tests.helpers.two_goals import (
     AT_0,
@@ -226,3 +228,26 @@ def test_a_run_that_cannot_restore_says_why(
     (scenario,) = page_numbers([found])["scenarios"]
     assert scenario["against"]["none"]["told"] == said
     assert list(scenario["against"]["none"]["goals"]) == [EQUALISE]
+
+
+@pytest.mark.parametrize("other", ["undoes", "evens", "trifle"])
+def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(other: str) -> None:
+    own, against = (run_statistics(run_of(), baseline=baseline) for baseline in (None, other))
+    assert set(own.answers["clean_model"]) == set(against.answers["clean_model"]) == {"none"}
+    assert set(against.answers["baseline"]) == {other}
+    where = ["goal", "beta", "technique"]
+    limits = ["reference", "reference_deprived", "reference_favored", "accuracy_floor"]
+    pd.testing.assert_frame_equal(
+        *(statistics.answers.set_index(where)[limits] for statistics in (own, against))
+    )
+    text = statistics_page(against, []) + answers_page(against) + str(page_numbers([own, against]))
+    assert "The clean model is Nothing, trained without planted bias." in text
+    assert "The clean model is the baseline" not in text
+    assert "The clean model is the baseline, trained without planted bias." in statistics_page(own, [])
+    spot = ("adult", "label", "c45", "original", 0.5, "none", "", NO_EFFECT_SHOWN)
+    undo = pd.DataFrame([spot], columns=list(UNDO_COLUMNS))
+    withheld = with_baselines(replace(own, undo=undo), baselines_of(own.run, own.everything, other))
+    title = own.run.titles[other]
+    said = " ".join(" ".join([*block.remarks, *block.notes]) for block in answers.section(withheld).blocks)
+    assert "move the decisions of Nothing farther" in said
+    assert f"move the decisions of {title} farther" not in said

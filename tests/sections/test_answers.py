@@ -285,6 +285,29 @@ def test_one_answer_for_a_group_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ((0.034, 0.011, 0.057), "not shown to be less or greater: counting all techniques, the improvement"),
+        ((-0.034, -0.057, -0.011), "not shown to be less: counting all techniques, the improvement"),
+        ((0.01, -0.02, 0.04), "not shown to be less"),
+    ],
+)
+def test_where_the_shown_interval_does_not_decide_the_one_that_does_stands_beside_it(
+    change: tuple[float, float, float], words: str
+) -> None:
+    rows = level_of(answers_of({"none": BASELINE, "a": BASELINE, "b": BASELINE}))
+    row = next(row for row in rows if row.technique == "a")
+    assert row.verdict == "no_less"
+    middle, low, high = change
+    row = row._replace(
+        change=middle, change_low=low, change_high=high, simultaneous_low=-0.065, simultaneous_high=-0.003
+    )
+    text = remarks(row, TITLES)
+    assert words in text
+    assert ("is in [-0.065, -0.003]" in text) == (low > 0 or high < 0)
+
+
 def test_the_interval_of_a_recommendation_is_wider_with_several_techniques_only() -> None:
     varying: Cell = [(0.1, *USEFUL[1:]), (0.12, *USEFUL[1:])]
     widths = {}
@@ -292,7 +315,7 @@ def test_the_interval_of_a_recommendation_is_wider_with_several_techniques_only(
         rows = level_of(answers_of({"none": BASELINE, **dict.fromkeys(names, varying)}))
         row = next(row for row in rows if row.technique == "a")
         shown = row.change_high - row.change_low
-        widths[names] = (row.improvement_high - row.improvement_low) / shown
+        widths[names] = (row.simultaneous_high - row.simultaneous_low) / shown
     assert widths["a"] == pytest.approx(1)
     assert widths["ab"] > 1.1
     assert "with several, it is wider than the shown ones" in " ".join(reading(sample_run().description, []))

@@ -55,8 +55,8 @@ def test_comparisons_of_splits_use_the_corrected_test_and_say_so() -> None:
         assert found[name] == plain[name]
         width, before = (own[f"{name}_high"] - own[f"{name}_low"] for own in (found, plain))
         assert width == pytest.approx(factor * before)
-    assert (plain["permutation"], found["permutation"]) == ("exact", CORRECTED)
-    assert found["p_permutation"] > plain["p_permutation"]
+    assert (plain["p_method"], found["p_method"]) == ("exact", CORRECTED)
+    assert found["p_paired"] > plain["p_paired"]
     assert np.isnan(found["p_wilcoxon"])
     assert np.isnan(found["p_wilcoxon_holm"])
 
@@ -103,7 +103,7 @@ def test_without_single_folds_there_is_no_interval() -> None:
     found = cell_intervals(cells)
     assert found["ci_low"].isna().all()
     assert set(found["reason"]) == {NO_FOLDS}
-    assert np.isnan(paired_comparisons(cells, "none", GOALS)["p_permutation"]).all()
+    assert np.isnan(paired_comparisons(cells, "none", GOALS)["p_paired"]).all()
 
 
 def test_each_dataset_has_its_own_number_of_folds() -> None:
@@ -213,7 +213,7 @@ def test_improvements_over_folds_their_interval_and_test_are_of_one_quantity() -
     assert (found["improvement_se"], found["df"]) == (pytest.approx(error), 5)
     ends = found["improvement_low"], found["improvement_high"]
     assert ends == pytest.approx((0.105 - half, 0.105 + half))
-    assert found["p_permutation"] == pytest.approx(2 * scipy.stats.t.sf(0.105 / error, 5))
+    assert found["p_paired"] == pytest.approx(2 * scipy.stats.t.sf(0.105 / error, 5))
     assert found["d_z"] == pytest.approx(0.105 / gains.std(ddof=1))
     # Ranks 6, 4, 3, 1, 5, 2: against are the third and the last. The zero has none.
     assert found["rank_biserial"] == pytest.approx((5 + 3 + 4 - 2 - 1) / 15)
@@ -252,6 +252,6 @@ def test_a_fold_without_a_value_does_not_move_the_interval_off_its_estimate() ->
     for name in ("difference", "improvement"):
         assert found[name] == pytest.approx((found[f"{name}_low"] + found[f"{name}_high"]) / 2, abs=1e-12)
     t = abs(found["improvement"]) / found["improvement_se"]
-    assert found["p_permutation"] == pytest.approx(2 * scipy.stats.t.sf(t, 10))
+    assert found["p_paired"] == pytest.approx(2 * scipy.stats.t.sf(t, 10))
     own = cell_intervals(cells)
     np.testing.assert_allclose(own["mean"], (own["ci_low"] + own["ci_high"]) / 2, atol=1e-12)

@@ -149,9 +149,9 @@ def test_a_comparison_by_hand() -> None:
     assert (found["technique"] == "t").all()
     assert (found["baseline"] == "none").all()
     assert (found["n"] == 3).all()
-    assert (found["permutation"] == "exact").all()
+    assert (found["p_method"] == "exact").all()
     # Improvements 0.2, 0.1, -0.1: of the 8 sums, all but ±0 reach 0.2.
-    assert found.loc["discrimination", "p_permutation"] == 6 / 8
+    assert found.loc["discrimination", "p_paired"] == 6 / 8
     assert found.loc["discrimination", "d_z"] == pytest.approx(0.2 / 3 / np.std([0.2, 0.1, -0.1], ddof=1))
     assert found.loc["accuracy", "rank_biserial"] == -1
 
@@ -163,7 +163,7 @@ def test_a_frame_holds_what_the_array_functions_say() -> None:
     for row in found.itertuples():
         a, b = (wide[row.dataset, row.beta, row.metric, name].to_numpy() for name in ("a", row.technique))
         gain = (b - a if row.metric == "accuracy" else np.abs(a) - np.abs(b))[None]
-        assert row.p_permutation == sign_flip_p_values(gain)[0]
+        assert row.p_paired == sign_flip_p_values(gain)[0]
         assert row.permutation == "sampled"
         assert row.p_wilcoxon == pytest.approx(scipy.stats.wilcoxon(gain[0]).pvalue, abs=1e-12)
         low, high = student_intervals(gain)
@@ -174,7 +174,7 @@ def test_a_frame_holds_what_the_array_functions_say() -> None:
 
 def test_holm_takes_all_techniques_and_levels_of_a_dataset_and_metric() -> None:
     found = compare(random_results(n=8), baseline="a")
-    for name in ("p_permutation", "p_wilcoxon"):
+    for name in ("p_paired", "p_wilcoxon"):
         for _, family in found.groupby(["dataset", "metric"]):
             assert len(family) == 6  # two techniques at three levels of bias
             np.testing.assert_allclose(family[f"{name}_holm"], holm(family[name].to_numpy()))
@@ -185,11 +185,11 @@ def test_a_large_family_has_enough_sign_flips_to_be_significant() -> None:
     values = {f"t{i}": np.linspace(0.2, 0.4, 16).tolist() for i in range(601)}
     table = results({"none": [0.1] * 16, **values})
     found = compare(table)
-    assert (found["permutation"] == "sampled").all()
+    assert (found["p_method"] == "sampled").all()
     # Of 9,999 random signs, the smallest p-value of 601 tests would be 0.0601.
-    assert (found["p_permutation_holm"] <= 0.05).all()
+    assert (found["p_paired_holm"] <= 0.05).all()
     strict = paired_comparisons(table, "none", GOALS, alpha=0.06)
-    assert (strict["p_permutation"] == 1 / (1 + flips_needed(601, 0.06))).all()
+    assert (strict["p_paired"] == 1 / (1 + flips_needed(601, 0.06))).all()
 
 
 def test_pairs_are_made_by_repetition() -> None:
@@ -226,20 +226,20 @@ def test_what_is_undefined_has_a_reason() -> None:
     same, up, once, size = (
         found.loc[key] for key in [("one", "same"), ("one", "up"), ("two", "once"), ("four", "t")]
     )
-    assert same["p_permutation"] == 1
+    assert same["p_paired"] == 1
     assert same[["p_wilcoxon", "d_z", "rank_biserial"]].isna().all()
     assert same["improvement_low"] == same["improvement_high"] == 0
     assert np.isnan(up["d_z"])
     assert up["rank_biserial"] == 1
-    assert up["p_permutation"] == 2 / 8
+    assert up["p_paired"] == 2 / 8
     assert once["improvement"] == pytest.approx(0.2)
-    assert once[["p_permutation", "p_wilcoxon", "d_z", "rank_biserial", "improvement_low"]].isna().all()
-    assert once["permutation"] == ""
+    assert once[["p_paired", "p_wilcoxon", "d_z", "rank_biserial", "improvement_low"]].isna().all()
+    assert once["p_method"] == ""
     assert size["difference"] == 1.5
     assert np.isnan(size["improvement"])
     # A test that could not be made is no member of its family.
     assert up["p_wilcoxon_holm"] == up["p_wilcoxon"]
-    assert up["p_permutation_holm"] == 2 * up["p_permutation"]
+    assert up["p_paired_holm"] == 2 * up["p_paired"]
 
 
 def test_declared_metrics_are_goals_and_groups_share_theirs() -> None:

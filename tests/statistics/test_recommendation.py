@@ -80,8 +80,8 @@ def test_the_interval_is_bonferronis_over_all_techniques_of_the_level() -> None:
         half = student.ppf(1 - 0.05 / (2 * m), 7) * improvements.std(ddof=1) / math.sqrt(8)
         row = found.loc[(name, beta)]
         assert row["improvement"] == pytest.approx(improvements.mean(), abs=1e-12)
-        assert row["improvement_low"] == pytest.approx(improvements.mean() - half, abs=1e-12)
-        assert row["improvement_high"] == pytest.approx(improvements.mean() + half, abs=1e-12)
+        assert row["simultaneous_low"] == pytest.approx(improvements.mean() - half, abs=1e-12)
+        assert row["simultaneous_high"] == pytest.approx(improvements.mean() + half, abs=1e-12)
         assert row["splits"] == 8
 
 
@@ -89,7 +89,7 @@ def test_overlapping_splits_widen_the_interval() -> None:
     cells: dict[str, Cell] = {"none": BASELINE, "a": noisy((0.3, 0.8, 0.3, 0.25, 0.35), 0.04)}
     alone = answers_at({0.5: cells}).loc[("a", 0.5)]
     split = answers_at({0.5: cells}, resampling=Resampling({"set": 3 / 7})).loc[("a", 0.5)]
-    widths = [row["improvement_high"] - row["improvement_low"] for row in (alone, split)]
+    widths = [row["simultaneous_high"] - row["simultaneous_low"] for row in (alone, split)]
     assert widths[1] / widths[0] == pytest.approx(math.sqrt((1 / 10 + 3 / 7) * 10), rel=1e-9)
 
 

@@ -52,6 +52,24 @@ def test_all_of_the_papers_tables_are_there(tables: dict[str, ReportTable]) -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        ({}, "± half of the 95 % Student-t interval."),
+        ({"holdout": 0.3}, "± half of the 95 % Student-t interval."),  # samples of a network
+        ({"train": "data", "holdout": 0.3}, "± half of the 95 % interval of Nadeau and Bengio, which allows"),
+        ({"train": "data", "holdout": 0.5}, "± half of the 95 % interval of Nadeau and Bengio, which allows"),
+    ],
+)
+def test_footnotes_name_the_interval_that_was_computed(protocol: dict[str, object], words: str) -> None:
+    run = sample_run(datasets=(DUTCH,), betas=(0.0, 1.0), repetitions=3, techniques=TECHNIQUES[:2])
+    run = replace(run, description=changed(run.description, **protocol))
+    for table in tables_of(run).values():
+        assert words in table.notes[0], table.name
+    once = sample_run(datasets=(DUTCH,), betas=(0.0, 1.0), repetitions=1, techniques=TECHNIQUES[:2])
+    assert "±" not in "".join(note for table in tables_of(once).values() for note in table.notes)
+
+
 def test_tables_2_and_5_have_a_row_per_beta_and_a_group_per_dataset(tables: dict[str, ReportTable]) -> None:
     betas = ["0.00", "0.25", "0.50", "0.75", "1.00"]
     for name, columns, rows in (
