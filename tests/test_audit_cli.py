@@ -73,6 +73,72 @@ def test_metrics_are_named_and_names_may_hold_commas(capsys: pytest.CaptureFixtu
     assert "it needs scores, not given: auc_gap" in shown
 
 
+def test_names_and_groups_may_hold_commas_and_equals_signs(capsys: pytest.CaptureFixture[str]) -> None:
+    groups = ["Native Hawaiian or Other Pacific Islander, alone", "a=b,sex=M", "White"]
+    frame = pd.read_csv("predictions.csv")
+    frame = frame.assign(**{"race, told=so": frame["race"].map(dict(zip("abc", groups, strict=True)))})
+    frame.to_csv("odd.csv", index=False)
+    words = "odd.csv --label y --prediction yhat --sensitive 'race, told=so,sex' --intersections --out out"
+    for group in groups:
+        assert audit(f"{words} --reference 'race, told=so={group},sex=M'") == 0
+        facts = json.loads(Path("out/facts.json").read_text(encoding="utf-8"))
+        crossed = "race, told=so × sex"
+        assert facts["reference"] == {"race, told=so": group, "sex": "M", crossed: f"{group} × M"}
+    capsys.readouterr()
+    assert audit(f"{words} --reference 'race, told=so=Whit'") == 2
+    assert "did you mean 'White'" in capsys.readouterr().err
+
+
+def test_one_of_several_models_is_audited(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv("predictions.csv")
+    other = frame.assign(yhat=1 - frame["yhat"], **{"model, k": "b=2"})
+    pd.concat([frame.assign(**{"model, k": "a,1"}), other]).to_parquet("two.parquet")
+    words = "two.parquet --label y --prediction yhat --sensitive sex --html a.html"
+    assert audit(words) == 0
+    shown = capsys.readouterr().out
+    assert "type --where 'model, k=a,1'" in shown
+    assert audit(f"{words} --where 'model, k=a,1' --out one") == 0
+    assert "only rows with model, k = 'a,1' are audited" in Path("a.html").read_text().replace("&#39;", "'")
+    assert audit("predictions.csv --label y --prediction yhat --sensitive sex --out all") == 0
+    assert Path("one/groups.csv").read_text() == Path("all/groups.csv").read_text()
+    capsys.readouterr()
+    for where, message in (
+        ("model, k=c", "value of model, k called 'c'"),
+        ("modle=c", "no column called 'modle'"),
+    ):
+        assert audit(f"{words} --where '{where}'") == 2
+        assert message in capsys.readouterr().err
+
+
+def test_names_in_any_script_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv("predictions.csv")
+    frame["性別"] = frame["sex"].map({"F": "女", "M": "Männer"})
+    frame["採用"] = frame["y"].map({1: "はい", 0: "いいえ"})
+    frame["予測"] = frame["yhat"].map({1: "はい", 0: "いいえ"})
+    frame.to_csv("予測.csv", index=False)
+    words = "予測.csv --label 採用 --prediction 予測 --sensitive 性別 --favorable はい --reference 性別=女"
+    assert audit(f"{words} --out 結果 --html 結果/頁.html") == 0
+    shown = capsys.readouterr().out
+    page = Path("結果/頁.html").read_text(encoding="utf-8")
+    for name in ("性別", "女", "Männer", "採用", "はい"):
+        assert name in shown
+        assert name in page
+    assert set(pd.read_csv("結果/groups.csv")["group"]) == {"女", "Männer"}
+    assert "性別" in Path("結果/facts.json").read_text(encoding="utf-8")
+
+
+def test_warnings_of_the_reading_reach_terminal_and_page(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("old.csv").write_bytes(CSV.replace("M", "Mädchen").encode("latin-1"))
+    assert audit("old.csv --label y --prediction yhat --sensitive sex --html a.html") == 0
+    page = Path("a.html").read_text(encoding="utf-8")
+    for text in (capsys.readouterr().out, page):
+        assert "CP1252, which is a guess" in text
+        assert "Mädchen" in text
+    pd.read_csv("predictions.csv").assign(sex=None).to_parquet("a.parquet")
+    assert audit("a.parquet --label y --prediction yhat --sensitive sex,race --html a.html") == 0
+    assert "a group of its own, (missing)" in Path("a.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

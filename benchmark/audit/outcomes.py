@@ -36,8 +36,7 @@ def favorable_values(
     codings = {role: _coding(values) for role, values in classes.items()}
     everything = set().union(*(values for role, values in classes.items() if own is None or role == "label"))
     sided = favorable is not None and _side(favorable) is not None and None not in codings.values()
-    in_doubt = favorable is not None and everything and not sided
-    if in_doubt and not any(_alike(value, favorable) for value in everything):
+    if favorable is not None and everything and not (sided or any(_alike(v, favorable) for v in everything)):
         raise UnknownNameError("favorable value", favorable, everything)
     if own is not None and own not in (predicted := classes.get("prediction", set())):
         raise UnknownNameError("favorable prediction", own, predicted)

@@ -105,7 +105,7 @@ def rows_where(frame: pd.DataFrame, condition: str) -> pd.DataFrame:
             remedy="rename one of them",
         )
     [(name, value)] = found
-    kept = frame[texts[name].eq(value)]
+    kept = frame[texts[name].eq(value).to_numpy()]
     kept.attrs[REMARKS] = (*frame.attrs.get(REMARKS, ()), f"only rows with {name} = {value!r} are audited")
     return kept
 
@@ -228,6 +228,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
         truth["prediction"] = chosen.selected
         selection = f"{columns.score} ≥ {chosen.threshold:g}: {chosen.n_selected:,} rows"
         notes.append(f"selected are rows with {selection}")
+        if columns.threshold is not None and 0 < columns.threshold < 1 < np.max(scores):
+            notes.append(f"scores go up to {np.max(scores):g}: is {columns.threshold:g} meant as a share?")
         if (more := chosen.n_tied) > 0:
             notes.append(f"{more:,} more rows than asked for are selected: they tie at the last score")
     if scores is not None and len(scores) > 1 and np.ptp(scores) == 0:
@@ -389,11 +391,13 @@ def _groups(values: pd.Series, name: str) -> pd.Series:
     """Return the group of each row, None where it is missing."""
     texts = _as_text(values)
     distinct = texts.dropna().unique()
-    if len(distinct) > MOST_NUMBERS and quantities(distinct) is not None:
+    dates = pd.api.types.is_datetime64_any_dtype(values)
+    if len(distinct) > MOST_NUMBERS and (dates or quantities(distinct) is not None):
+        kind = "dates" if dates else "numbers"
         raise DataError(
             f"The sensitive column {name!r} is a quantity",
-            expected=f"groups: text, or at most {MOST_NUMBERS} different numbers",
-            got=f"{len(distinct):,} different numbers",
+            expected=f"groups: text, or at most {MOST_NUMBERS} different {kind}",
+            got=f"{len(distinct):,} different {kind}",
             remedy=f"bin it, for example with pandas.cut(frame[{name!r}], [0, 25, 45, 120])",
         )
     if texts.isna().any() and MISSING in distinct:

@@ -22,6 +22,7 @@ _MODEL = re.compile(
 )
 _WEIGHT = re.compile(r"(.*[_ .-])?(weights?|wgt|fnlwgt|[a-z]*wt)", re.IGNORECASE)
 _MOST_NAMED = 4
+_NEARLY_ALL = 0.95  # share of the rows that differ, from which the values of a column tell them apart
 
 
 def remarks_on_columns(
@@ -39,6 +40,9 @@ def remarks_on_columns(
                 f"predictions of several models or runs. Audit each by itself: type --where {typed}"
             )
             break
+    if copies := _copies(frame):
+        which = f"{copies:,} of {len(frame):,} rows"
+        yield f"{which} repeat another row in every column: do some people count twice?"
     if "weight" not in dict(used):
         for name in free:
             if _WEIGHT.fullmatch(name) and pd.to_numeric(frame[name], errors="coerce").notna().all():
@@ -49,6 +53,15 @@ def remarks_on_columns(
         for several in alike[alike.map(len) > 1]:
             listed = ", ".join(map(repr, sorted(several)))
             yield f"{name}: {listed} differ by case alone, and each is a group: one spelling would join them"
+
+
+def _copies(frame: pd.DataFrame) -> int:
+    """Return how many rows repeat another one, 0 unless some column tells nearly all other rows apart."""
+    try:
+        copies, different = int(frame.duplicated().sum()), int(frame.nunique().max())
+    except TypeError:  # lists and the like
+        return 0
+    return copies if different >= max(SMALL, _NEARLY_ALL * (len(frame) - copies)) else 0
 
 
 def _models(
@@ -99,7 +112,7 @@ def wrong_everywhere(right: NDArray[np.bool_], groups: Iterable[pd.Series]) -> b
     for attribute in groups:
         each = pd.Series(right).groupby(attribute.to_numpy()).agg(["mean", "size"])
         large = each["size"] >= SMALL
-        if (each.loc[large | ~large.any(), "mean"] >= _HALF).any():
+        if (each.loc[large if large.any() else ~large, "mean"] >= _HALF).any():
             return False
     return True
 

@@ -139,20 +139,35 @@ def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[s
         for group in (*groups, *CHOSEN):
             pairs.setdefault(f"{name}={group}", set()).add((name, group))
     chosen: dict[str, str] = {}
-    for named in _names(text, pairs):
+    starts = [i for i in _starts(text) if any(text[i:].startswith(f"{name}=") for name in attributes)]
+    named = _names(text, pairs)
+    if starts[:1] == [0] and not set(named) <= pairs.keys():
+        ends = [*starts[1:], len(text)]
+        named = [text[i:end].strip(", ") for i, end in zip(starts, ends, strict=True)]
+    for pair in named:
         # A group that does not exist is refused later, with the names of the others.
-        starts = {(n, named.removeprefix(f"{n}=")) for n in attributes if named.startswith(f"{n}=")}
-        meant = pairs.get(named) or starts or {(named.partition("=")[0], named.partition("=")[2])}
+        meant = pairs.get(pair) or {
+            (n, pair.removeprefix(f"{n}=")) for n in attributes if pair.startswith(f"{n}=")
+        }
+        meant = meant or {(pair.partition("=")[0].strip(), pair.partition("=")[2].strip())}
         [(name, group), *others] = sorted(meant)
-        if others or not name.strip() or not group.strip() or name in chosen:
+        if others or not name or not group or name in chosen:
             raise ExperimentError(
                 "The reference groups cannot be read",
                 expected="majority, minimum, or COLUMN=GROUP,COLUMN=GROUP,... with one group for a column",
                 got=repr(text),
                 remedy="in Python, give audit_predictions a dictionary as reference" if others else None,
             )
-        chosen[name.strip()] = group.strip()
+        chosen[name] = group
     return chosen
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Yield the positions at which a text and the texts after its commas begin."""
+    position = 0
+    for part in text.split(","):
+        yield position + len(part) - len(part.lstrip())
+        position += len(part) + 1
 
 
 def _guide() -> int:

@@ -179,7 +179,8 @@ def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MO
         plain = [column.form.plain(value) for value in column.values]
         written = zip(column.values, plain, np.isnan(column.numbers), strict=True)
         values = np.array([value if isnan else number for value, number, isnan in written], dtype=object)
-        columns[name] = np.where(column.missing, None, values)[column.rows]
+        values[column.missing] = None
+        columns[name] = values[column.rows]
     frame = pd.DataFrame(columns)
     frame.attrs["remarks"] = (*table.remarks, *(f"Numbers of {words}" for words in table.numbers))
     frame.attrs["unclear"] = {name: column.example for name, column in table.unclear.items()}

@@ -12,7 +12,8 @@ import pytest
 
 from benchmark.audit.predictions import MISSING, read_predictions
 from benchmark.errors import BetabenchError, DataError, ExperimentError, UnknownNameError
-from tests.helpers.audits import prepared
+from benchmark.pages.audit_page import audit_page
+from tests.helpers.audits import audited, prepared
 
 LABEL = [1, 1, 0, 0, 1, 0]
 PREDICTION = [1, 0, 1, 0, 1, 0]
@@ -336,3 +337,43 @@ def test_nothing_is_changed_and_the_digest_tells_tables_apart() -> None:
     pd.testing.assert_frame_equal(frame, before)
     assert prepared(frame.assign(other=1), **ROLES).facts["digest"] == digest
     assert prepared(frame.assign(p=1), **ROLES).facts["digest"] != digest
+
+
+def test_columns_have_names_of_any_kind() -> None:
+    frame = table(race=["a", "b"] * 3)
+    expected = audited(frame, intersections=True, **{**ROLES, "sensitive": ["sex", "race"]})
+    names: list[list[Any]] = [
+        [0, 1, 2, 3],
+        [("o", "y"), ("o", "p"), ("g", "sex"), ("g", "race")],
+        [" y ", "p=1,0", "sex × race", "race, told"],
+    ]
+    for y, p, sex, race in names:
+        renamed = frame.set_axis(pd.Index([y, p, sex, race], tupleize_cols=False), axis=1)
+        result = audited(
+            renamed, label=y, prediction=p, sensitive=[sex, race], intersections=True, reference={sex: "m"}
+        )
+        assert result.groups["group"].tolist() == expected.groups["group"].tolist()
+        assert result.groups["accuracy_rate"].tolist() == expected.groups["accuracy_rate"].tolist()
+        assert result.facts["reference"][str(sex)] == "m"
+        one = audited(renamed, label=y, prediction=p, sensitive=sex)
+        assert one.groups["attribute"].unique().tolist() == [str(sex)]
+        assert str(race) in audit_page(result).replace("&#39;", "'")
+
+
+def test_values_of_a_typed_frame_are_believed(tmp_path: Path) -> None:
+    frame = table(sex=["NA", "None", "nan", "NA", None, "null"])
+    frame.to_parquet(tmp_path / "a.parquet")
+    for given in (frame, frame.astype({"sex": "category"}), frame.astype({"sex": "string"})):
+        assert prepared(given, **ROLES).predictions["sex"].names == (MISSING, "NA", "None", "nan", "null")
+    read = read_predictions(tmp_path / "a.parquet")
+    assert prepared(read, **ROLES).predictions["sex"].names == (MISSING, "NA", "None", "nan", "null")
+    named = table(y=["NA", "EU"] * 3, p=["NA", "EU", "EU"] * 2)
+    found = prepared(named, favorable="NA", **ROLES).predictions["sex"]
+    assert found.y_true is not None
+    assert found.y_true.tolist() == [True, False] * 3
+
+
+def test_dates_are_no_groups() -> None:
+    frame = pd.DataFrame({"y": [0, 1] * 20, "p": [1, 0] * 20, "sex": pd.date_range("2020-01-01", periods=40)})
+    with pytest.raises(DataError, match="40 different dates"):
+        prepared(frame, **ROLES)

@@ -1,0 +1,154 @@
+"""An audit asks about tables that are not what they seem: reversed, constant, tied, of several models."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from benchmark.audit.table_audit import AuditResult
+from benchmark.pages.audit_page import audit_page
+from benchmark.report.audit_text import print_audit
+from benchmark.seeding import generator
+from tests.helpers.audits import audited
+
+ROLES: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": "sex"}
+
+
+def made_up(n: int = 300, right: float = 0.85, seed: int = 0) -> pd.DataFrame:
+    rng = generator(seed, purpose="audit remarks")
+    label = rng.integers(0, 2, n)
+    predicted = np.where(rng.random(n) < right, label, 1 - label)
+    return pd.DataFrame({"y": label, "p": predicted, "s": rng.random(n), "sex": rng.choice(["f", "m"], n)})
+
+
+FRAME = made_up()
+
+
+def notes(frame: pd.DataFrame, **options: Any) -> str:
+    return "\n".join(audited(frame, **{**ROLES, **options}).notes)
+
+
+def shown(result: AuditResult) -> str:
+    out = io.StringIO()
+    print_audit(Console(file=out, width=100, color_system=None), result)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("coded", "question", "typed"),
+    [
+        ({0: 1, 1: 0}, "does '1' mean the same in both columns?", "--favorable-prediction 0"),
+        ({0: True, 1: False}, "do '1' and 'True' agree in both columns?", "--favorable-prediction False"),
+        ({0: "Yes", 1: "No"}, "do '1' and 'Yes' agree in both columns?", "--favorable-prediction No"),
+    ],
+)
+def test_reversed_predictions_are_asked_about(coded: dict[int, Any], question: str, typed: str) -> None:
+    reversed_frame = FRAME.assign(p=FRAME["p"].map(coded))
+    said = notes(reversed_frame)
+    assert question in said
+    assert typed in said
+    own = audited(reversed_frame, favorable_prediction=coded[1], **ROLES)
+    assert "less accurate" not in "\n".join(own.notes)
+    right = audited(FRAME, **ROLES).groups["accuracy_rate"]
+    assert own.groups["accuracy_rate"].tolist() == right.tolist()
+    assert question in audit_page(audited(reversed_frame, **ROLES)).replace("&#39;", "'")
+
+
+def test_predictions_that_are_wrong_by_chance_or_in_one_group_are_not_asked_about() -> None:
+    assert notes(made_up(right=0.48)) == ""
+    one = FRAME.assign(p=FRAME["p"].where(FRAME["sex"] == "f", 1 - FRAME["p"]))
+    assert notes(one) == ""
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_constant_predictions_and_labels_are_remarked(value: int) -> None:
+    result = audited(FRAME.assign(p=value), **ROLES)
+    assert f"every row has the same prediction, '{value}'" in "\n".join(result.notes)
+    assert "less accurate" not in "\n".join(result.notes)
+    assert f"every row has the same label, '{value}'" in notes(FRAME.assign(y=value))
+    assert "every row is selected" in notes(FRAME, prediction=None, score="s", threshold=-1)
+    # What has no value is a sentence with a reason, and no row or column of dashes.
+    text = shown(result)
+    assert "–" not in text
+    assert "No verdict: " in text
+    assert "No verdict: " in audit_page(result)
+    [line] = [line for line in text.splitlines() if line.startswith("group   n")]
+    assert ("FOR" in line) is (value == 0)
+
+
+def test_tied_scores_are_counted() -> None:
+    tied = notes(FRAME.assign(s=FRAME["s"].round(1)), prediction=None, score="s", k=20)
+    n = int((FRAME["s"].round(1) >= FRAME["s"].round(1).nlargest(20).min()).sum())
+    assert f"{n - 20} more rows than asked for are selected" in tied
+    same = notes(FRAME.assign(s=0.5), prediction=None, score="s", percent=10)
+    assert "270 more rows than asked for" in same
+    assert "every row has the same score, 0.5" in same
+    assert "scores go up to" in notes(
+        FRAME.assign(s=100 * FRAME["s"]), prediction=None, score="s", threshold=0.5
+    )
+
+
+def several(name: str, values: list[Any], **columns: Any) -> pd.DataFrame:
+    parts = [made_up(right=0.7 + i / 20).assign(y=FRAME["y"], sex=FRAME["sex"]) for i in range(len(values))]
+    return pd.concat(
+        [part.assign(**{name: value, **columns}) for part, value in zip(parts, values, strict=True)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "typed"),
+    [
+        (several("model", ["tree", "net", "logit"]).sample(frac=1, random_state=1), "--where model=net"),
+        (several("run id", [1, 2]), "--where 'run id=1'"),
+        (several("how", ["x=1", "y,2"]), "--where how=x=1"),
+        (several("by", ["a", "b"], person=range(300)).sample(frac=1, random_state=2), "--where by="),
+    ],
+)
+def test_predictions_of_several_models_are_remarked(frame: pd.DataFrame, typed: str) -> None:
+    said = notes(frame)
+    assert "predictions of several models" in said
+    assert typed.partition("=")[0] in said
+    assert "several models" not in notes(FRAME.assign(city=["a", "b", "c"] * 100, row=range(300)))
+
+
+def test_rows_that_count_twice_weights_and_spellings_are_remarked() -> None:
+    assert "300 of 600 rows repeat another row" in notes(pd.concat([FRAME, FRAME]))
+    assert "repeat" not in notes(pd.concat([FRAME, FRAME]).drop(columns="s"))
+    assert "type --weight sample_weight" in notes(FRAME.assign(sample_weight=1.5))
+    assert (
+        "looks like weights" not in notes(FRAME.assign(w=2, weight=2), weight="w").partition("rows have")[2]
+    )
+    assert "'F', 'f' differ by case alone" in notes(FRAME.assign(sex=["F", "f", "m"] * 100))
+
+
+@pytest.mark.parametrize("known", [120, 40])
+def test_rows_without_a_group_are_no_reference(known: int) -> None:
+    frame = FRAME.assign(sex=FRAME["sex"].where(np.arange(300) < known), race=["a", "b", None] * 100)
+    largest = frame["sex"].value_counts().index[0]
+    result = audited(frame, **{**ROLES, "sensitive": ["sex", "race"], "intersections": True})
+    references = result.disparities.groupby("attribute")["reference"].unique().map(list).to_dict()
+    assert references["sex"] == [largest]
+    assert references["race"] == ["a"]
+    assert "(missing)" not in references["sex × race"][0]
+    assert f"sex (reference: {largest}, the largest group whose value is known)" in shown(result)
+    assert f"Compared with {largest}, the largest group whose value is known." in audit_page(result)
+    least = audited(frame.assign(p=frame["p"].where(frame["sex"].notna(), 0)), reference="minimum", **ROLES)
+    assert "(missing)" not in set(least.disparities["reference"])
+    named = audited(frame, reference={"sex": "(missing)"}, **ROLES)
+    assert set(named.disparities["reference"]) == {"(missing)"}
+    alone = audited(frame.assign(sex=None), **ROLES)
+    assert set(alone.disparities["reference"]) == {"(missing)"}
+
+
+def test_equal_numbers_are_named_so() -> None:
+    result = audited(FRAME, **ROLES)
+    named = "equal numbers selected (Aequitas: Statistical Parity)"
+    for text in (shown(result), audit_page(result)):
+        assert named in text
+        assert "statistical parity" not in text.replace("statistical or demographic parity", "")
+    assert "Statistical Parity" in set(result.parity["parity"])
