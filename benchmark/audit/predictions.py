@@ -61,24 +61,23 @@ def read_predictions(path: Path | str, *, named: Set[str] = frozenset()) -> pd.D
             f"{Path(path).name} has no rows", expected="one row per person", remedy="add its rows"
         )
     remarks = [remark for remark in frame.attrs.get(REMARKS, ()) if not _ROUTINE.fullmatch(remark)]
-    if twice := [name for name in sorted(named & {*frame.columns}) if f"{name}.1" in frame]:
-        raise DataError(
-            f"{Path(path).name} has columns of the same name",
-            expected="a different name for each column",
-            got=", ".join(map(repr, twice)) + " more than once",
-            remedy="rename or drop columns",
-        )
+    _refuse_twice(
+        [name for name in sorted(named & {*frame.columns}) if f"{name}.1" in frame], Path(path).name
+    )
     frame.attrs[REMARKS] = tuple(remarks)
     return frame
 
 
 def _check_names(frame: pd.DataFrame, table: str) -> None:
-    repeated = sorted(name for name, times in Counter(map(str, frame.columns)).items() if times > 1)
-    if repeated:
+    _refuse_twice(sorted(n for n, times in Counter(map(str, frame.columns)).items() if times > 1), table)
+
+
+def _refuse_twice(names: Sequence[str], table: str) -> None:
+    if names:
         raise DataError(
             f"{table} has columns of the same name",
-            expected="a different name for each column",
-            got=", ".join(map(repr, repeated)) + " more than once",
+            expected="one column of each name",
+            got=", ".join(map(repr, names)) + " more than once",
             remedy="rename or drop columns",
         )
 
@@ -175,8 +174,9 @@ class Columns:
 
 def _names(columns: Sequence[Hashable] | Hashable, known: Collection[str]) -> list[str]:
     """Return one or several names of columns as text; a tuple is one if a column has it for a name."""
-    one = isinstance(columns, str) or str(columns) in known or not isinstance(columns, Iterable)
-    return [str(columns)] if one else [*map(str, columns)]
+    if isinstance(columns, str) or str(columns) in known or not isinstance(columns, Iterable):
+        return [str(columns)]
+    return [*map(str, columns)]
 
 
 def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:

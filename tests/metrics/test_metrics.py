@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -311,6 +314,37 @@ def test_one_group_is_compared_with_nobody() -> None:
 def test_arrays_that_do_not_fit_are_refused(change, name: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(DataError, match=f"{name} cannot be evaluated"):
         evaluate(*change(rows(HAND)))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, pd.Series, lambda a: pd.Series(a, dtype="boolean")])
+def test_lists_and_series_are_arrays(kind: Callable[[Any], Any]) -> None:
+    arrays = rows(HAND)
+    expected = evaluate(*arrays, y_score=np.arange(len(arrays[0])) / 10, metrics=[*PAPER, "auc_gap"])
+    found = evaluate(
+        *map(kind, arrays), y_score=[i / 10 for i in range(len(arrays[0]))], metrics=[*PAPER, "auc_gap"]
+    )
+    assert found.values == expected.values
+    codes, y_true, y_pred = [0, 1, 0, 1], kind([True, True, False, False]), [True, False, False, True]
+    assert measure(Predictions(codes, ("a", "b"), y_true, y_pred), ["accuracy"])[0].value == 0.5
+
+
+def test_what_is_no_array_of_bools_is_named() -> None:
+    y_true, y_pred, deprived = rows(HAND)
+    lacking = pd.Series([None, *y_true[1:]], dtype="boolean")
+    for given, message in (
+        ((y_true.astype(int).tolist(), y_pred, deprived), r"y_true .*int64.*y == 1"),
+        ((lacking, y_pred, deprived), "y_true .*object"),
+        ((y_true, y_pred, ["f"] * len(y_true)), "deprived .*<U1"),
+        ((True, y_pred, deprived), "cannot be evaluated"),
+        (([[True], [True, False]], y_pred, deprived), "y_true cannot be used.*a list or a pandas Series"),
+    ):
+        with pytest.raises(DataError, match=message):
+            evaluate(*given)
+    with pytest.raises(DataError, match="y_score cannot be used"):
+        evaluate(y_true, y_pred, deprived, y_score=["high"] * len(y_true))
+    shuffled = pd.Series(y_pred)[::-1]
+    with pytest.raises(DataError, match="y_true and y_pred have different indexes"):
+        evaluate(pd.Series(y_true), shuffled, deprived)
 
 
 @pytest.mark.parametrize("weight", [np.ones(3), np.full(18, -1.0), np.full(18, np.inf)])
