@@ -46,6 +46,133 @@ def test_pgmpy_reads_ours_and_we_read_pgmpys(tmp_path: Path) -> None:
     assert_same(read_bif(theirs, network.schema), network, atol=1e-12)
 
 
+SIGNS = Schema(
+    (Column("y", ("no", "yes")), Column("a", ("+", "-")), Column("b", ("A+", "A-", "0"))),
+    "y",
+    "yes",
+    "a",
+    "+",
+)
+Y = "variable y {\n type discrete [ 2 ] { no, yes };\n}\n"
+A = "variable a {\n type discrete [ 2 ] { -, + };\n}\n"
+B = "variable b {\n type discrete [ 3 ] { 0, A-, A+ };\n}\n"
+P_Y = "probability ( y ) {\n table 0.3, 0.7;\n}\n"
+P_A = "probability ( a | y ) {\n (no) 0.1, 0.9;\n (yes) 0.8, 0.2;\n}\n"
+P_B = (
+    "probability ( b | a, y ) {\n (-, no) 0.5, 0.3, 0.2;\n (+, no) 0.1, 0.2, 0.7;\n"
+    " (-, yes) 0.6, 0.3, 0.1;\n (+, yes) 0.2, 0.2, 0.6;\n}\n"
+)
+TABLE = "probability ( b | a, y ) {\n table 0.5 0.6 0.1 0.2  0.3 0.3 0.2 0.2  0.2 0.1 0.7 0.6;\n}\n"
+FILE = f"network u {{\n}}\n{Y}{A}{B}{P_Y}{P_A}{P_B}"
+
+# Files of other programs for one network, and whether pgmpy reads them, too.
+FOREIGN = {
+    "states in another order": (FILE, True),
+    "comments": (FILE.replace("{\n (no)", "{ // no; } {\n/* (no)\n 1, 0; */ (no)"), True),
+    "a table for all parents": (FILE.replace(P_B, TABLE), True),
+    "default": (FILE.replace("(no) 0.1, 0.9", "default 0.1, 0.9"), False),
+    "properties": (
+        FILE.replace("{ no", "{ no", 1)
+        .replace("network u {\n", 'network "u v" {\n property author "x {";\n')
+        .replace("variable a {\n", "variable a {\n property position = (73, 165) ;\n"),
+        True,
+    ),
+    "quoted names": (
+        FILE.replace("variable a", 'variable "a"')
+        .replace("{ -, +", '{ "-", "+"')
+        .replace("(-, no)", '("-", "no")'),
+        True,
+    ),
+    "tables first": (f"network u {{\n}}\n{P_B}{P_A}{P_Y}{B}{A}{Y}", True),
+    "parents in another order": (
+        FILE.replace("a, y )", "y, a )")
+        .replace("(-, no)", "(no, -)")
+        .replace("(+, no)", "(no, +)")
+        .replace("(-, yes)", "(yes, -)")
+        .replace("(+, yes)", "(yes, +)"),
+        True,
+    ),
+    "blanks for commas": (FILE.replace("{ no, yes }", "{ no yes }").replace("0.3, 0.7", "0.3 0.7"), True),
+    "no bar": (FILE.replace("a | y", "a y"), True),
+    "one line": (FILE.replace("\n", " "), False),
+    "numbers with exponents": (FILE.replace("0.3, 0.7;", "3e-1, 7.0E-1;"), True),
+    "a byte order mark": ("\ufeff" + FILE, False),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_files_of_other_programs_are_read_by_their_names(case: str, tmp_path: Path) -> None:
+    text, with_pgmpy = FOREIGN[case]
+    path = tmp_path / "n.bif"
+    path.write_text(text, encoding="utf-8")
+    found = read_bif(path, SIGNS)
+    assert found.parents == ((), (0,), (0, 1))
+    np.testing.assert_allclose(found.cpts[0], [[0.3, 0.7]])
+    np.testing.assert_allclose(found.cpts[1], [[0.9, 0.1], [0.2, 0.8]])  # + and - given no, given yes
+    expected = [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5], [0.6, 0.2, 0.2], [0.1, 0.3, 0.6]]  # A+, A-, 0
+    np.testing.assert_allclose(found.cpts[2], expected)
+    if with_pgmpy:
+        from pgmpy.readwrite import BIFReader
+
+        model = BIFReader(str(path)).get_model()
+        b = model.get_cpds("b")
+        for row, (y, a) in zip(expected, [("no", "+"), ("no", "-"), ("yes", "+"), ("yes", "-")], strict=True):
+            theirs = [b.get_value(b=state, a=a, y=y) for state in ("A+", "A-", "0")]
+            np.testing.assert_allclose(theirs, row)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("(no) 0.1, 0.9", "(no) 0.5", "a row of the table of a does not fit"),
+        ("(no) 0.1, 0.9", "(maybe) 0.1, 0.9", "a row of the table of a does not fit"),
+        ("table 0.3, 0.7", "table 0.3, 0.7, 0.1", "a row of the table of y does not fit"),
+        ("(yes) 0.8, 0.2;", "", "the table of a is incomplete"),
+        ("{ -, + }", "{ minus, plus }", "the states of a are not the schema's"),
+        ("[ 2 ] { -, + }", "[ 3 ] { -, + }", "no list of states of the declared length"),
+        (P_Y, P_Y + P_Y, "two tables of a variable"),
+        ("network u {", "utility u {", "unknown block"),
+        ("table 0.3", "table nothing", "does not fit"),
+        ("probability ( y )", "probability ( )", "unknown variables"),
+    ],
+)
+def test_what_is_not_clear_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+    assert old in FILE
+    path = tmp_path / "n.bif"
+    path.write_text(FILE.replace(old, new), encoding="utf-8")
+    with pytest.raises(NetworkError, match=message):
+        read_bif(path, SIGNS)
+
+
+@pytest.mark.parametrize(
+    ("names", "states"),
+    [
+        (("性別", "採用", "学歴"), (("女", "男"), ("はい", "いいえ"), ("高校", "中学", "大学"))),
+        (("пол", "принят", "1"), (("ж", "м"), ("да", "нет"), ("१", "ख़", "né"))),
+        (("a+b", "a-b", "a b"), (("+", "-"), ("A+", "A-"), ("😀", "<=1", "a,b"))),
+    ],
+)
+def test_names_in_any_script_come_back(
+    names: tuple[str, ...], states: tuple[tuple[str, ...], ...], tmp_path: Path
+) -> None:
+    from pgmpy.readwrite import BIFReader, BIFWriter
+
+    columns = tuple(map(Column, names, states))
+    schema = Schema(columns, names[1], states[1][0], names[0], states[0][0])
+    rng = np.random.default_rng(0)
+    cpts = [rng.dirichlet(np.ones(len(own)), n) for own, n in zip(states, (1, 2, 4), strict=True)]
+    network = Network(schema, ((), (0,), (0, 1)), tuple(cpts))
+    path, theirs = tmp_path / "n.bif", tmp_path / "t.bif"
+    write_bif(network, path)
+    assert_same(read_bif(path, schema), network)
+    reader = BIFReader(str(path))
+    if names[0] != "a+b":  # letters and digits are written as they are
+        assert list(reader.variable_states)[:2] == list(names[:2])
+        assert tuple(reader.variable_states[names[0]]) == states[0]
+    BIFWriter(reader.get_model()).write(str(theirs))
+    assert_same(read_bif(theirs, schema), network, atol=1e-12)
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("table", ["adult", "compas", "dutch"])
 def test_bnlearns_files_are_read_and_agree_with_our_fit(oracle_dir: Path, table: str) -> None:
@@ -63,14 +190,16 @@ def test_tokens_are_plain_and_distinct() -> None:
     tokens = state_tokens(column)
     assert len(set(tokens)) == len(tokens)
     assert all(token.isidentifier() for token in tokens)
-    assert tokens[:3] == ("le_50K", "gt_50K", "v17_24")
+    assert tokens[:4] == ("le_50K", "gt_50K", "v17_hyphen_minus_24", "v17_space_24")
+    assert state_tokens(Column("x", ("A+", "A-", "B"))) == ("A_plus_sign", "A_hyphen_minus", "B")
+    assert state_tokens(Column("x", ("女", "男", "né", "?"))) == ("女", "男", "né", "_")
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda text: text.replace("s1", "t1"), "states of"),
-        (lambda text: text[: len(text) // 2], "missing|incomplete"),
+        (lambda text: text[: len(text) // 2], "ends within"),
         (lambda text: text.replace("variable x0", "variable z0"), "variable"),
         (lambda _: "", "missing"),
     ],
