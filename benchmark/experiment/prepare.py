@@ -67,7 +67,9 @@ class PreparedDataset:
     entry: DatasetEntry
     card: Card
     embedded: bool  # whether the test data are a sample of the embedded network
-    network: Network  # learned from all rows, without planted bias
+    # Learned from all rows, without planted bias; None if real rows are trained on and no network stands in
+    # for them.
+    network_of_all: Network | None
     test: Table  # all rows; techniques are scored on all, or with splits on the held-out ones
     n_train: int  # most rows of a training sample
     biases: Mapping[str, Bias]  # by name
@@ -87,6 +89,12 @@ class PreparedDataset:
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
     _expected: dict[tuple[str, float], Expected] = field(default_factory=dict, repr=False)
     _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
+
+    @property
+    def network(self) -> Network:
+        """The network of all rows, without planted bias, of an experiment that draws from one."""
+        assert self.network_of_all is not None
+        return self.network_of_all
 
     @property
     def title(self) -> str:
@@ -316,8 +324,10 @@ def _prepare_dataset(
     rows = find_rows(card, sources, rng, require_real_data, numbers=experiment.takes_numbers)
     test, network = rows.table, rows.network
     if network is None:
-        network = learning.of(test)
         say(f"{entry.name}: {len(test):,} real rows from {rows.source}")
+        if experiment.train == "network":
+            say(f"{entry.name}: learning the network of {len(test.schema.columns)} columns ...")
+            network = learning.of(test)
     else:
         _require_real_rows(experiment, card, rows.missing, changed=learning != of_card)
         say(f"{entry.name}: no real data found, using the embedded network. {rows.missing}.")
@@ -348,7 +358,7 @@ def _prepare_dataset(
         entry=entry,
         card=card,
         embedded=rows.network is not None,
-        network=network,
+        network_of_all=network,
         test=test,
         n_train=n_train,
         biases=biases,

@@ -38,7 +38,8 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
     if run.frontier is not None and len(run.frontier):
         curves = mean_frontiers(best_frontiers(run.frontier))
     for dataset in run.manifest.datasets:
-        yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
+        if dataset.network.digest:
+            yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
     for scenario in run.scenarios:
         more = (shown.failures, standing, scenario, shown.manifest)
         yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, shown.summary, *more)

@@ -93,13 +93,21 @@ def _dataset(
     biased: Mapping[BlockName, float],
     hidden: Mapping[BlockName, Mapping[Test, float]],
 ) -> DatasetDescription:
-    test, schema, network = data.test, data.test.schema, data.network
+    test, schema = data.test, data.test.schema
+    network = LearnedNetwork()
     rows = np.bincount(test.groups, minlength=len(schema.groups))
     if data.train == "data":  # edits act on the labels of rows, not on edges
         acting, edited = {name: bias.edits for name, bias in data.biases.items()}, []
     else:
-        acting = {name: bias.acting_edits(network) for name, bias in data.biases.items()}
+        acting = {name: bias.acting_edits(data.network) for name, bias in data.biases.items()}
         edited = [(edit.attribute, schema.label) for edits in acting.values() for edit in edits]
+    if data.network_of_all is not None:
+        network = LearnedNetwork(
+            digest=network_digest(data.network),
+            edges=data.network.edges,
+            free_parameters=data.network.n_parameters,
+            edited_edges=tuple(dict.fromkeys(edited)),
+        )
     return DatasetDescription(
         name=data.name,
         title=data.title,
@@ -117,12 +125,7 @@ def _dataset(
         train_rows=_train_rows(prepared.experiment, data),
         warning=data.card.warning,
         notes=data.notes,
-        network=LearnedNetwork(
-            digest=network_digest(network),
-            edges=network.edges,
-            free_parameters=network.n_parameters,
-            edited_edges=tuple(dict.fromkeys(edited)),
-        ),
+        network=network,
         bias=tuple(
             PlantedBias(
                 name=name,

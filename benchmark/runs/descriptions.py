@@ -185,7 +185,7 @@ class PlantedBias:
 
 @dataclass(frozen=True)
 class LearnedNetwork:
-    """A dataset's learned network."""
+    """A dataset's learned network; without a digest if none was learned, because real rows are trained on."""
 
     digest: str = ""
     edges: tuple[Edge, ...] = ()

@@ -135,6 +135,8 @@ def _dataset(dataset: DatasetDescription, card: Card | None, protocol: Protocol)
         row = ["of the network", *(number(value, 4) for value in by_beta.values())]
         table = TextTable(["Discrimination", *(level_text(level, beta) for beta in by_beta)], [row])
         yield Block(f"{heading}: planted bias {bias.name}", sentences, table=table)
+    if not dataset.network.digest:
+        return
     yield Block(f"{heading}: learned network", network=dataset)
     yield Block(
         table=TextTable(["parent", "child"], dataset.network.edges),

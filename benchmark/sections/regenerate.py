@@ -64,7 +64,8 @@ def _digests(run: Manifest) -> Iterator[tuple[str, str, str]]:
     for dataset in run.datasets:
         yield dataset.name, "card", dataset.card_digest
         yield dataset.name, "test data", dataset.test_digest
-        yield dataset.name, "network", dataset.network.digest
+        if dataset.network.digest:
+            yield dataset.name, "network", dataset.network.digest
     yield "program", "all code that a prediction passes through", run.code.harness
 
 

@@ -82,6 +82,7 @@ ADULT = DatasetDescription(
         "income",
     ),
     network=LearnedNetwork(
+        digest="0" * 64,
         edges=(
             ("age", "marital-status"),
             ("age", "workclass"),
@@ -135,6 +136,7 @@ COMPAS = DatasetDescription(
         "two_year_recid",
     ),
     network=LearnedNetwork(
+        digest="0" * 64,
         edges=(
             ("age_cat", "v_score_text"),
             ("priors_count", "score_text"),
@@ -183,6 +185,7 @@ DUTCH = DatasetDescription(
         "occupation",
     ),
     network=LearnedNetwork(
+        digest="0" * 64,
         edges=(
             ("sex", "occupation"),
             ("sex", "household_position"),
