@@ -34,13 +34,15 @@ if TYPE_CHECKING:
 def quick(
     data: pd.DataFrame | str | Path,
     *,
-    label: str,
-    sensitive: str,
+    label: object,
+    sensitive: object,
     favorable: object = None,
     deprived: object = None,
     unfavorable: object = None,
     favored: object = None,
     missing: object = None,
+    drop: object = None,
+    keep: object = None,
     thousands: object = None,
     decimals: object = None,
     max_mb: float = MOST_MB,
@@ -69,9 +71,10 @@ def quick(
     Parameters
     ----------
     data : DataFrame, str or Path
-        A frame, which is written to the folder as ``data.csv``, or a CSV file. Ordered categories of a frame
-        keep their order.
-    label, sensitive : str
+        A frame, which is written to the folder as ``data.csv``, or a file: CSV, ARFF, Excel or Parquet.
+        Ordered categories of a frame keep their order, and only its missing values are missing: the text
+        ``"NA"`` is a value.
+    label, sensitive : object
         Columns of the outcome and of the groups.
     favorable : object
         Value of the label that is good for people; several as a list or ``"A,B"``; for numbers a condition
@@ -82,7 +85,9 @@ def quick(
         The other side, likewise, if it is not all other values: rows with neither are left out.
     missing : object, optional
         Values that mean missing. In the label and the groups, their rows are left out. For another column
-        they are ``{"age": -9}``.
+        they are ``{"age": -9}``, for all columns ``{"*": -9}``.
+    drop, keep : str or list of str, optional
+        Columns to leave out, and columns to keep that would be left out or asked about.
     thousands, decimals : str or list of str, optional
         Columns whose point or comma separates thousands, or decimals.
     max_mb : float, default 500
@@ -138,14 +143,16 @@ def quick(
         return first_look(
             data,
             FileOptions(
-                label,
+                str(label),
                 as_option(favorable),
-                sensitive,
+                str(sensitive),
                 as_option(deprived),
                 min_count,
                 unfavorable=as_option(unfavorable),
                 favored=as_option(favored),
                 missing=as_option(missing),
+                drop=as_option(drop),
+                keep=as_option(keep),
                 thousands=as_option(thousands),
                 decimals=as_option(decimals),
                 max_mb=max_mb,

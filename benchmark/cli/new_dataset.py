@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from benchmark.cli.common import EXIT_OK, EXIT_USAGE, Options
 from benchmark.cli.quick import roles
 from benchmark.text.terminal import say, tell
+from benchmark.text.words import in_list
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,12 +32,13 @@ def add_options(option: Options) -> None:
 
 _FILE_OPTIONS = (
     *("label", "favorable", "unfavorable", "sensitive", "deprived", "favored"),
-    *("missing", "thousands", "decimals", "max_mb", "min_count", "person"),
+    *("missing", "drop", "keep", "thousands", "decimals", "max_mb", "min_count", "person"),
 )
 """Options on reading a file, which :func:`benchmark.cli.quick.roles` adds."""
 
 _NEEDED = ("label", "favorable", "sensitive")
-_ADDED = ("missing", "thousands", "decimals")  # an answer is added to these options, and replaces others
+# An answer is added to these options, and replaces others.
+_ADDED = ("missing", "drop", "keep", "thousands", "decimals")
 _Result = TypeVar("_Result")
 
 
@@ -92,7 +94,7 @@ def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) ->
     answer = question.answers[int(chosen) - 1]
     for name, value in answer.options.items():
         given = getattr(options, name)
-        setattr(options, name, f"{given},{value}" if given and name in _ADDED else value)
+        setattr(options, name, f"{given},{in_list(value)}" if given and name in _ADDED else value)
     return answer.typed
 
 

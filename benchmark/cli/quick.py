@@ -53,7 +53,8 @@ def roles(option: Options, *, optional: bool = False) -> None:
     option("--label COLUMN", "column of the outcome")
     option(
         "--favorable VALUE",
-        "value of the label that is good for people, as in the file; several as A,B; numbers as '>= 10'",
+        "value of the label that is good for people, as in the file; several as A,B; numbers as '>= 10'; "
+        "values with commas in double quotes",
     )
     option(
         "--unfavorable VALUE",
@@ -71,13 +72,15 @@ def roles(option: Options, *, optional: bool = False) -> None:
     option(
         "--missing VALUES",
         "values that mean missing: of the label and the groups as A,B, and their rows are left out; of "
-        "another column as 'age=-9,points=99'",
+        "another column as 'age=-9,points=99'; of all columns as '*=-9'",
     )
     option(
         "--person COLUMN",
         "column that names the person of each row: a person's rows stand on one side of every split, and the "
         "column is no feature; 'rows' if equal rows are one person's, 'none' if all rows are independent",
     )
+    option("--drop COLUMNS", "columns A,B to leave out")
+    option("--keep COLUMNS", "columns A,B to keep that would be left out, or that may be weights")
     option("--thousands COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands")
     option("--decimals COLUMNS", "columns A,B in which the point or comma of 1.234 separates decimals")
     option("--max-mb N", "largest file, in megabytes of text; default: 500", type=float)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 PROXY = 0.3
 """Least Cramér's V of a column with the group that makes it a proxy."""
 
+_COPY = 0.98  # least association of a copy of the sensitive column
+_CLEAR = 4.0  # standard deviations of chi-squared beyond its mean that chance does not give
+
 
 def finely(column: RawColumn) -> NDArray[np.intp]:
     """Return finer codes of a column than its states: up to 50 bins of numbers, or the values."""
@@ -69,6 +72,31 @@ def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     with np.errstate(invalid="ignore"):
         chi = np.nansum((table - expected) ** 2 / expected)
     return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))
+
+
+def proxy_strength(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
+    """Return Cramér's V of a column and a group: 1 if each value is in one group, 0 if chance could give it.
+
+    The association expected by chance is subtracted, so that many rare values do not look like a proxy.
+    """
+    excess, n = len(np.unique(codes)) - 1, len(codes)
+    beyond_chance = cramers_v(codes, member) ** 2
+    if beyond_chance * n <= _CLEAR * math.sqrt(2 * excess):
+        return 0.0
+    return math.sqrt(beyond_chance / (1 - excess / n))
+
+
+def is_copy(codes: NDArray[np.intp], sensitive: NDArray[np.intp], member: NDArray[np.bool_]) -> bool:
+    """Return whether a column tells the group, or the sensitive column tells it, in nearly all rows."""
+    if proxy_strength(codes, member) >= _COPY:
+        return True
+    pairs, counts = np.unique(sensitive * (codes.max() + 1) + codes, return_counts=True)
+    largest = np.zeros(sensitive.max() + 1)
+    np.maximum.at(largest, pairs // (codes.max() + 1), counts)
+    # The first row of each value of the sensitive column tells nothing.
+    n, right = len(codes) - np.count_nonzero(largest), (largest - 1).clip(min=0).sum()
+    common = np.bincount(codes).max()
+    return bool(right - common >= _COPY * (n - common) > 0)
 
 
 def group_associations(table: Table) -> dict[str, float]:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.number_form import Notation
-from benchmark.data.sides import Side, as_list, shown
+from benchmark.data.sides import Named, Side, shown
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_STATES, mask
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, number
+from benchmark.text.words import as_number, few, in_list, number
 
 # Groups of words that mean the same, by what they mean.
 _WORDS = {
@@ -33,7 +33,7 @@ _UNKNOWN = frozenset(
         *("not specified", "unspecified", "undisclosed", "not disclosed", "missing", "no answer"),
         *("no response", "dont know", "do not know", "dk", "prefer not to say", "prefer not to answer"),
         *("declined to answer", "refused to answer", "not reported", "not recorded", "undefined"),
-        *("undetermined", "not applicable", "no data"),
+        *("undetermined", "not applicable", "no data", "?"),
     )
 )
 _HIGH = frozenset(
@@ -50,17 +50,22 @@ class Answer:
     """An answer to a question: in words, and as options."""
 
     words: str
-    options: Mapping[str, str]
+    options: Mapping[str, Named]
 
     @property
     def typed(self) -> str:
         """The options as typed in a terminal."""
-        return " ".join(f"--{name} {_quoted(value)}" for name, value in self.options.items())
+        texts = {name: v if isinstance(v, str) else in_list(v) for name, v in self.options.items()}
+        return " ".join(f"--{name} {quoted(text)}" for name, text in texts.items())
 
     @property
     def python(self) -> str:
         """The options as parameters in Python."""
-        return ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        values = {
+            name: v if isinstance(v, str) else v[0] if len(v) == 1 else [*v]
+            for name, v in self.options.items()
+        }
+        return ", ".join(f"{name}={value!r}" for name, value in values.items())
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class DoubtError(DataError):
         return "; ".join(remedies)
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
     """Return a value as a shell takes it, in double quotes where it needs any."""
     if shlex.quote(value) == value:
         return value
@@ -107,7 +112,7 @@ def marks_in_doubt(unclear: Mapping[str, Notation]) -> Iterator[Question]:
     """Yield the question whether a mark in some columns separates thousands."""
     if not unclear:
         return
-    names = as_list(list(unclear))
+    names = tuple(unclear)
     texts = []
     for name, notation in unclear.items():
         forms = (notation.read(thousands=separates) for separates in (True, False))
@@ -151,7 +156,8 @@ def standing_apart(column: RawColumn) -> list[str]:
 
 def _codes(column: RawColumn, present: Sequence[int], *, by_number: bool) -> list[int]:
     """Return the positions of values that seem to mean "unknown"."""
-    words = [i for i in present if _folded(column.values[i]) in _UNKNOWN]
+    unknown = _UNKNOWN if column.typed else _UNKNOWN | {"na"}
+    words = [i for i in present if _folded(column.values[i]) in unknown]
     numeric = [i for i in present if not np.isnan(column.numbers[i])]
     if len(numeric) < 0.5 * len(present) or not (by_number or len(present) <= MOST_STATES):
         return words
@@ -249,17 +255,18 @@ def _about_codes(
     answers: list[Answer] = []
     if chosen is None:
         destination = "a group"
-        for name in (groups := _names(column, [i for i in present if i not in codes]))[:3]:
+        groups = _names(column, [i for i in present if i not in codes])
+        for name in (*groups[:3], *names):
             others = [group for group in (*groups, *names) if group != name]
-            one_of = {options[0]: name, options[1]: as_list(others)}
+            one_of = {options[0]: (name,), options[1]: tuple(others)}
             answers.append(Answer(f"it is a group like the others, and {name} is deprived", one_of))
     elif chosen.cut is not None:
         destination = words[0] if codes[0] in named else words[1]
         answers.append(Answer("it is a number like the others", {options[1]: chosen.opposite}))
     else:
-        rest = as_list(_names(column, [i for i in present if i not in named]))
+        rest = tuple(_names(column, [i for i in present if i not in named]))
         answers.append(Answer("it is a value like the others", {options[1]: rest}))
-    none = {"missing": as_list([f"{column.name}={name}" for name in names])}
+    none = {"missing": tuple([f"{column.name}={name}" for name in names])}
     return Question(
         f"The {which} {_rows(column, codes)} of {column.name!r} may mean unknown; otherwise {it} would be "
         f"{destination}",
@@ -281,10 +288,10 @@ def _about_sides(
     others = [j for j in rest if j not in same]
     like = "may mean the same as" if spelled else "sound favorable, beside"
     names = _names(column, named)
-    both = {options[0]: as_list([*names, *_names(column, same)])}
+    both = {options[0]: (*names, *_names(column, same))}
     if others and len(others) <= MOST_STATES:
-        both[options[1]] = as_list(_names(column, others))
-    apart = {options[0]: as_list(names), options[1]: as_list(_names(column, rest))}
+        both[options[1]] = tuple(_names(column, others))
+    apart = {options[0]: tuple(names), options[1]: tuple(_names(column, rest))}
     answers = [Answer(f"they are {words[0]}, too", both)] if others else []
     yield Question(
         f"Values of {column.name!r} {like} {few(list(map(repr, names)), 4)}, and would be {words[1]}: "
@@ -318,7 +325,7 @@ def _about_spellings(
     for group in [alike for alike in groups if len(groups) == 2 or alike in several][:MOST_STATES]:
         names = _names(column, group)
         others = _names(column, [i for alike in groups if alike is not group for i in alike])
-        sides = {options[0]: as_list(names), options[1]: as_list(others)}
+        sides = {options[0]: tuple(names), options[1]: tuple(others)}
         answers.append(Answer(f"the deprived group is {names[0]}", sides))
     texts = "; ".join(_rows(column, alike) for alike in several)
     yield Question(f"{column.name!r} seems to write the same group in several ways: {texts}", tuple(answers))

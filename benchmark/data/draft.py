@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.association import PROXY, cramers_v, finely, giving_away, right_by, told_by
-from benchmark.data.card_parts import CategoricalColumn, NumericColumn
+from benchmark.data.association import PROXY, finely, giving_away, is_copy, proxy_strength, right_by, told_by
+from benchmark.data.card_parts import REST, CategoricalColumn, NumericColumn
 from benchmark.data.doubts import (
     Answer,
     DoubtError,
     Question,
     doubts_of_sides,
     marks_in_doubt,
+    quoted,
     standing_apart,
 )
 from benchmark.data.load import Coder
@@ -34,12 +35,13 @@ from benchmark.data.repeats import (
     question_of_people,
     warning_of_copies,
 )
-from benchmark.data.sides import Side, as_list, counted, least_favored, shown, side
+from benchmark.data.sides import Named, Side, counted, least_favored, shown, side
 from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
 from benchmark.data.states import (
     MISSING,
     MOST_LEVELS,
     MOST_STATES,
+    NO_STATES,
     OTHER,
     CardEntry,
     Mask,
@@ -52,7 +54,7 @@ from benchmark.data.states import (
     useless,
 )
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, number, share, values_in_list
+from benchmark.text.words import as_number, few, in_list, number, share, values_in_list
 
 MIN_COUNT = 5  # fewest rows that a value needs for a state of its own
 # Shares of the label's information from which a column is left out, or named.
@@ -60,6 +62,13 @@ LEAK, HINT = 0.5, 0.25
 
 _KNOWN_BEFORE = "Check that it is known before the label."
 _MOST_LISTED = 200  # raw values that a card's filter may list
+NAMED, _COPY = "named by --drop", "as a copy does"  # in reasons to leave a column out
+_MUCH = 0.05  # share of rows in the state of rare values that is said
+_WEIGHT = re.compile(
+    r"(.*[_ .-])?(weights?|wgts?|wts?|fnlwgt|wtfinl|p?wgtp|(per|hh|asec|earn|samp|final?|p)(wt|wgt|weight))"
+    r"\d*|.*[a-z]Weight",
+    re.IGNORECASE,
+)
 _OPPOSITE = {"unfavorable": "favorable", "favored": "deprived"}
 
 
@@ -68,17 +77,19 @@ class FileOptions:
     """What a user says about a file; ``None`` leaves a choice to the draft."""
 
     label: str
-    favorable: str | None
+    favorable: Named | None
     sensitive: str
-    deprived: str | None = None
+    deprived: Named | None = None
     min_count: int = MIN_COUNT
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns, in their order
-    unfavorable: str | None = None  # by default all other values; if given, rows with neither are left out
-    favored: str | None = None  # likewise
-    # Values that mean missing: of label and groups, or of any column as COLUMN=VALUE.
-    missing: str | None = None
-    thousands: str | None = None  # columns whose point or comma separates thousands
-    decimals: str | None = None  # columns where it stands before decimals
+    unfavorable: Named | None = None  # by default all other values; if given, rows with neither are left out
+    favored: Named | None = None  # likewise
+    # Values that mean missing: of label and groups, or of any column as COLUMN=VALUE, of all as *=VALUE.
+    missing: Named | None = None
+    drop: Named | None = None  # columns to leave out
+    keep: Named | None = None  # columns to keep that would be left out
+    thousands: Named | None = None  # columns whose point or comma separates thousands
+    decimals: Named | None = None  # columns where it stands before decimals
     max_mb: float = MOST_MB  # largest file, in megabytes of text, unpacked
     typed: bool = False  # whether the file was written from a frame, so that only empty values are missing
     # Column that names the person of each row; "rows": equal rows are one person's; "none": all rows are
@@ -86,14 +97,16 @@ class FileOptions:
     person: str | None = None
 
 
-def as_option(value: object) -> str | None:
-    """Return a Python value as the text of a command-line option."""
+def as_option(value: object) -> Named | None:
+    """Return a Python value as an option: text as on the command line, or a tuple of values."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Mapping):  # columns, and their values
         lists = ((name, item if isinstance(item, list | tuple) else [item]) for name, item in value.items())
-        return ",".join(f"{name}={item}" for name, items in lists for item in items)
-    return ",".join(map(str, value)) if isinstance(value, list | tuple | set | frozenset) else str(value)
+        return tuple(f"{name}={item}" for name, items in lists for item in items)
+    if isinstance(value, set | frozenset):
+        return tuple(sorted(map(str, value)))
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
 
 
 @dataclass
@@ -140,6 +153,8 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
 
     Raises a DataError if something cannot be read or found, a DoubtError if it can be read in several ways.
     """
+    names = {name: getattr(file_options, name).strip() for name in ("label", "sensitive")}
+    file_options = replace(file_options, **names)
     table = sniff(
         path,
         folder,
@@ -149,8 +164,8 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
         named={file_options.label, file_options.sensitive},
         typed=file_options.typed,
     )
-    for option in ("thousands", "decimals"):
-        for name in values_in_list(getattr(file_options, option) or "", table.columns):
+    for option in ("thousands", "decimals", "drop", "keep"):
+        for name in _columns(table, file_options, option):
             require_column(name, option, table)
     for name, option in ((file_options.label, "label"), (file_options.sensitive, "sensitive")):
         require_column(name, option, table)
@@ -168,10 +183,15 @@ def draft(path: Path, file_options: FileOptions, folder: Path) -> Draft:
     return _Drafting(table, file_options, file_options.favorable, path.name).run()
 
 
+def _columns(table: RawTable, file_options: FileOptions, option: str) -> list[str]:
+    """Return the columns that an option names."""
+    return values_in_list(getattr(file_options, option), table.columns.__contains__, option)
+
+
 class _Drafting:
     """The steps to a draft: :meth:`run` calls them in an order that counts, as each adds to ``draft``."""
 
-    def __init__(self, table: RawTable, file_options: FileOptions, favorable: str, file: str) -> None:
+    def __init__(self, table: RawTable, file_options: FileOptions, favorable: Named, file: str) -> None:
         self.file_options, self.least, self.file = file_options, file_options.min_count, file
         # Columns with all rows of the file, until :meth:`run` leaves out rows without a label or a group.
         self.raw = _without_codes(table.columns, file_options)
@@ -183,14 +203,19 @@ class _Drafting:
         self.unfavorable = self._opposite(
             file_options.label, self.favorable, file_options.unfavorable, "unfavorable"
         )
-        text = file_options.deprived
-        self.deprived = None if text is None else self._side(file_options.sensitive, text, "deprived")
+        given = file_options.deprived
+        self.deprived = None if given is None else self._side(file_options.sensitive, given, "deprived")
         self.favored = self._opposite(file_options.sensitive, self.deprived, file_options.favored, "favored")
         # The label and the groups: the column, the side that is named first, and its opposite if named.
         self.pairs = (
             (file_options.label, self.favorable, self.unfavorable),
             (file_options.sensitive, self.deprived, self.favored),
         )
+        self.drop, self.keep = (set(_columns(table, file_options, option)) for option in ("drop", "keep"))
+        for name in (*roles, *self.keep, self.draft.person):
+            if name in self.drop:
+                problem = f"The column {name!r} is named by --drop, and is needed"
+                raise DataError(problem, remedy="take it out of --drop, or name it nowhere else")
 
     def run(self) -> Draft:
         draft, whole = self.draft, self.raw
@@ -204,8 +229,12 @@ class _Drafting:
         group, picked = self._group(sensitive, y)
         member = sensitive.codes == sensitive.entry["states"].index(group)
         self._read(whole, read, y, member)
-        self._features(label, sensitive)
+        self._features(label, sensitive, member)
         self._look(y, member, self._repeated_rows())
+        assert draft.reading is not None
+        left = (f"{name} is left out: it {why}." for name, why in draft.dropped.items() if _COPY in why)
+        about = (*[draft.copies] * bool(draft.copies), *draft.warnings, *left)
+        draft.reading = replace(draft.reading, blanks=draft.table.blanks, about_columns=about)
         draft.roles = {
             "label": label.name,
             "favorable_label": favorable,
@@ -219,23 +248,25 @@ class _Drafting:
         }
         return draft
 
-    def _side(self, name: str, text: str, option: str) -> Side:
-        """Return the side that a text names: values, or COLUMN=VALUES."""
+    def _side(self, name: str, given: Named, option: str) -> Side:
+        """Return the side that an option names: values, or COLUMN=VALUES."""
         column = self.raw[name]
-        if text not in column.values:
-            text = re.sub(rf"^{re.escape(name)}\s*=\s*", "", text)
-        return side(column, text, option)
+        if isinstance(given, str) and given not in column.values:
+            given = re.sub(rf"^{re.escape(name)}\s*=\s*", "", given)
+        named = side(column, given, option)
+        self.raw[name] = replace(column, named=column.named | named.values)
+        return named
 
-    def _opposite(self, name: str, first: Side | None, text: str | None, option: str) -> Side | None:
+    def _opposite(self, name: str, first: Side | None, given: Named | None, option: str) -> Side | None:
         """Return the opposite side, if it is named; a DataError says that a value is on both."""
-        if text is None:
+        if given is None:
             return None
         first_option = _OPPOSITE[option]
         if first is None:
             raise DataError(
                 f"--{option} is named, and --{first_option} is not", remedy=f"name --{first_option} as well"
             )
-        opposite = self._side(name, text, option)
+        opposite = self._side(name, given, option)
         if both := sorted(first.values & opposite.values):
             raise DataError(
                 f"{few(list(map(repr, both)))} of {name!r} cannot be {first_option} as well as {option}",
@@ -251,7 +282,9 @@ class _Drafting:
             yield from doubts_of_sides(label, self.favorable, options, options)
         if self.favored is None:
             words = ("in the deprived group", "in the favored group")
-            yield from doubts_of_sides(sensitive, self.deprived, ("deprived", "favored"), words)
+            # In a file of text, NA may be missing or a name, as of North America.
+            na = sensitive if sensitive.typed else replace(sensitive, named=sensitive.named | {"NA"})
+            yield from doubts_of_sides(na, self.deprived, ("deprived", "favored"), words)
         if self.file_options.person is None:
             yield from question_of_people(self.naming, self.raw)
 
@@ -261,28 +294,17 @@ class _Drafting:
         for name, first, second in self.pairs:
             column = self.raw[name]
             missing: Mask = column.missing
-            no_value, why = missing.copy(), f"no {name!r}"
+            why = f"no {name!r}"
             if codes := [value for value, out in zip(column.values, missing, strict=True) if value and out]:
                 count = "counts" if len(codes) == 1 else "count"
                 why += f" ({few(list(map(repr, codes)))} {count} as missing)"
-            if (
-                name == self.file_options.sensitive
-                and (first is None or first.cut is None)
-                and second is None
-            ):
-                # Together they are too few for a state, and they belong to no other group.
-                rare: Mask = ~missing & (column.counts < self.least)
-                if first is not None:
-                    rare &= ~first.of(column)
-                if 0 < column.counts[rare].sum() < self.least:
-                    no_value, why = no_value | rare, f"{why}, or one that fewer than {self.least} rows have,"
             neither = np.zeros_like(missing)
             if first is not None and second is not None:
                 neither = ~missing & ~first.of(column) & ~second.of(column)
-            for rows, reason in ((no_value, why), (neither, f"a {name!r} other than those named")):
+            for rows, reason in ((missing, why), (neither, f"a {name!r} other than those named")):
                 if column.counts[rows].sum():
                     self.rows_out.append((rows[column.rows], reason))
-            if not (excluded := no_value | neither).any():
+            if not (excluded := missing | neither).any():
                 continue
             remaining, leaving = (
                 [value for value, out in zip(column.values, excluded, strict=True) if out == is_out]
@@ -329,7 +351,7 @@ class _Drafting:
         if file_options.unfavorable is None and self.favorable.cut is None and len(rest) > 1:
             merged_label = (
                 "All values that are not favorable count as unfavorable. To leave some out, name the others: "
-                f"--unfavorable {json.dumps(as_list(rest[:1]), ensure_ascii=False)}"
+                f"--unfavorable {quoted(in_list(rest[:1]))}"
             )
         self.draft.problems += map(str, groups_out)
         self.draft.reading = Reading(
@@ -338,7 +360,7 @@ class _Drafting:
         turning = [rows for rows in groups_out if rows.may_turn]
         if turning and self.deprived is None:
             groups = [group for group, _ in counted(sensitive)][:MOST_STATES]
-            answers = tuple(Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
+            answers = tuple(Answer(f"{group} is deprived", {"deprived": (group,)}) for group in groups)
             question = f"These rows do not tell which group of {sensitive.name!r} is deprived. {turning[0]}"
             raise DoubtError([Question(question, answers)])
 
@@ -372,8 +394,9 @@ class _Drafting:
     def _sensitive(self) -> DraftColumn:
         column, deprived, favored = self.raw[self.file_options.sensitive], self.deprived, self.favored
         if deprived is None:
-            reading = feature if len(column.values) > MOST_LEVELS else category
-            sensitive = self._coded(column, reading(column, self.least))
+            numbers = not np.isnan(column.numbers[~column.missing]).any()
+            bins = numbers and len(column.values) > MOST_LEVELS
+            sensitive = self._coded(column, feature(column, self.least) if bins else category(column, 1))
             if len(sensitive.entry["states"]) < 2:
                 raise DataError(
                     f"The sensitive column {column.name!r} has one group",
@@ -391,14 +414,14 @@ class _Drafting:
             name = favored.name if favored.name != deprived.name else f"{favored.name} (favored)"
             entry = merged(column, [(deprived.name, chosen), (name, ~chosen)])
             return self._coded(column, (entry, ["Two groups, as --deprived and --favored say."]))
-        return self._coded(column, category(column, self.least, (deprived.name, chosen)))
+        return self._coded(column, category(column, 1, (deprived.name, chosen)))
 
     def _require_both(self, column: RawColumn, chosen: Mask, words: tuple[str, str], remedy: str) -> None:
         for rows, word in zip((chosen, ~chosen), words, strict=True):
-            if (n := int(column.counts[rows].sum())) < self.least:
+            if (n := int(column.counts[rows].sum())) < (least := min(self.least, MIN_COUNT)):
                 raise DataError(
                     f"{n} row{'s are' if n != 1 else ' is'} {word}, by the column {column.name!r}",
-                    expected=f"{self.least} or more",
+                    expected=f"{least} or more",
                     got=shown(column),
                     remedy=f"{remedy}, or lower --min-count" if n else remedy,
                 )
@@ -437,37 +460,75 @@ class _Drafting:
             draft.problems.append(f"The rarer label has {share(float(rare))} of the rows.")
         return str(states[code]), picked
 
-    def _features(self, label: DraftColumn, sensitive: DraftColumn) -> None:
-        draft = self.draft
-        first = dict[object, str]()
-        incomplete, apart = [], []
+    def _features(self, label: DraftColumn, sensitive: DraftColumn, member: Mask) -> None:
+        draft, first = self.draft, dict[object, str]()
+        incomplete, rest, apart, weights = [], [], dict[str, list[str]](), []
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
                 draft.columns[name] = label if name == label.name else sensitive
-            elif name == draft.person:
                 continue
-            elif name in self.naming:
-                draft.dropped[name] = "names people, or what else several rows share"
-            elif reason := useless(column, draft.table.n_rows):
+            if name == draft.person:
+                continue
+            reason = self._left_out(column, first, member)
+            if not reason and len((entry := feature(column, self.least))[0]["states"]) < 2:
+                reason = "has nearly the same value in every row"
+            if reason and name in self.keep:
+                problem = f"The column {name!r} cannot be kept: it {reason}"
+                raise DataError(problem, remedy="take it out of --keep")
+            if reason:
                 draft.dropped[name] = reason
-            elif (same := first.setdefault(content(column), name)) != name:
-                draft.dropped[name] = f"tells the same as {same!r}, value by value"
-            elif len((entry := feature(column, self.least))[0]["states"]) < 2:
-                draft.dropped[name] = "has nearly the same value in every row"
-            else:
-                draft.columns[name] = self._coded(column, entry)
-                lacking = float(column.counts[column.missing].sum()) / len(column.rows)
-                if draft.columns[name].entry["kind"] == "numeric" and (codes := standing_apart(column)):
-                    apart.append(f"{name} ({few(codes)})")
-                incomplete += [(-lacking, f"{name} ({share(lacking)})")] * (lacking >= 0.01)
+                continue
+            draft.columns[name] = made = self._coded(column, entry)
+            lacking = float(column.counts[column.missing].sum()) / len(column.rows)
+            marks = [value for value in np.array(column.values)[column.missing].tolist() if value.isalpha()]
+            words = f", {few(list(map(repr, marks)))}" if marks else ""
+            incomplete += [(-lacking, f"{name} ({share(lacking)}{words})")] * (lacking >= 0.01 or bool(marks))
+            if OTHER in made.entry["states"] and OTHER not in column.values:
+                other = float((made.codes == made.entry["states"].index(OTHER)).mean())
+                rest += [(-other, f"{name} ({share(other)} of the rows)")] * (other >= _MUCH)
+            numbers = column.numbers[~column.missing]
+            if np.isnan(numbers).mean() < 0.1 and (codes := standing_apart(column)):
+                apart[name] = codes
+            if (
+                _WEIGHT.fullmatch(name)
+                and name not in self.keep
+                and (column.numbers[~column.missing] >= 0).all()
+            ):
+                weights.append(name)
         if incomplete:
             columns = few([text for _, text in sorted(incomplete)], 8)
             draft.problems.append(f"Values are missing: {columns}. A missing value is a state of its own.")
+        if rest:
+            columns = few([text for _, text in sorted(rest)], 8)
+            draft.problems.append(f"Rarer values of these columns are one state, {OTHER!r}: {columns}.")
         if apart:
+            columns = few([f"{name} ({few(codes)})" for name, codes in apart.items()], 8)
             draft.problems.append(
-                f"Numbers far from all others in their column are read as numbers: {few(apart, 8)}. "
-                "If they mean missing, write --missing COLUMN=NUMBER."
+                f"Numbers far from all others in their column are read as numbers: {columns}. "
+                f"If they mean missing, write --missing {quoted(in_list(_codes_in(apart)))}."
             )
+        if weights:
+            names = quoted(in_list(weights))
+            draft.warnings.append(
+                f"Columns named like weights are read as features, and each row counts once: {few(weights)}. "
+                f"If they are weights, write --drop {names}. If not, write --keep {names}."
+            )
+
+    def _left_out(self, column: RawColumn, first: dict[object, str], member: Mask) -> str:
+        """Return why a column is no feature, or an empty text; ``first`` has the first column by content."""
+        name, sensitive = column.name, self.raw[self.file_options.sensitive]
+        if name in self.drop:
+            return NAMED
+        reason = useless(column, self.draft.table.n_rows)
+        if name in self.keep:
+            return reason if reason in NO_STATES else ""
+        if name in self.naming:
+            return "names people, or what else several rows share"
+        if not reason and (same := first.setdefault(content(column), name)) != name:
+            return f"tells the same as {same!r}, value by value"
+        if not reason and is_copy(column.rows, sensitive.rows, member):
+            return f"goes with the sensitive column {sensitive.name!r} in nearly every row, {_COPY}"
+        return reason
 
     def _coded(self, column: RawColumn, reading: CardEntry) -> DraftColumn:
         """Return a column with the codes that the loader gives it."""
@@ -506,7 +567,7 @@ class _Drafting:
             right = share(max(right_by(codes, y) for codes in (coarse, fine)))
             common = share(float(max(y.mean(), 1 - y.mean())))
             reason = f"alone it tells {right} of the labels; the more frequent label is {common} of them"
-            if strength >= LEAK:
+            if strength >= LEAK and name not in self.keep:
                 column.leak = f"suspected leak: {reason}. {_KNOWN_BEFORE}"
                 warning = f"{name} is left out, a {column.leak} The card says how to keep it."
                 self.draft.warnings.append(warning)
@@ -516,7 +577,8 @@ class _Drafting:
                 reason = f"nearly all rows with {state!r} have one label" if state else reason
                 column.comments.append(f"A strong feature: {reason}. {_KNOWN_BEFORE}")
                 hints.append(name)
-            if (v := cramers_v(coarse, member)) >= PROXY:
+            v = max(proxy_strength(codes, member) for codes in (coarse, self.raw[name].rows[once]))
+            if v >= PROXY:
                 proxy_of = self.file_options.sensitive
                 column.comments.append(f"Proxy of {proxy_of}: Cramér's V {number(v, 2)}.")
                 proxies.append((-v, f"{name} ({number(v, 2)})"))
@@ -547,42 +609,60 @@ class _Drafting:
         return once
 
 
+def _codes_in(apart: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return codes of columns as ``--missing`` takes them; negative ones of several columns are for all."""
+    columns = Counter(code for codes in apart.values() for code in codes)
+    pairs = ((name, code) for name, codes in apart.items() for code in codes)
+    everywhere = {code for code, n in columns.items() if n > 1 and (as_number(code) or 0) < 0}
+    return list(dict.fromkeys(f"{REST if code in everywhere else name}={code}" for name, code in pairs))
+
+
 def _without_codes(columns: Mapping[str, RawColumn], file_options: FileOptions) -> dict[str, RawColumn]:
     """Return the columns with the values that a user calls missing; a DataError says that there is none."""
-    missing: dict[str, set[str]] = {}
-    for part in values_in_list(file_options.missing, ()) if file_options.missing is not None else ():
-        named = [name for name in columns if part.startswith(f"{name}=")]
+    missing: dict[str, set[str]] = {name: set() for name in columns}
+
+    def meanings(part: str) -> dict[str, set[str]]:
+        """Return the values that a part of the option means, by column."""
+        named = [name for name in (*columns, REST) if part.startswith(f"{name}=")]
         column_name = max(named, key=len, default=None)
         value = part if column_name is None else part[len(column_name) + 1 :].strip()
         names = [file_options.label, file_options.sensitive] if column_name is None else [column_name]
-        same = {
+        return {
             name: {
                 one
                 for one, n in zip(columns[name].values, columns[name].numbers, strict=True)
                 if one == value or (as_number(value) is not None and as_number(value) == n)
             }
-            for name in names
+            for name in (columns if column_name == REST else names)
         }
-        if not any(same.values()):
+
+    def known(part: str) -> bool:
+        return any(meanings(part).values())
+
+    for part in values_in_list(file_options.missing, known, "missing"):
+        if not known(part):
+            names = list(meanings(part))
+            of = f"The columns have no value {part!r}"
+            if not part.startswith(f"{REST}="):
+                of = f"The column{'s' * (len(names) > 1)} {' and '.join(map(repr, names))} "
+                of += f"{'have' if len(names) > 1 else 'has'} no value {part.removeprefix(f'{names[0]}=')!r}"
             raise DataError(
-                f"The column{'s' * (len(names) > 1)} {' and '.join(map(repr, names))} "
-                f"{'have' if len(names) > 1 else 'has'} no value {value!r}",
-                expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in names),
-                remedy="correct --missing: values as A,B, or those of a column as COLUMN=A,COLUMN=B",
+                of,
+                expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in names[:2]),
+                remedy="correct --missing: values as A,B, those of a column as COLUMN=A,COLUMN=B, those of "
+                f"all as {REST}=A",
             )
-        for name, values in same.items():
-            missing.setdefault(name, set()).update(values)
-    return {
-        name: replace(column, none=frozenset(missing[name])) if missing.get(name) else column
-        for name, column in columns.items()
-    }
+        for name, values in meanings(part).items():
+            missing[name] |= values
+    return {name: replace(column, none=frozenset(missing[name])) for name, column in columns.items()}
 
 
 def _part(role: str, column: RawColumn, chosen: Side | None, rows: Mask, y: Mask) -> Part:
     """Return one side of the label or of the groups."""
     side_column, name, span = column.of(rows), "", ""
     if chosen is not None and chosen.cut is not None:
-        low, high = np.nanmin(side_column.numbers), np.nanmax(side_column.numbers)
+        places = column.places[np.unique(column.rows[rows])]
+        low, high = np.nanmin(places), np.nanmax(places)
         name = f"below {figure(chosen.cut)}" if high < chosen.cut else f"{figure(chosen.cut)} and more"
         span = f"from {figure(low)} to {figure(high)}"
     n, n_favorable = int(rows.sum()), int((rows & y).sum())

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from benchmark.data.card import Card
-from benchmark.data.draft import Draft
+from benchmark.data.draft import NAMED, Draft
 from benchmark.declarations import broken_rules
 from benchmark.errors import CardError
 from benchmark.text.words import few, toml, toml_key
@@ -49,9 +49,9 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     yield from _comment(
         f"A draft of a card for {file.name}, by betabench. It runs as it is. Each choice has a comment: read "
         "them, correct errors, and add the facts that only you know. docs/adding/dataset.md explains the "
-        f"fields. Every state stands for at least {min_count} rows and is named here: share the card only if "
-        "its states may be public. If a category's states have an order, list them in order and set "
-        "'ordered' to true."
+        f"fields. Every state of a feature stands for at least {min_count} rows. States, and groups of any "
+        "size, are named here: share the card only if they may be public. If a category's states have an "
+        "order, list them in order and set 'ordered' to true."
     )
     yield f"name = {toml(name or slug(stem))}"
     yield f"title = {toml(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
@@ -61,7 +61,7 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     if draft.copies:
         yield f"warning = {toml(draft.copies)}"
     yield from _comment("The file shows these problems. Who is missing from it, and how was it recorded?")
-    problems = "".join(f"  {toml(problem)},\n" for problem in draft.problems)
+    problems = "".join(f"  {toml(problem)},\n" for problem in (*draft.warnings, *draft.problems))
     yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
     yield ""
     for role, value in roles.items():
@@ -157,6 +157,8 @@ def summary_lines(draft: Draft) -> Iterator[str]:
     yield f"{len(names)} columns are read, in {draft.n_rows:,} rows: {few(names, 20, 'others')}."
     for reason, dropped in _by_reason(draft.dropped):
         yield f"Left out: {few(dropped, 8)}: {reason}."
+    if {*draft.dropped.values()} - {NAMED}:
+        yield "To keep such a column nevertheless, name it with --keep."
     yield from (f"Warning: {warning}" for warning in draft.warnings)
     shown = set() if read is None else set(map(str, read.left_out))
     yield from (f"Note: {problem}" for problem in draft.problems if problem not in shown)
@@ -172,8 +174,9 @@ def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:
     if with_rows:
         yield f"{folder / 'data.csv'} holds your rows: keep it as you keep them."
     yield (
-        f"Before you share {folder}: card.toml and the report name columns, states and bins. Each state, bin "
-        f"and probability of a network learned from the card rests on at least {min_count} rows. Results "
+        f"Before you share {folder}: card.toml and the report name columns, states, bins, and groups of any "
+        "size. Each state and bin of a feature, and each probability of a network learned from the card, "
+        f"rests on at least {min_count} rows. Results "
         "count decisions by group and label: a count may be one person. Nothing is anonymized in a stricter "
         "sense."
     )

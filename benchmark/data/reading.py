@@ -86,6 +86,8 @@ class Reading:
     left_out: tuple[LeftOut, ...]  # rows that are left out
     numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
     merged: str = ""  # advice, if several unnamed values count as unfavorable
+    blanks: tuple[str, ...] = ()  # sentences on values that differ in blanks only
+    about_columns: tuple[str, ...] = ()  # warnings on groups and columns
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the account."""
@@ -97,9 +99,16 @@ class Reading:
                 yield f"  {self.merged}"
         yield from (f"{'Warning: ' if rows.goes_with else '- '}{rows}" for rows in self.left_out)
         yield from (f"- numbers of {words}" for words in self.numbers)
+        yield from (f"- {words}" for words in self.blanks)
         for part in self.parts[2:]:
             if part.rows < FEW_ROWS:
                 yield f"Warning: {small_group(part.role, part.rows)}"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences that a reader of any result needs: on rows left out, groups and columns."""
+        small = (small_group(part.role, part.rows) for part in self.parts[2:] if part.rows < FEW_ROWS)
+        return (*(str(rows) for rows in self.left_out if rows.goes_with), *small, *self.about_columns)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,9 @@ from benchmark.data.reading import FEW_ROWS
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_LEVELS, MOST_STATES, Mask, bin_names, cut_of
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, values_in_list
+from benchmark.text.words import as_number, few, in_list, values_in_list
 
+Named = str | tuple[str, ...]  # values that an option names: text such as ``A,B``, or the values themselves
 _CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
 _SMALLEST_SHARE = 0.02  # a group with a smaller share of the rows counts as deprived only if it is named
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -36,13 +38,19 @@ class Side:
         return np.array([value in self.values for value in column.values], dtype=bool)
 
 
-def side(column: RawColumn, text: str, option: str) -> Side:
-    """Return the side that a user names: by text as the file has it, by numbers, or by a condition."""
-    text, numbers = text.strip(), column.numbers
-    present = [value for value, missing in zip(column.values, column.missing, strict=True) if not missing]
+def side(column: RawColumn, given: Named, option: str) -> Side:
+    """Return the side that a user names: by values as the file has them, by numbers, or by a condition.
+
+    A value that usually means missing, such as ``NA``, is a value of the side that names it.
+    """
+    numbers = column.numbers
+    present = [value for value in column.values if value and value not in column.none]
+    text = given.strip() if isinstance(given, str) else ""
     if text not in present and (condition := _CONDITION.fullmatch(text)):
-        limit = as_number(condition[2])
-        if limit is None or (~np.isnan(numbers[~column.missing])).sum() < max(1, 0.9 * len(present)):
+        present = [value for value, missing in zip(column.values, column.missing, strict=True) if not missing]
+        limit, numbers = as_number(condition[2]), column.places
+        strange: Mask = np.isnan(numbers) & ~column.missing
+        if limit is None or (~strange).sum() < max(1, 0.9 * len(present)):
             raise DataError(
                 f"{text!r} is no condition for the column {column.name!r}",
                 expected="a condition such as '>= 10', for a column of numbers",
@@ -50,17 +58,32 @@ def side(column: RawColumn, text: str, option: str) -> Side:
                 remedy=f"name values with --{option}",
             )
         at, low = cut_of(condition[1], limit, numbers[~column.missing]), condition[1][0] == "<"
+        open_classes = np.isnan(column.numbers) & ~np.isnan(numbers)
+        least, most = (np.nanmin(column.numbers), np.nanmax(column.numbers))
+        strange |= open_classes & ((numbers < least) & (at <= numbers) | (numbers > most) & (at > numbers))
+        if strange.any():
+            codes = in_list([f"{column.name}={column.values[i]}" for i in np.flatnonzero(strange)])
+            raise DataError(
+                f"The condition {text!r} does not tell on which side some values of {column.name!r} are",
+                expected="numbers",
+                got=shown(column, strange),
+                remedy=f"if they mean missing, write --missing {shlex.quote(codes)}; else name values with "
+                f"--{option}",
+            )
         chosen = ~column.missing & (numbers < at if low else numbers >= at)
         values = frozenset(column.values[i] for i in np.flatnonzero(chosen))
         opposite = f"{_OPPOSITE[condition[1]]} {condition[2]}"
         return Side(values, bin_names([at], numbers[~column.missing])[0 if low else 1], at, opposite)
-    parts = values_in_list(text, present)
-    named, matched = set[str](), set[str]()
-    for value, number in zip(column.values, numbers, strict=True):
-        same = [part for part in parts if value in present and (part == value or as_number(part) == number)]
-        named |= {value} if same else set()
-        matched |= set(same)
-    if lacking := [part for part in parts if part not in matched]:
+    by_number: dict[float | None, list[str]] = {}
+    for value, number in zip(column.values, numbers.tolist(), strict=True):
+        if value in present:
+            by_number.setdefault(number, []).append(value)
+
+    def meanings(part: str) -> list[str]:
+        return [part] * (part in present) + by_number.get(as_number(part), [])
+
+    parts = values_in_list(given, lambda part: bool(meanings(part)), option)
+    if lacking := [part for part in parts if not meanings(part)]:
         many = (~np.isnan(numbers)).sum() > MOST_LEVELS
         hint = f"write --{option} '>= 10'; " if many else meant(lacking[0], present)
         raise DataError(
@@ -68,8 +91,9 @@ def side(column: RawColumn, text: str, option: str) -> Side:
             expected=shown(column),
             remedy=f"{hint}write values as the file has them, several as A,B",
         )
+    parts = list(dict.fromkeys(meanings(part)[0] for part in parts))  # as the file writes them
     name = " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and {len(parts) - 1} more"
-    return Side(frozenset(named), name)
+    return Side(frozenset(value for part in parts for value in meanings(part)), name)
 
 
 def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: int) -> int:
@@ -79,11 +103,6 @@ def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: in
     # The rate of a handful of people is chance.
     enough = min(max(FEW_ROWS, _SMALLEST_SHARE * len(codes)), np.sort(counts)[-2])
     return int(np.argmin(np.where(counts >= enough, rates, np.inf)))
-
-
-def as_list(values: Sequence[str]) -> str:
-    """Return values as an option takes them."""
-    return ",".join(values)
 
 
 def meant(name: str, names: Sequence[str]) -> str:

@@ -35,6 +35,22 @@ if TYPE_CHECKING:
 MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
 """Values that mean missing in a file without a card."""
 
+# Open classes of numbers: a sign or word before the limit, or words behind it.
+_OPEN = r"(?:(?:(?P<strict>{})|{})\s*(?P<first>\S+)|(?P<last>\S+?)\s*(?:{}))"
+_BELOW = re.compile(
+    _OPEN.format(
+        "<|under|below|less than|fewer than",
+        "<=|≤|up to|at most",
+        "(?:or|and) (?:less|fewer|under|below|younger)",
+    ),
+    re.IGNORECASE,
+)
+_ABOVE = re.compile(
+    _OPEN.format(
+        ">|over|above|more than", ">=|≥|at least|from", r"\+|plus|(?:or|and) (?:more|over|above|older|up)"
+    ),
+    re.IGNORECASE,
+)
 MOST_MB = 500.0  # most megabytes of unpacked text that are read from a file without a card
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
@@ -61,7 +77,8 @@ class RawColumn:
     form: NumberForm = PLAIN  # how its numbers are written
     mixed: str = ""  # why its numbers have no single form, if they have none
     none: frozenset[str] = frozenset()  # values that a user calls missing
-    marks: frozenset[str] = MISSING_MARKS  # other values that mean missing
+    named: frozenset[str] = frozenset()  # values that a user names, which are not missing
+    typed: bool = False  # whether only empty values are missing, as in a frame
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -71,14 +88,32 @@ class RawColumn:
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Whether each value means missing."""
-        marks = self.marks - {"-"} if "+" in self.values else self.marks
-        return np.array([value in marks or value in self.none for value in self.values], dtype=bool)
+        marks = {""} if self.typed else MISSING_MARKS - ({"-"} if "+" in self.values else set())
+        none = (marks - self.named) | self.none
+        return np.array([value in none for value in self.values], dtype=bool)
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """Each value as a number; NaN if it is no number, or called missing."""
         numbers = (None if value in self.none else as_number(self.form.plain(value)) for value in self.values)
         return np.array([np.nan if number is None else number for number in numbers])
+
+    @cached_property
+    def places(self) -> NDArray[np.float64]:
+        """Each value's number; of an open class, such as ``<1`` or ``65+``, a number beyond all others."""
+        places, plain = self.numbers.copy(), np.unique(self.numbers[~np.isnan(self.numbers)])
+        if len(plain) < 2:
+            return places
+        step = float(np.diff(plain).min())
+        for i in np.flatnonzero(np.isnan(places) & ~self.missing).tolist():
+            for form, sign in ((_BELOW, -1), (_ABOVE, 1)):
+                if (match := form.fullmatch(self.values[i])) is None:
+                    continue
+                limit = as_number(self.form.plain(match["first"] or match["last"]))
+                if limit is not None and (sign * (limit - plain) >= 0).all():
+                    within = match["strict"] is None and limit not in plain
+                    places[i] = limit if within else limit + sign * step
+        return places
 
     def of(self, read: NDArray[np.bool_]) -> RawColumn:
         """Return the column with some of its rows and their values only."""
@@ -95,6 +130,7 @@ class RawTable:
     columns: dict[str, RawColumn]
     remarks: tuple[str, ...]  # sentences on the format
     numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
+    blanks: tuple[str, ...] = ()  # sentences on columns with values that differ in blanks only
     unclear: Mapping[str, Notation] = field(default_factory=dict)  # columns with two readings, by name
 
     @property
@@ -107,8 +143,8 @@ def sniff(
     path: Path,
     folder: Path,
     *,
-    thousands: str | None = None,
-    decimals: str | None = None,
+    thousands: str | Sequence[str] | None = None,
+    decimals: str | Sequence[str] | None = None,
     most_mb: float = MOST_MB,
     named: Set[str] = frozenset(),
     typed: bool = False,
@@ -142,15 +178,16 @@ def sniff(
         file = source.files[0].model_copy(update={"skip_lines": skipped})
         changes = {"files": (file,), "delimiter": delimiter, "column_names": names}
         source = source.model_copy(update=changes)
-    columns = _read(text, source, path)
+    columns, blanks = _read(text, source, path)
     if typed:
-        columns = {name: replace(column, marks=frozenset({""})) for name, column in columns.items()}
+        columns = {name: replace(column, typed=True) for name, column in columns.items()}
     if kind == "csv" and any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
         remarks += ("Some values are in quotes.",)
     if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
         remarks += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
-    separates = dict.fromkeys(values_in_list(thousands or "", columns), True)
-    separates |= dict.fromkeys(values_in_list(decimals or "", columns), False)
+    known = columns.__contains__
+    separates = dict.fromkeys(values_in_list(thousands, known, "thousands"), True)
+    separates |= dict.fromkeys(values_in_list(decimals, known, "decimals"), False)
     decimal, notations, unclear, sentences = _notations(columns.values(), source.delimiter, separates)
     if decimal == ",":
         source = source.model_copy(update={"decimal": ","})
@@ -158,7 +195,7 @@ def sniff(
     for name, written in notations.items():
         form = written.form or NumberForm(decimal)
         columns[name] = replace(columns[name], form=form, mixed=written.mixed)
-    return RawTable(source, columns, remarks, sentences, unclear)
+    return RawTable(source, columns, remarks, sentences, blanks, unclear)
 
 
 def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MOST_MB) -> pd.DataFrame:
@@ -320,7 +357,8 @@ def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
     return rows
 
 
-def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
+def _read(text: str, source: Source, path: Path) -> tuple[dict[str, RawColumn], tuple[str, ...]]:
+    """Return the columns, and sentences on values that differ in blanks only."""
     try:
         header, lines = READERS[source.format](text, source, source.files[0], str(path))
         # Each value is stored once, and each cell as a number.
@@ -335,20 +373,23 @@ def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
                     remedy="correct the line, or get the file again if it is truncated",
                 )
             for cell, values, codes in zip(row, positions, rows, strict=True):
-                codes.append(values.setdefault(cell.strip(), len(values)))
+                codes.append(values.setdefault(cell, len(values)))
     except csv.Error as error:
         problem = f"{path} is not valid {source.format.upper()}"
         raise DataError(problem, got=str(error), remedy="correct the file") from error
     if not rows or not rows[0]:
         expected = "rows below the header"
         raise DataError(f"{path} has no rows", expected=expected, got="none", remedy="get the file again")
-    columns = {}
+    columns, blanks = {}, []
     for name, values, codes in zip(header, positions, rows, strict=True):
-        order = sorted(values)
-        rank = np.empty(len(order), dtype=np.intp)
-        rank[[values[value] for value in order]] = np.arange(len(order))
+        stripped = [value.strip() for value in values]
+        order = sorted(set(stripped))
+        place = dict(zip(order, range(len(order)), strict=True))
+        rank = np.array([place[value] for value in stripped], dtype=np.intp)
         columns[name] = RawColumn(name, tuple(order), rank[np.frombuffer(codes, dtype=np.intc)])
-    return columns
+        if odd := next((v for v in values if v != v.strip() and v.strip() in values and v.strip()), None):
+            blanks.append(f"{name}: blanks around values do not count, so that {odd!r} is {odd.strip()!r}")
+    return columns, tuple(blanks)
 
 
 def _notations(

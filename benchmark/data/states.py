@@ -16,6 +16,7 @@ from benchmark.text.words import as_number, few, share
 
 MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct numbers that are a state each
 OTHER, MISSING = "other", "missing"  # states of rare values, and of missing ones
+NO_STATES = ("has no value in any row", "has the same value in every row")  # reasons of useless columns
 Mask = NDArray[np.bool_]
 Group = tuple[str, Mask]  # a state, and a mask of the column's values that it stands for
 CardEntry = tuple[dict[str, Any], list[str]]  # a column's entry in the card, and comments on it
@@ -25,6 +26,10 @@ _HEAVY = 0.25  # share of the rows from which one number has a bin of its own
 _DATE = re.compile(
     r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
     r"([T ]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
+)
+_PLACE = re.compile(
+    r"(.*[_ .-])?((zip|post|postal)[_ .-]?codes?|zips?|plz|fips|zcta|puma|tract)([_ .-]?\d*|[_ .-].*)",
+    re.IGNORECASE,
 )
 _ID = re.compile(r"(^|.*[_ .-])(id|uuid|guid|index|key|row|serial)$|unnamed: 0$", re.IGNORECASE)
 _CAMEL_ID = re.compile(r".*[a-z](Id|ID)$")
@@ -42,9 +47,9 @@ def useless(column: RawColumn, n_file: int = 0) -> str:
     present = np.flatnonzero(~column.missing)
     n, n_rows = len(present), int(column.counts[present].sum())
     if not n:
-        return "has no value in any row"
+        return NO_STATES[0]
     if n == 1 and n_rows == len(column.rows):
-        return "has the same value in every row"
+        return NO_STATES[1]
     values, numbers = [column.values[i] for i in present], column.numbers[present]
     if sum(bool(_DATE.fullmatch(value)) for value in values) >= 0.95 * n:
         return "holds dates or times, which have no states"
@@ -83,10 +88,13 @@ def content(column: RawColumn) -> object:
 
 def feature(column: RawColumn, min_count: int) -> CardEntry:
     """Return a feature's entry: bins if nine in ten values are numbers, else a category."""
-    rows, numeric = column.counts * ~column.missing, ~np.isnan(column.numbers)
+    rows, numeric = column.counts * ~column.missing, ~np.isnan(column.places)
     if rows[numeric].sum() < 0.9 * rows.sum():
         return category(column, min_count)
-    distinct, positions = np.unique(column.numbers[numeric], return_inverse=True)
+    if _PLACE.fullmatch(column.name):
+        entry, comments = category(column, min_count)
+        return entry, ["Codes of places: each is a state.", *comments]
+    distinct, positions = np.unique(column.places[numeric], return_inverse=True)
     counts = np.bincount(positions, weights=rows[numeric]).astype(int)
     if _are_codes(distinct):
         entry, comments = category(column, min_count)
@@ -102,12 +110,15 @@ def feature(column: RawColumn, min_count: int) -> CardEntry:
     if levels and len(cuts) < n_cuts:
         comment += f" Numbers with fewer than {least} rows are joined with their neighbors."
     entry = cut(column, cuts, levels=levels)
-    bins = np.searchsorted(cuts, column.numbers, side="right")
+    bins = np.searchsorted(cuts, column.places, side="right")
     groups = [(name, numeric & (bins == i)) for i, name in enumerate(entry["states"])]
     comments, rare = _add_the_rest(column, groups, min_count)
     if len(distinct) > 2 and distinct[0] < 0 <= distinct[1]:
         comments.append(f"{figure(distinct[0])} is the only number below 0: does it mean missing?")
-    return entry | _read_as(column, groups, rare, numeric), [comment, *comments]
+    if (open_classes := numeric & np.isnan(column.numbers)).any():
+        names = few([repr(column.values[i]) for i in np.flatnonzero(open_classes)])
+        comments.append(f"Open classes are in the first or last bin: {names}.")
+    return entry | _read_as(column, groups, rare, numeric & ~open_classes), [comment, *comments]
 
 
 def category(column: RawColumn, min_count: int, first: Group | None = None) -> CardEntry:
@@ -148,7 +159,16 @@ def cut(column: RawColumn, cuts: Sequence[float], *, levels: bool = False) -> di
     bins = [-math.inf, *map(float, cuts), math.inf]
     if levels and len(np.unique(numbers[numbers < bins[1]])) == 1:
         bins[0] = float(numbers.min())  # the first state is a single number
-    return {"kind": "numeric", "bins": bins, "states": bin_names(cuts, numbers, levels=levels)}
+    names, of = (
+        bin_names(cuts, column.places, levels=levels),
+        np.searchsorted(cuts, column.places, side="right"),
+    )
+    values = dict[str, str]()
+    for i in np.flatnonzero(np.isnan(column.numbers) & ~np.isnan(column.places)).tolist():
+        if not (of[~np.isnan(column.numbers)] == of[i]).any():
+            names[of[i]] = column.values[i]  # a state of open classes alone
+        values[column.values[i]] = names[of[i]]
+    return {"kind": "numeric", "bins": bins, "states": names} | ({"values": values} if values else {})
 
 
 def _add_the_rest(column: RawColumn, groups: list[Group], min_count: int) -> tuple[list[str], Mask]:
@@ -188,7 +208,8 @@ def _read_as(column: RawColumn, groups: Sequence[Group], rare: Mask, binned: Mas
         if (members & rare).any():
             entry["others"] = name
         listed = np.flatnonzero(members & ~binned & ~rare).tolist()
-        values |= {column.values[i]: name for i in listed if column.values[i] != name}
+        # A column of numbers does not take the name of a state for a value.
+        values |= {column.values[i]: name for i in listed if column.values[i] != name or binned.any()}
     return entry | ({"values": values} if values else {})
 
 

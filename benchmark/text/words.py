@@ -1,10 +1,15 @@
 """Numbers, names and lists in the form that every output uses."""
 
+import csv
+import io
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
+
+from benchmark.errors import DataError
 
 LevelName = Literal["beta", "dose"]
 LEVEL_SIGNS: Mapping[LevelName, str] = {"beta": "β", "dose": "dose"}
@@ -143,15 +148,45 @@ def few(names: Sequence[str], most: int = 6, others: str = "more") -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} {others}" if len(names) > most else "")
 
 
-def values_in_list(text: str, available: Collection[str]) -> list[str]:
-    """Return the values in a list ``"A,B"``; available values are recognized even if they have commas."""
-    pieces, values, parts = text.split(","), set(available), list[str]()
-    longest = 1 + max((value.count(",") for value in values), default=0)
-    first = 0
-    while first < len(pieces):
-        ends = range(min(len(pieces), first + longest), first, -1)
-        texts = {end: ",".join(pieces[first:end]).strip() for end in ends}
-        last = next((end for end in ends if texts[end] in values), first + 1)
-        parts.append(texts[last])
-        first = last
-    return list(dict.fromkeys(part for part in parts if part or part in values))
+def values_in_list(
+    listed: str | Sequence[str] | None, known: Callable[[str], bool], option: str
+) -> list[str]:
+    """Return the values in an option: a sequence as it is, or text such as ``A,B``; none if it is not given.
+
+    Values with commas are found if they are known; else they are quoted as in CSV: ``"A, B",C``. A DataError
+    says that known values can be found in two ways.
+    """
+    if not isinstance(listed, str):
+        return list(dict.fromkeys(value.strip() for value in listed or ()))
+    pieces = listed.split(",")
+    # For each piece: the two readings from there on with the fewest values that are not known.
+    readings: list[list[tuple[int, tuple[str, ...]]]] = [[] for _ in pieces] + [[(0, ())]]
+    for first in reversed(range(len(pieces))):
+        for end in range(first + 1, len(pieces) + 1):
+            value = ",".join(pieces[first:end]).strip()
+            strange = not known(value)
+            if strange and end > first + 1:
+                continue
+            part = () if strange and not value else (value,)
+            readings[first] += [(n + (strange and value != ""), (*part, *rest)) for n, rest in readings[end]]
+        readings[first] = sorted(readings[first])[:2]
+    (strange_values, values), *others = readings[0]
+    if strange_values and '"' in listed:
+        return [value.strip() for value in next(csv.reader([listed], skipinitialspace=True))]
+    if not strange_values and any(n == 0 and {*other} != {*values} for n, other in others):
+        one, two = (f"--{option} {shlex.quote(in_list(way, quoted=True))}" for way in (values, others[0][1]))
+        raise DataError(
+            f"--{option} {listed!r} can be read in two ways: the values have commas themselves",
+            expected="values in double quotes",
+            remedy=f"type {one} or {two}",
+        )
+    return list(dict.fromkeys(values))
+
+
+def in_list(values: Sequence[str], *, quoted: bool = False) -> str:
+    """Return values as an option takes them: ``A,B``; those with commas, or all, in double quotes."""
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL, lineterminator="").writerow(
+        values
+    )
+    return text.getvalue()

@@ -317,8 +317,8 @@ def test_values_with_commas_in_them_are_found_in_lists(tmp_path: Path) -> None:
 
 
 def test_python_takes_lists_and_tables() -> None:
-    assert as_option(["1", "Yes"]) == "1,Yes"
-    assert as_option({"age": -9, "points": [99, 98]}) == "age=-9,points=99,points=98"
+    assert as_option(["1", "Yes"]) == ("1", "Yes")
+    assert as_option({"age": -9, "points": [99, 98]}) == ("age=-9", "points=99", "points=98")
 
 
 def test_a_packed_file_of_any_size_takes_bounded_memory(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.text.words import distinct_file_names, p_value, values_in_list
+from benchmark.errors import DataError
+from benchmark.text.words import distinct_file_names, in_list, p_value, values_in_list
 
 
 def test_the_first_of_names_that_are_alike_keeps_its_plain_form() -> None:
@@ -27,9 +28,23 @@ def test_no_two_names_share_a_file(names: list[str]) -> None:
 
 
 def test_values_with_commas_are_found_in_a_list() -> None:
-    assert values_in_list("a, b,c", ["b,c", "a"]) == ["a", "b,c"]
-    assert values_in_list("a,b,a,", ["x"]) == ["a", "b"]
-    assert values_in_list("no, never,no", ["no", "no, never"]) == ["no, never", "no"]
+    def found(listed: str | tuple[str, ...], *known: str) -> list[str]:
+        return values_in_list(listed, known.__contains__, "deprived")
+
+    assert found("a, b,c", "b,c", "a") == ["a", "b,c"]
+    assert found("a,b,a,", "x") == ["a", "b"]
+    assert found("no, never,no", "no", "no, never") == ["no, never", "no"]
+    assert found("x,no, never", "no, never") == ["x", "no, never"]
+    assert found(("a,b", "c"), "a", "b") == ["a,b", "c"]
+    # What can be read in two ways is not guessed; the error says what to type.
+    ways = ["A,B"], ["A", "B"]
+    with pytest.raises(DataError, match="two ways") as raised:
+        found("A,B", "A", "B", "A,B")
+    for way in ways:
+        typed = in_list(way, quoted=True)
+        assert f"--deprived '{typed}'" in str(raised.value)
+        assert found(typed, "A", "B", "A,B") == way
+    assert in_list(["yes, hired", "B"]) == '"yes, hired",B'
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,325 @@
+"""Files that were once misread in silence: each is read rightly, or it is asked or said what to type."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.data.association import PROXY, proxy_strength
+from benchmark.data.doubts import DoubtError
+from benchmark.data.draft import Draft, FileOptions, as_option, draft
+from benchmark.data.draft_text import card_text, summary_lines
+from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.uncarded import UncardedRows, read_uncarded
+from benchmark.errors import DataError
+
+WISH = FileOptions("hired", "yes", "sex", "F")
+Columns = dict[str, Callable[[int], object]]
+
+
+def drawn(values: Sequence[object], seed: int = 0) -> Callable[[int], object]:
+    """Return a function that draws one of some values for each row."""
+    return lambda i: random.Random(i + 10_000 * seed).choice(values)
+
+
+def table(n: int = 600, **more: Callable[[int], object]) -> pd.DataFrame:
+    """Return made-up people; ``more`` makes the value of a row of a further column, or of another one."""
+    lots = random.Random(3)
+    sex = [lots.choice("FM") for _ in range(n)]
+    hired = ["yes" if lots.random() < (0.35 if one == "F" else 0.55) else "no" for one in sex]
+    frame = pd.DataFrame({"sex": sex, "hired": hired, "job": [lots.choice("abc") for _ in range(n)]})
+    return frame.assign(**{name: [make(i) for i in range(n)] for name, make in more.items()})
+
+
+def read(
+    folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH, **reading: object
+) -> tuple[Draft, Dataset]:
+    """Draft a card of a frame that is written as CSV, and load it."""
+    path = folder / "people.csv"
+    frame.to_csv(path, index=False, **reading)  # type: ignore[call-overload]
+    made = draft(path, wish, folder)
+    card = folder / "card.toml"
+    card.write_text(card_text(made, path, wish.min_count), encoding="utf-8")
+    dataset = load_dataset(card)
+    for i, column in enumerate(made.columns_read.values()):
+        assert np.array_equal(dataset.table.codes[:, i], column.codes)
+    return made, dataset
+
+
+def of_frame(folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH) -> UncardedRows:
+    rows = read_uncarded(frame, wish, folder, "data")
+    (folder / "card.toml").write_text(rows.card, encoding="utf-8")
+    assert load_dataset(folder / "card.toml").digest == rows.table.digest
+    return rows
+
+
+def said(made: Draft) -> str:
+    return "\n".join(summary_lines(made))
+
+
+def sizes(made: Draft) -> dict[str, int]:
+    assert made.reading is not None
+    return {part.role: part.rows for part in made.reading.parts}
+
+
+@pytest.mark.parametrize("mark", ["NA", "None", "null", "N/A", "-"])
+def test_a_mark_of_missing_values_that_an_option_names_is_a_value(mark: str, tmp_path: Path) -> None:
+    frame = table(region=lambda i: (mark, "EU", "APAC")[i * 7 % 3], tried=lambda i: (mark, "yes")[i * 5 % 2])
+    n = int((frame["region"] == mark).sum())
+    made, dataset = read(tmp_path, frame, replace(WISH, sensitive="region", deprived=mark))
+    assert (sizes(made)["deprived"], len(dataset.table)) == (n, 600)
+    assert dataset.table.deprived.tolist() == (frame["region"] == mark).tolist()
+    made, dataset = read(tmp_path, frame, replace(WISH, label="tried", favorable=mark))
+    assert dataset.table.y.tolist() == (frame["tried"] == mark).tolist()
+    # Beside a named one, another mark is missing; it is said in which columns words count as missing.
+    both, _ = read(tmp_path, frame, replace(WISH, missing=(f"region={mark}", f"tried={mark}")))
+    assert f"region (33 %, {mark!r})" in said(both) or not mark.isalpha()
+
+
+def test_na_in_the_column_of_groups_is_asked_about(tmp_path: Path) -> None:
+    frame = table(region=lambda i: ("NA", "EU", "APAC")[i * 7 % 3])
+    wish = replace(WISH, sensitive="region", deprived="EU")
+    with pytest.raises(DoubtError, match=r"type --missing region=NA .* type --favored APAC,NA "):
+        read(tmp_path, frame, wish)
+    assert sizes(read(tmp_path, frame, replace(wish, missing="region=NA"))[0])["favored"] == 200
+    assert sizes(read(tmp_path, frame, replace(wish, favored="NA,APAC"))[0])["favored"] == 400
+
+
+def test_in_a_frame_only_missing_values_are_missing(tmp_path: Path) -> None:
+    frame = table(
+        region=lambda i: ("NA", "EU", None)[i * 7 % 3], cellar=lambda i: ("NA", None, "None", "?")[i % 4]
+    )
+    rows = of_frame(tmp_path, frame, replace(WISH, sensitive="region", deprived="NA"))
+    assert len(rows.table) == 400
+    columns = {column.name: column.states for column in rows.table.schema.columns}
+    assert columns["region"] == ("NA", "EU")
+    assert columns["cellar"] == ("?", "NA", "None", "missing")
+    kept = frame[frame["region"].notna()]
+    assert rows.table.deprived.tolist() == (kept["region"] == "NA").tolist()
+
+
+@pytest.mark.parametrize("names", [("2019", "2020"), ("1", "2"), ("0.5", "1e3")])
+def test_a_line_with_a_named_column_is_the_header(names: tuple[str, str], tmp_path: Path) -> None:
+    frame = table(**{name: drawn(range(997), k) for k, name in enumerate(names)})
+    made, dataset = read(tmp_path, frame)
+    assert list(dataset.card.columns) == [*frame.columns]
+    assert made.n_rows == len(frame)
+    integers = frame.set_axis([*frame.columns[:3], 0, 1], axis=1)  # and of a frame all names are known
+    assert of_frame(tmp_path, integers).table.schema.names[-2:] == ("0", "1")
+    numbered = of_frame(tmp_path, frame.set_axis(range(5), axis=1), FileOptions("1", "yes", "0", "F"))
+    assert len(numbered.table) == len(frame)
+
+
+def test_names_of_a_frame_differ_as_text(tmp_path: Path) -> None:
+    frame = table(a=lambda i: i % 2, b=lambda i: i % 3).set_axis(["sex", "hired", "job", 0, "0"], axis=1)
+    with pytest.raises(DataError, match="'0' more than once"):
+        of_frame(tmp_path, frame)
+
+
+@pytest.mark.parametrize("name", ["Islander, alone", "A or B", 'the "old", ones'])
+def test_values_with_commas_stay_whole(name: str, tmp_path: Path) -> None:
+    frame = table(race=lambda i: (name, "Black", "White")[i * 7 % 3]).replace({"yes": "yes, hired"})
+    wish = replace(WISH, favorable="yes, hired", sensitive="race")
+    true = frame["race"].isin([name, "Black"]).tolist()
+    for deprived in (f"{name},Black", ("Black", name), as_option([name, "Black"])):
+        _, dataset = read(tmp_path, frame, replace(wish, deprived=deprived))
+        assert dataset.table.deprived.tolist() == true
+        assert dataset.table.y.sum() == (frame["hired"] == "yes, hired").sum()
+
+
+def test_columns_that_look_like_weights_are_said_until_an_option_answers(tmp_path: Path) -> None:
+    weights = ["weight", "sample_weight", "fnlwgt", "PWGTP", "finalwt", "PERWT", "survey.wgt", "rowWeight"]
+    frame = table(**{name: lambda i, k=k: (i * (7919 + k) % 997) / 50 for k, name in enumerate(weights)})
+    frame["weight_kg"] = frame["weight"]
+    (warning,) = read(tmp_path, frame)[0].warnings
+    listed = ",".join(weights)
+    assert f"write --drop {listed}. If not, write --keep {listed}." in warning
+    for option in ("drop", "keep"):
+        made, dataset = read(tmp_path, frame, replace(WISH, **{option: listed}))
+        assert not made.warnings
+        assert ("weight" in dataset.card.columns) == (option == "keep")
+
+
+def test_columns_are_dropped_and_kept_as_named(tmp_path: Path) -> None:
+    frame = table(day=lambda i: f"2020-01-{i % 28 + 1:02}", one=lambda _: 1, **{"a,b": lambda i: i % 2})
+    made, _ = read(tmp_path, frame, replace(WISH, drop='"a,b",job', keep="day"))
+    assert list(made.columns_read) == ["sex", "hired", "day"]
+    assert made.dropped["job"] == made.dropped["a,b"] == "named by --drop"
+    assert "day" in read(tmp_path, frame)[0].dropped
+    for wish, words in (
+        ({"drop": "jb"}, "no column 'jb'.*did you mean 'job'.*--drop"),
+        ({"keep": ("x",)}, "no column 'x'.*--keep"),
+        ({"drop": "sex"}, "'sex' is named by --drop, and is needed"),
+        ({"drop": "job", "keep": "job"}, "'job' is named by --drop, and is needed"),
+        ({"keep": "one"}, "'one' cannot be kept: it has the same value in every row"),
+    ):
+        with pytest.raises(DataError, match=words):
+            read(tmp_path, frame, replace(WISH, **wish))
+
+
+def test_a_code_is_missing_in_all_columns(tmp_path: Path) -> None:
+    def coded(step: int) -> Callable[[int], object]:
+        return lambda i: -9 if i % 10 == step else -8 if i % 10 == step + 1 else 20 + i * 7919 % 41
+
+    frame = table(age=coded(1), visits=coded(3), points=lambda i: 999 if i % 9 == 0 else i * 7919 % 21)
+    made, _ = read(tmp_path, frame)
+    (typed,) = re.findall(r'If they mean missing, write --missing "(.*)"\.', said(made))
+    assert typed.split(",") == ["*=-8", "*=-9", "points=999"]
+    made, dataset = read(tmp_path, frame, replace(WISH, missing=typed))
+    assert "far from all others" not in said(made)
+    lacking = (dataset.to_frame()[["age", "visits", "points"]] == "missing").sum()
+    assert lacking.tolist() == [120, 120, 67]
+    with pytest.raises(DataError, match=r"columns have no value '\*=-7'.*those of all as \*=A"):
+        read(tmp_path, frame, replace(WISH, missing="*=-9,*=-7"))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "numbers"),
+    [
+        ("<1", ">20", range(1, 21)),
+        ("under 18", "65+", range(18, 65)),
+        ("5 or less", "40 and more", range(6, 40)),
+        ("≤0", "more than 3", range(1, 4)),
+    ],
+)
+def test_numbers_with_open_classes_keep_their_order(
+    low: str, high: str, numbers: range, tmp_path: Path
+) -> None:
+    values = [low, *map(str, numbers), high]
+    frame = table(1200, years=lambda i: drawn(values)(i))
+    _, dataset = read(tmp_path, frame)
+    column = dataset.table.schema.columns[dataset.table.schema.index("years")]
+    assert column.ordered
+    codes = dataset.table.codes[:, dataset.table.schema.index("years")]
+    means = [float(codes[frame["years"] == value].mean()) for value in values]
+    assert means == sorted(means)
+    assert (means[0], means[-1]) == (0, len(column.states) - 1)
+    # A condition places them, or says that it cannot.
+    wish = replace(WISH, sensitive="years", deprived=f"< {numbers[1]}")
+    _, dataset = read(tmp_path, frame, wish)
+    assert dataset.table.deprived.tolist() == frame["years"].isin(values[:2]).tolist()
+    with pytest.raises(DataError, match=r"does not tell on which side.*write --missing '?years="):
+        read(tmp_path, frame, replace(wish, deprived=f"> {numbers[-1] + 30}"))
+
+
+def test_words_among_numbers_are_on_no_side_of_a_condition(tmp_path: Path) -> None:
+    frame = table(age=lambda i: "many" if i % 40 == 0 else 18 + i * 7919 % 50)
+    with pytest.raises(DataError, match=r"'many' \(15 rows\).*write --missing age=many"):
+        read(tmp_path, frame, replace(WISH, sensitive="age", deprived="< 25"))
+    made, _ = read(tmp_path, frame, replace(WISH, sensitive="age", deprived="< 25", missing="age=many"))
+    assert made.n_rows == 585
+
+
+def test_rows_in_the_state_of_rarer_values_are_said(tmp_path: Path) -> None:
+    frame = table(1000, band=lambda i: f"{i * 7919 % 17 * 5}-{i * 7919 % 17 * 5 + 4}")
+    assert "one state, 'other': band (35 % of the rows)" in said(read(tmp_path, frame)[0])
+
+
+@pytest.mark.parametrize("name", ["zip", "Zip Code", "home_postcode", "plz", "county_fips"])
+def test_codes_of_places_are_categories_and_proxies_by_their_values(name: str, tmp_path: Path) -> None:
+    lots = random.Random(1)
+    frame = table(3000)
+    places = {"F": range(60600, 60630), "M": range(60630, 60660)}
+    frame[name] = [
+        lots.choice(places[sex if lots.random() < 0.95 else "FM".replace(sex, "")]) for sex in frame["sex"]
+    ]
+    frame["noise"] = [lots.randrange(500) for _ in range(3000)]
+    made, dataset = read(tmp_path, frame)
+    assert dataset.card.columns[name].kind == "categorical"
+    (shown,) = re.findall(rf"{name} \(([\d.]+)\)", said(made))
+    assert float(shown) == pytest.approx(0.9, abs=0.04)
+    assert "noise" not in said(made).partition("Cramér")[2]
+
+
+@pytest.mark.parametrize(("n", "values"), [(600, 500), (2000, 500), (400, 400), (3000, 40)])
+def test_values_by_chance_are_no_proxy(n: int, values: int) -> None:
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        assert proxy_strength(rng.integers(values, size=n), rng.random(n) < 0.3) < PROXY
+    member = rng.random(n) < 0.3
+    assert proxy_strength(2 * rng.integers(4, size=n) + member, member) == pytest.approx(1)
+
+
+COPIES: Columns = {
+    "race_code": lambda i: "BWA".index(RACE[i]) + 1,
+    "race_black": lambda i: int(RACE[i] == "B"),
+    "race_asian": lambda i: int(RACE[i] == "A"),
+    "origin": lambda i: RACE[i] if RACE[i] != "B" else ("North", "South")[i % 2],
+    "nearly": lambda i: "B" if i == 1 else RACE[i],
+}
+RACE = random.Random(8).choices("BWA", weights=(3, 5, 1), k=1000)
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_of_the_sensitive_column_is_no_feature_in_silence(name: str, tmp_path: Path) -> None:
+    frame = table(1000, race=lambda i: RACE[i], **{name: COPIES[name]})
+    wish = replace(WISH, sensitive="race", deprived="B")
+    made, dataset = read(tmp_path, frame, wish)
+    assert name not in dataset.card.columns
+    assert f"Left out: {name}: goes with the sensitive column 'race' in nearly every row" in said(made)
+    assert made.reading is not None
+    assert any(warning.startswith(f"{name} is left out: ") for warning in made.reading.warnings)
+    assert name in read(tmp_path, frame, replace(wish, keep=name))[1].card.columns
+    # So it is the other way round, where the copy is named.
+    if name in ("race_code", "nearly"):
+        swapped = replace(WISH, sensitive=name, deprived=str(frame[name][0]))
+        assert "race" not in read(tmp_path, frame, swapped)[1].card.columns
+
+
+def test_bands_of_the_sensitive_numbers_are_copies(tmp_path: Path) -> None:
+    frame = table(age=drawn(range(18, 78)))
+    frame["band"] = frame["age"] // 20
+    frame["kin"] = [random.Random(-i).randrange(4) for i in range(600)]
+    made, _ = read(tmp_path, frame, replace(WISH, sensitive="age", deprived="< 25"))
+    assert list(made.dropped) == ["band"]
+
+
+@pytest.mark.parametrize("min_count", [1, 5, 50])
+def test_a_rare_group_is_merged_with_none(min_count: int, tmp_path: Path) -> None:
+    frame = table(sex=lambda i: "x" if i % 150 == 0 else "FM"[i % 2])
+    made, dataset = read(tmp_path, frame, replace(WISH, min_count=min_count))
+    assert dataset.to_frame()["sex"].tolist() == frame["sex"].tolist()
+    assert "'x' (4)" in said(made)
+    made, dataset = read(tmp_path, frame, replace(WISH, deprived=None, min_count=min_count))
+    assert set(dataset.card.columns["sex"].states) == {"F", "M", "x"}
+
+
+@pytest.mark.parametrize("favorable", ["1", "01", "1.0", " 1 "])
+def test_numbers_and_blanks_have_one_meaning_that_is_said(favorable: str, tmp_path: Path) -> None:
+    ones, zeros = ["1", "1.0", "01", " 1"], ["0", "0 ", "00", "0.0"]
+    frame = table(won=lambda i: (ones if i * 7 % 5 < 2 else zeros)[i * 31 % 4])
+    frame = frame.replace({"yes": "yes "}).rename(columns={"won": " won "})
+    frame.loc[::2, "hired"] = frame.loc[::2, "hired"].str.strip()
+    wish = replace(WISH, label="won ", favorable=favorable)
+    made, dataset = read(tmp_path, frame, wish, quoting=2)
+    assert dataset.table.y.tolist() == frame[" won "].isin(ones).tolist()
+    text = said(made)
+    assert "won: blanks around values do not count, so that ' 1' is '1'" in text
+    assert "hired: blanks around values do not count, so that 'yes ' is 'yes'" in text
+    assert all(f"'{value.strip()}' (" in text for value in ones + zeros)
+
+
+def test_names_and_values_in_any_letters_stay(tmp_path: Path) -> None:
+    frame = table().replace({"F": "女", "M": "男", "yes": "はい", "no": "いいえ"})
+    frame = frame.set_axis(["性別", "採用", "学歴 Ü"], axis=1)
+    _, dataset = read(tmp_path, frame, FileOptions("採用", "はい", "性別", "女"))
+    assert dataset.to_frame().astype(str).equals(frame)
+    assert (dataset.card.favorable_label, dataset.card.deprived_group) == ("はい", "女")
+
+
+def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Path) -> None:
+    frame = table(sex=lambda i: (None, "F", "M")[i % 3], weight=lambda i: i * 7919 % 997)
+    frame["hired"] = np.where(frame["sex"] == "M", frame["hired"], "yes")
+    frame.loc[1::9, "hired"] = "no"
+    made, dataset = read(tmp_path, frame)
+    assert made.reading is not None
+    for words in ("200 rows with no 'sex' are left out", "sex = 'F' is better off", "named like weights"):
+        assert any(words in warning for warning in made.reading.warnings)
+        assert any(words in problem for problem in dataset.card.known_problems)
