@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -76,7 +75,7 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.text.writing import write_atomically, write_json
 
     named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
-    named |= {*_names(options.sensitive)}
+    named |= {*_names(options.sensitive, "sensitive")}
     frame = read_predictions(options.file, named=named - {None})
     if options.where is not None:
         frame = rows_where(frame, options.where)
@@ -86,8 +85,8 @@ def execute(options: argparse.Namespace) -> int:
     )
     known = [*map(str, frame.columns)]
     columns = Columns(
-        sensitive=_names(options.sensitive, known),
-        features=[] if options.features is None else _names(options.features, known),
+        sensitive=_names(options.sensitive, "sensitive", known),
+        features=[] if options.features is None else _names(options.features, "features", known),
         k=options.top_k,
         percent=options.top_percent,
         **{name: getattr(options, name) for name in shared},
@@ -97,7 +96,7 @@ def execute(options: argparse.Namespace) -> int:
         columns,
         reference=_reference(options.reference, frame, columns),
         tau=options.tau,
-        metrics=None if options.metrics is None else _names(options.metrics),
+        metrics=None if options.metrics is None else _names(options.metrics, "metrics"),
         conventions=options.conventions,
     )
     print_audit(Console(emoji=False), result)
@@ -115,12 +114,9 @@ def execute(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _names(text: str, known: Collection[str] = ()) -> list[str]:
+def _names(text: str, option: str, known: Collection[str] = ()) -> list[str]:
     """Return names between commas; ``known`` names may have commas, others if they are in double quotes."""
-    names = values_in_list(text, known)
-    if not set(names) <= {*known}:
-        parts = next(csv.reader([text], skipinitialspace=True), [])
-        names = [name.strip() for name in parts if name.strip()]
+    names = values_in_list(text, known.__contains__, option)
     if not names:
         raise ExperimentError("A list of names is empty", expected="NAME,NAME,...", got=repr(text))
     return names
@@ -140,7 +136,7 @@ def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[s
             pairs.setdefault(f"{name}={group}", set()).add((name, group))
     chosen: dict[str, str] = {}
     starts = [i for i in _starts(text) if any(text[i:].startswith(f"{name}=") for name in attributes)]
-    named = _names(text, pairs)
+    named = _names(text, "reference", pairs)
     if starts[:1] == [0] and not set(named) <= pairs.keys():
         ends = [*starts[1:], len(text)]
         named = [text[i:end].strip(", ") for i, end in zip(starts, ends, strict=True)]

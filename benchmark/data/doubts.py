@@ -156,7 +156,7 @@ def standing_apart(column: RawColumn) -> list[str]:
 
 def _codes(column: RawColumn, present: Sequence[int], *, by_number: bool) -> list[int]:
     """Return the positions of values that seem to mean "unknown"."""
-    unknown = _UNKNOWN if column.typed else _UNKNOWN | {"na"}
+    unknown = _UNKNOWN if column.marks <= {""} else _UNKNOWN | {"na"}
     words = [i for i in present if _folded(column.values[i]) in unknown]
     numeric = [i for i in present if not np.isnan(column.numbers[i])]
     if len(numeric) < 0.5 * len(present) or not (by_number or len(present) <= MOST_STATES):

@@ -254,7 +254,7 @@ class _Drafting:
         if isinstance(given, str) and given not in column.values:
             given = re.sub(rf"^{re.escape(name)}\s*=\s*", "", given)
         named = side(column, given, option)
-        self.raw[name] = replace(column, named=column.named | named.values)
+        self.raw[name] = replace(column, marks=column.marks - named.values)
         return named
 
     def _opposite(self, name: str, first: Side | None, given: Named | None, option: str) -> Side | None:
@@ -283,7 +283,7 @@ class _Drafting:
         if self.favored is None:
             words = ("in the deprived group", "in the favored group")
             # In a file of text, NA may be missing or a name, as of North America.
-            na = sensitive if sensitive.typed else replace(sensitive, named=sensitive.named | {"NA"})
+            na = replace(sensitive, marks=sensitive.marks - {"NA"})
             yield from doubts_of_sides(na, self.deprived, ("deprived", "favored"), words)
         if self.file_options.person is None:
             yield from question_of_people(self.naming, self.raw)

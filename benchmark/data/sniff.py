@@ -77,8 +77,7 @@ class RawColumn:
     form: NumberForm = PLAIN  # how its numbers are written
     mixed: str = ""  # why its numbers have no single form, if they have none
     none: frozenset[str] = frozenset()  # values that a user calls missing
-    named: frozenset[str] = frozenset()  # values that a user names, which are not missing
-    typed: bool = False  # whether only empty values are missing, as in a frame
+    marks: frozenset[str] = MISSING_MARKS  # other values that mean missing; of a frame, only empty text
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -88,9 +87,8 @@ class RawColumn:
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Whether each value means missing."""
-        marks = {""} if self.typed else MISSING_MARKS - ({"-"} if "+" in self.values else set())
-        none = (marks - self.named) | self.none
-        return np.array([value in none for value in self.values], dtype=bool)
+        marks = self.marks - {"-"} if "+" in self.values else self.marks
+        return np.array([value in marks or value in self.none for value in self.values], dtype=bool)
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -180,7 +178,7 @@ def sniff(
         source = source.model_copy(update=changes)
     columns, blanks = _read(text, source, path)
     if typed:
-        columns = {name: replace(column, typed=True) for name, column in columns.items()}
+        columns = {name: replace(column, marks=frozenset({""})) for name, column in columns.items()}
     if kind == "csv" and any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
         remarks += ("Some values are in quotes.",)
     if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
