@@ -34,7 +34,7 @@ from benchmark.text.words import as_number
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
-REMARKS = "remarks"
+REMARKS = "betabench_remarks"
 """Key in a frame's ``attrs`` of sentences on how its file was read, which the audit repeats."""
 
 # Remarks on a file that no reader needs to know.
@@ -187,7 +187,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     :func:`~benchmark.audit.audit_predictions`.
     """
     _check_names(frame, "The table")
-    remarks, unclear = frame.attrs.get(REMARKS, ()), frame.attrs.get("unclear", {})
+    remarks, unclear = frame.attrs.get(REMARKS, ()), frame.attrs.get("betabench_unclear", {})
     frame = frame.set_axis([*map(str, frame.columns)], axis=1)
     used, attributes = columns.roles(frame.columns), columns.attributes(frame.columns)
     _check_selection(columns)
@@ -352,9 +352,9 @@ def _read(values: pd.Series, role: str) -> pd.Series:
     return _as_text(values) if role == "strata" else _numbers(values, role)
 
 
-def group_name(value: object) -> str:
-    """Return the name of the group of a value."""
-    return _name(value) or MISSING
+def group_name(value: Any) -> str:
+    """Return the name of the group of a value; None and NaN are the group of missing values."""
+    return MISSING if pd.isna(value) else _name(value) or MISSING
 
 
 def _name(value: object) -> str | None:

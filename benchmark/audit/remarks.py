@@ -20,7 +20,7 @@ _MODEL = re.compile(
     r"|run|experiment|iteration|repetition|replicate|seed|trial)s?([_ .-]?(id|name|no|nr|number))?",
     re.IGNORECASE,
 )
-_WEIGHT = re.compile(r"(.*[_ .-])?(weights?|wgt|fnlwgt|[a-z]*wt)", re.IGNORECASE)
+_WEIGHT = re.compile(r"(.*[_ .-])?(weights?|wt|wgt|fnlwgt|finalwgt|perwt|pwgtp)", re.IGNORECASE)
 _MOST_NAMED = 4
 _NEARLY_ALL = 0.95  # share of the rows that differ, from which the values of a column tell them apart
 

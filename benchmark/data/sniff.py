@@ -200,8 +200,9 @@ def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MO
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
-    missing; numbers are as Python writes them. ``frame.attrs`` has the ``remarks`` on the file, and the
-    columns whose numbers are ``unclear``, with an example. Parameters and errors are those of :func:`sniff`.
+    missing; numbers are as Python writes them. ``frame.attrs`` has ``betabench_remarks`` on the
+    file, and the columns whose numbers are ``betabench_unclear``, with an example. Parameters and errors are
+    those of :func:`sniff`.
     """
     import pandas as pd
 
@@ -217,8 +218,8 @@ def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MO
         values[column.missing] = None
         columns[name] = values[column.rows]
     frame = pd.DataFrame(columns)
-    frame.attrs["remarks"] = (*table.remarks, *(f"Numbers of {words}" for words in table.numbers))
-    frame.attrs["unclear"] = {name: column.example for name, column in table.unclear.items()}
+    frame.attrs["betabench_remarks"] = (*table.remarks, *(f"Numbers of {words}" for words in table.numbers))
+    frame.attrs["betabench_unclear"] = {name: column.example for name, column in table.unclear.items()}
     return frame
 
 

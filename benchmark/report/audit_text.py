@@ -67,7 +67,8 @@ def print_audit(console: Console, result: AuditResult) -> None:
         "dim",
     )
     console.print()
-    console.print(_parity(result))
+    if (parities := _parity(result)).row_count:
+        console.print(parities)
     if lacking := without_verdict(result):
         _say(console, f"No verdict: {', '.join(lacking)}", "dim")
     if result.facts["metrics"]:
@@ -140,7 +141,7 @@ def _signed(text: str, sign: str) -> str:
 def _parity(result: AuditResult) -> Table:
     attributes = list(dict.fromkeys(result.parity["attribute"]))
     grid = _grid("parity", *attributes, names=1 + len(attributes))
-    grid.columns[0].max_width, grid.columns[0].no_wrap = None, True
+    grid.columns[0].max_width = None
     for name, cells in verdicts(result).items():
         if any_verdict(cells):
             grid.add_row(title(name), *(_verdict(cells[attribute]) for attribute in attributes))

@@ -52,7 +52,7 @@ def test_what_is_odd_about_a_file_is_remarked(tmp_path: Path) -> None:
     assert [note for note in found.notes if "CP1252, which is a guess" in note]
     assert "Numbers have a decimal comma." in found.notes
     plain = read_predictions(write(tmp_path / "b.csv", 'y,p,sex\n1,0,"f"\n0,1,m\n'))
-    assert plain.attrs["remarks"] == ()
+    assert plain.attrs["betabench_remarks"] == ()
 
 
 def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
@@ -64,6 +64,12 @@ def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
         prepared(read_predictions(tmp_path / name), score="s", **ROLES) for name in ("a.csv.gz", "a.parquet")
     ]
     assert ready[0].facts == ready[1].facts
+    rows = "".join(
+        f"{row.y},{row.p},{row.sex},{'?' if np.isnan(row.s) else row.s}\n" for row in frame.itertuples()
+    )
+    names = "".join(f"@attribute {name} string\n" for name in ("y", "p", "sex", "s"))
+    write(tmp_path / "a.arff", f"@relation made_up\n{names}@data\n{rows}")
+    assert prepared(read_predictions(tmp_path / "a.arff"), score="s", **ROLES).facts == ready[0].facts
     for one, other in zip(*(list(r.predictions.values()) for r in ready), strict=True):
         assert np.array_equal(one.counts.rows, other.counts.rows)
         assert np.array_equal(one.y_score, other.y_score)

@@ -331,7 +331,7 @@ def test_lists_and_series_are_arrays(kind: Callable[[Any], Any]) -> None:
 def test_what_is_no_array_of_bools_is_named() -> None:
     y_true, y_pred, deprived = rows(HAND)
     lacking = pd.Series([None, *y_true[1:]], dtype="boolean")
-    for given, message in (
+    for arguments, message in (
         ((y_true.astype(int).tolist(), y_pred, deprived), r"y_true .*int64.*y == 1"),
         ((lacking, y_pred, deprived), "y_true .*object"),
         ((y_true, y_pred, ["f"] * len(y_true)), "deprived .*<U1"),
@@ -339,7 +339,7 @@ def test_what_is_no_array_of_bools_is_named() -> None:
         (([[True], [True, False]], y_pred, deprived), "y_true cannot be used.*a list or a pandas Series"),
     ):
         with pytest.raises(DataError, match=message):
-            evaluate(*given)
+            evaluate(*arguments)
     with pytest.raises(DataError, match="y_score cannot be used"):
         evaluate(y_true, y_pred, deprived, y_score=["high"] * len(y_true))
     shuffled = pd.Series(y_pred)[::-1]
