@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from benchmark.api import Run, run
-from benchmark.data.doubts import DoubtError
-from benchmark.data.draft import MIN_COUNT, FileOptions, as_option
+from benchmark.data.draft import MIN_COUNT, FileOptions, python_options, said_in_python
 from benchmark.data.draft_text import disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.data.uncarded import read_uncarded
-from benchmark.errors import BetabenchError, ExperimentError
+from benchmark.errors import ExperimentError
 from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, QuickOptions
 from benchmark.render.console import section_lines
@@ -139,22 +138,22 @@ def quick(
 
     if isinstance(true_rate, Mapping):
         true_rate = {str(name): float(rate) for name, rate in true_rate.items()}
-    try:
+    with said_in_python():
         return first_look(
             data,
-            FileOptions(
-                str(label),
-                as_option(favorable),
-                str(sensitive),
-                as_option(deprived),
-                min_count,
-                unfavorable=as_option(unfavorable),
-                favored=as_option(favored),
-                missing=as_option(missing),
-                drop=as_option(drop),
-                keep=as_option(keep),
-                thousands=as_option(thousands),
-                decimals=as_option(decimals),
+            python_options(
+                label,
+                sensitive,
+                favorable=favorable,
+                deprived=deprived,
+                unfavorable=unfavorable,
+                favored=favored,
+                missing=missing,
+                drop=drop,
+                keep=keep,
+                thousands=thousands,
+                decimals=decimals,
+                min_count=min_count,
                 max_mb=max_mb,
                 person=person,
             ),
@@ -174,13 +173,6 @@ def quick(
             console=console or Console(quiet=not progress, emoji=False),
             words=as_parameters,
         )
-    except BetabenchError as error:
-        if isinstance(error, DoubtError):
-            error.remedy = error.advice(python=True)
-        for part in ("what", "expected", "got", "remedy"):
-            if (text := getattr(error, part)) is not None:
-                setattr(error, part, as_parameters(text))
-        raise
 
 
 def first_look(

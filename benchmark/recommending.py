@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 
 from benchmark.atlas.adviser import Advice, Adviser, Stage
 from benchmark.atlas.features import DataFeatures, data_features
 from benchmark.columns import RESTORE
-from benchmark.data.draft import FileOptions, as_option
+from benchmark.data.draft import FileOptions, python_options, said_in_python
 from benchmark.data.repeats import INDEPENDENT
 from benchmark.data.table import Table
-from benchmark.data.uncarded import read_uncarded
+from benchmark.data.uncarded import UncardedRows, read_uncarded
 from benchmark.errors import DataError
+from benchmark.text.words import as_parameters
 
 
 def recommend(
@@ -27,11 +29,12 @@ def recommend(
     stage: Stage | None = None,
     classifier: str = "c45",
     group_known: bool = True,
-    label: str | None = None,
+    label: object = None,
     favorable: object = None,
-    sensitive: str | None = None,
+    sensitive: object = None,
     deprived: object = None,
     atlas: str | Path | None = None,
+    **reading: Any,
 ) -> Advice:
     """Return which technique to try, what it did on other data, and how far that can be trusted.
 
@@ -58,6 +61,9 @@ def recommend(
         Columns and values of ``data``, as in :func:`benchmark.quick`.
     atlas : str or Path, optional
         The folder of another atlas.
+    **reading
+        Further parameters on the reading of ``data``, such as ``missing`` and ``drop`` of
+        :func:`benchmark.quick`.
 
     Raises
     ------
@@ -68,7 +74,7 @@ def recommend(
     --------
     >>> print(recommend(goal="restore", bias="label", dose=0.1))  # doctest: +SKIP
     """
-    features = None
+    features, warnings = None, []
     if data is not None:
         if label is None or sensitive is None:
             raise DataError(
@@ -77,10 +83,13 @@ def recommend(
                 got=f"label = {label!r}, sensitive = {sensitive!r}",
                 remedy="name both columns, or leave data out",
             )
-        options = FileOptions(label, as_option(favorable), sensitive, as_option(deprived))
-        features = data_features(rows_of_file(data, options))
+        with said_in_python():
+            rows = rows_of_file(
+                data, python_options(label, sensitive, favorable=favorable, deprived=deprived, **reading)
+            )
+        features, warnings = data_features(rows.table), warnings_of(rows)
     adviser = Adviser.of(None if atlas is None else Path(atlas))
-    return adviser.advise(
+    advice = adviser.advise(
         goal,
         bias=bias,
         dose=dose,
@@ -89,14 +98,21 @@ def recommend(
         group_known=group_known,
         features=features,
     )
+    return replace(advice, sentences=(*map(as_parameters, warnings), *advice.sentences))
 
 
-def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> Table:
-    """Return the rows of a CSV file or frame that has no card; errors are those of :func:`draft`."""
+def warnings_of(rows: UncardedRows) -> list[str]:
+    """Return the warnings on a user's rows that belong before any advice."""
+    assert rows.draft.reading is not None
+    return [f"Warning: {warning}" for warning in rows.draft.reading.warnings]
+
+
+def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:
+    """Return the rows of a file or frame that has no card; errors are those of :func:`draft`."""
     if options.person is None:  # nothing is split
         options = replace(options, person=INDEPENDENT)
     with TemporaryDirectory() as folder:
-        return read_uncarded(data, options, Path(folder), "data").table
+        return read_uncarded(data, options, Path(folder), "data")
 
 
 def told(table: Table, features: DataFeatures) -> str:

@@ -35,13 +35,15 @@ def execute(options: argparse.Namespace) -> int:
     if options.file is not None:
         from benchmark.atlas.features import data_features
         from benchmark.cli.new_dataset import asking, file_options, require_roles
-        from benchmark.recommending import rows_of_file, told
+        from benchmark.recommending import rows_of_file, told, warnings_of
 
         if not require_roles(options, console):
             return EXIT_USAGE
-        table = asking(options, console, lambda: rows_of_file(options.file, file_options(options)))
-        features = data_features(table)
-        say(console, told(table, features))
+        rows = asking(options, console, lambda: rows_of_file(options.file, file_options(options)))
+        features = data_features(rows.table)
+        say(console, told(rows.table, features))
+        for warning in warnings_of(rows):
+            say(console, warning, "yellow")
     advice = Adviser.of(options.atlas).advise(
         options.goal,
         bias=options.bias,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,8 +54,8 @@ from benchmark.data.states import (
     merged,
     useless,
 )
-from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, in_list, number, share, values_in_list
+from benchmark.errors import BetabenchError, DataError
+from benchmark.text.words import as_number, as_parameters, few, in_list, number, share, values_in_list
 
 MIN_COUNT = 5  # fewest rows that a value needs for a state of its own
 # Shares of the label's information from which a column is left out, or named.
@@ -107,6 +108,36 @@ def as_option(value: object) -> Named | None:
     if isinstance(value, set | frozenset):
         return tuple(sorted(map(str, value)))
     return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+
+
+def python_options(
+    label: object,
+    sensitive: object,
+    *,
+    min_count: int = MIN_COUNT,
+    max_mb: float = MOST_MB,
+    person: str | None = None,
+    **named: object,
+) -> FileOptions:
+    """Return options that are given in Python; ``named`` are values and columns, as they are or in lists."""
+    values: dict[str, Any] = {"favorable": None} | {name: as_option(value) for name, value in named.items()}
+    return FileOptions(
+        str(label), sensitive=str(sensitive), min_count=min_count, max_mb=max_mb, person=person, **values
+    )
+
+
+@contextlib.contextmanager
+def said_in_python() -> Iterator[None]:
+    """Let errors name parameters of Python in place of options of the command line."""
+    try:
+        yield
+    except BetabenchError as error:
+        if isinstance(error, DoubtError):
+            error.remedy = error.advice(python=True)
+        for part in ("what", "expected", "got", "remedy"):
+            if (text := getattr(error, part)) is not None:
+                setattr(error, part, as_parameters(text))
+        raise
 
 
 @dataclass

@@ -17,7 +17,7 @@ from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.comparison import write_comparison
 from benchmark.atlas.sentences import CHECKED, NOT_KNOWN, SIMPLE
 from benchmark.cli import main
-from benchmark.errors import ExperimentError, ReportError, UnknownNameError
+from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
 from tests.helpers.atlases import Gain, alike, by_kind, write_atlas
 
@@ -138,6 +138,18 @@ def test_a_file_of_the_user_gets_advice(
     roles = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
     advice = recommend(tmp_path / "people.csv", **roles, atlas=world(alike))  # type: ignore[arg-type]
     assert advice.technique == "drop_sensitive"
+    # What the reading of the file warns of stands before any advice, in the terminal and in Python.
+    frame = pd.read_csv(tmp_path / "people.csv")
+    frame["sex_code"] = (frame["sex"] == "f").astype(int)
+    frame.loc[frame["sex"] == "m", "hired"] = "no"
+    frame.to_csv(tmp_path / "ahead.csv", index=False)
+    assert main(["recommend", str(tmp_path / "ahead.csv"), *words]) == 0
+    printed = capsys.readouterr().out.replace("\n", " ")
+    for told in (str(recommend(frame, **roles, drop=["age"], atlas=world(alike))), printed):  # type: ignore[arg-type]
+        assert "Warning: sex = 'f' is better off in these data" in told
+        assert "sex_code is left out: it goes with the sensitive column" in told
+    with pytest.raises(DataError, match="no column 'aeg'"):
+        recommend(frame, **roles, drop="aeg")  # type: ignore[arg-type]
 
 
 def test_a_dose_that_was_not_run_stands_for_the_nearest(world: World) -> None:

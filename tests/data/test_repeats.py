@@ -173,7 +173,7 @@ def test_the_person_of_a_card_is_no_feature_and_stands_in_the_file(tmp_path: Pat
 
 
 def test_advice_splits_no_rows_and_asks_nothing(tmp_path: Path) -> None:
-    table = rows_of_file(visits(), WISH)
+    table = rows_of_file(visits(), WISH).table
     assert "patient_nbr" not in table.schema.names
 
 
