@@ -233,8 +233,7 @@ def run(
         if shard is not None:
             write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)
-        if figures:
-            say("drawing figures ...")
+        say("drawing figures ..." if figures else "writing tables ...")
         return Run(
             folder, outcome, write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
         )

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_LARGE = 10e6  # bytes of a file that takes seconds to read
+
+
 def quick(
     data: pd.DataFrame | str | Path,
     *,
@@ -197,6 +200,8 @@ def first_look(
     name = "data" if is_frame else slug(Path(str(data)).name.partition(".")[0])
     folder = Path("results", f"{name}_quick") if output is None else Path(output)
     require_writable(folder)
+    if not is_frame and Path(str(data)).is_file() and Path(str(data)).stat().st_size > _LARGE:
+        say(f"reading {data} ...")
     rows = read_uncarded(data, file_options, folder, DATASET)
     drafted = rows.draft
     for line in summary_lines(drafted):

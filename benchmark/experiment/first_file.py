@@ -121,8 +121,9 @@ def first_experiment(
     if quick_options.repetitions is None and planned < MOST_REPETITIONS:
         notes.append(
             f"There are {planned} repetitions, which take about "
-            f"{_minutes(planned * seconds + _REST)} on two cores. For steadier means set --repetitions to "
-            f"{MOST_REPETITIONS}, which take about {_minutes(most)}."
+            f"{_minutes(planned * seconds + _REST)} on two cores, with figures and the page"
+            f"{' but without the learning of the network' if edits else ''}. For steadier means set "
+            f"--repetitions to {MOST_REPETITIONS}, which take about {_minutes(most)}."
         )
     betas = f"betas = {list(levels)}"
     level_lines = _DOSES.format(levels=list(levels[1:])) if quick_options.betas is None else betas

@@ -52,6 +52,13 @@ _MIXED = (
     "of some techniques' numbers may differ between them; manifest.json names them"
 )
 
+_SAID_LATE = 2  # cells of one sort that took too long, from which this is said
+_LATE = (
+    "Note: {n} cells of {2} with the classifier {3} ended without a result, by the time limit of {limit} "
+    "seconds (dataset {0}, bias {1}). Others may end so as well. 'time_limit' in the experiment file gives "
+    "more time."
+)
+
 _BATCH = 100  # cells whose predictions are in memory together
 
 Plan = Sequence[tuple[Block, tuple[Cell, ...]]]
@@ -106,7 +113,8 @@ def compute(
     """Return all results of a plan; cells that the store lacks are computed, and stored as they finish.
 
     Results do not depend on the engine. With ``retry_failed``, cells that failed, crashed or took too long
-    are computed again. ``say`` gets a note if workers have several kinds of processors. An ExperimentError
+    are computed again. ``say`` gets a note if workers have several kinds of processors, or if cells of one
+    technique take too long. An ExperimentError
     says that there are fewer blocks than shards, or that the engine cannot compute. A StoreError says that
     the store lacks written cells.
     """
@@ -137,6 +145,7 @@ def compute(
     store.write((), last_run)
     progress(last_run.finished, total, 0.0)
     started, began, mixed = time.perf_counter(), math.inf, False
+    late = Counter[tuple[str, str, str, str]]()
     for finished in engine.run(
         missing,
         functools.partial(_evaluator, prepared, _software(prepared)),
@@ -148,6 +157,12 @@ def compute(
         # The rate of computing does not include the seconds in which workers start.
         began = min(began, now - max(cell.result.seconds for cell in finished))
         progress(last_run.finished, total, now - began)
+        for block, cell, result in finished:
+            if result.status == "timeout":
+                sort = block.dataset, block.bias, cell.technique, cell.classifier
+                late[sort] += 1
+                if late[sort] == _SAID_LATE:
+                    say(_LATE.format(*sort, n=_SAID_LATE, limit=f"{limit:g}"))
         if not mixed and len(engine.processors) > 1:
             mixed = True
             say(_MIXED)

@@ -1,0 +1,87 @@
+"""What takes long is said before it begins, and is not done where nothing needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.data.source import Sources
+from benchmark.experiment import prepare
+from benchmark.experiment.expand import expand
+from benchmark.experiment.plan import Experiment
+from benchmark.experiment.pool import Finished, Handler, Limits, Task
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.run import compute
+from benchmark.experiment.store import Store
+from benchmark.figures.run_figures import run_figures
+from benchmark.report.folder import write_run_folder
+from benchmark.runs.describe import describe_run
+from tests.helpers.engines import InProcess
+from tests.helpers.visits import write_card
+
+EDIT = [{"kind": "cpt", "edits": [{"attribute": "sex", "group": "F"}]}]
+
+
+def prepared(card: Path, lines: list[str], **fields: Any) -> PreparedExperiment:
+    given: dict[str, Any] = {
+        "datasets": [{"card": str(card), "bias": ["label"]}],
+        "techniques": ["none", "drop_sensitive"],
+        "betas": [0, 0.5],
+        "paired_betas": True,
+        "repetitions": 2,
+        **fields,
+    }
+    return prepare_experiment(expand(Experiment(**given)), Sources(offline=True), say=lines.append)
+
+
+def test_real_rows_to_train_on_need_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def learned(*_: object, **__: object) -> None:
+        raise AssertionError("a network is learned")
+
+    card, lines = write_card(tmp_path), list[str]()
+    monkeypatch.setattr(prepare, "learn_network", learned)
+    for plan in ({"holdout": 0.3}, {"folds": 3}):
+        made = prepared(card, lines, train="data", **plan)
+        assert not describe_run(made).datasets[0].network.digest
+    assert not [line for line in lines if "network" in line]
+    for plan in ({}, {"holdout": 0.3}):
+        with pytest.raises(AssertionError, match="a network is learned"):
+            prepared(card, lines, datasets=[{"card": str(card), "bias": EDIT}], **plan)
+        assert lines[-1] == "visits: learning the network of 5 columns ..."
+
+
+def test_its_folder_has_no_drawing_of_a_network(tmp_path: Path) -> None:
+    made = prepared(write_card(tmp_path, people=60), [], train="data", folds=2)
+    with Store(tmp_path / "cells.sqlite") as store:
+        outcome = compute(made, store, engine=InProcess(1))
+    folder = write_run_folder(tmp_path / "run", made, outcome, figures=False)
+    assert not [name for name, _ in run_figures(folder.run) if name.startswith("network/")]
+
+
+class _Late(InProcess):
+    """An engine whose cells of one technique take too long."""
+
+    def run(
+        self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
+    ) -> Iterator[list[Finished]]:
+        for finished in super().run(tasks, make_handler, limits):
+            yield [
+                one._replace(result=replace(one.result, status="timeout", reason="too long", metrics=()))
+                if one.cell.technique == "drop_sensitive"
+                else one
+                for one in finished
+            ]
+
+
+def test_a_technique_that_takes_too_long_is_named_once_while_the_run_goes_on(tmp_path: Path) -> None:
+    made, lines = prepared(write_card(tmp_path), [], train="data", holdout=0.3), list[str]()
+    with Store(tmp_path / "cells.sqlite") as store:
+        outcome = compute(made, store, engine=_Late(1), say=lines.append)
+    assert outcome.failures == {"timeout": 4}  # no cell is left out
+    (line,) = lines
+    assert "2 cells of drop_sensitive with the classifier c45" in line
+    assert "300 seconds" in line
