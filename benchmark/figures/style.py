@@ -23,8 +23,9 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.legend import Legend
+from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullLocator
 from numpy.typing import ArrayLike
@@ -34,6 +35,33 @@ Look = dict[str, Any]
 
 FONT = "DejaVu Sans"
 """Comes with matplotlib, so every machine has it."""
+
+_WORLD = (
+    *(
+        f"Noto Sans {script}"
+        for script in ("CJK JP", "CJK SC", "Arabic", "Hebrew", "Devanagari", "Bengali", "Thai")
+    ),
+    *(
+        "Noto Sans JP",
+        "Noto Sans SC",
+        "Noto Sans KR",
+        "Hiragino Sans",
+        "Yu Gothic",
+        "MS Gothic",
+        "IPAexGothic",
+    ),
+    *(
+        "PingFang SC",
+        "Microsoft YaHei",
+        "SimHei",
+        "WenQuanYi Zen Hei",
+        "Apple SD Gothic Neo",
+        "Malgun Gothic",
+    ),
+    *("Nirmala UI", "Leelawadee UI", "Arial Unicode MS", "Noto Emoji", "Unifont"),
+)
+FONTS = [FONT, *(name for name in _WORLD if name in set(fontManager.get_font_names()))]
+"""The font, and installed ones for the characters that it lacks."""
 
 SIZES = {"title": 11.0, "subtitle": 8.5, "panel": 9.0, "label": 9.0, "tick": 8.0, "note": 7.5}
 """Sizes of text in points."""
@@ -58,7 +86,7 @@ _DOTS_PER_INCH = 160
 _COLORS = 256  # of a PNG: few enough for a third of the bytes, and more than figures have but for soft edges
 
 _STYLE: Look = {
-    "font.family": FONT,
+    "font.family": FONTS,
     "font.size": SIZES["label"],
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -110,10 +138,24 @@ def beta_look(limit: float = 1.0) -> Look:
 @contextmanager
 def styled() -> Iterator[None]:
     """Apply the style while drawing and saving, whatever the user's own settings are."""
-    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
-        # Names come from users. Characters that the font lacks are drawn as boxes, without a warning.
+    with matplotlib.style.context(["default", _STYLE]), _boxes_allowed():
+        yield
+
+
+@contextmanager
+def _boxes_allowed() -> Iterator[None]:
+    """Allow boxes for characters that no font has; :func:`characters_in_no_font` tells them."""
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         yield
+
+
+def characters_in_no_font(figure: Figure) -> set[str]:
+    """Return the characters of a figure's texts that are drawn as boxes."""
+    texts = {text for drawn in figure.findobj(Text) for text in drawn.get_text()}  # type: ignore[attr-defined]
+    rare = {character for character in texts if not character.isspace() and not character.isascii()}
+    charmaps = [get_font(findfont(name)).get_charmap() for name in FONTS] if rare else []
+    return {character for character in rare if not any(ord(character) in charmap for charmap in charmaps)}
 
 
 def line_style(index: int) -> Look:
@@ -155,8 +197,9 @@ def _save_png(figure: Figure, buffer: io.BytesIO) -> None:
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the width in inches of a line of text of a size in points."""
-    font = FontProperties(family=FONT, size=size, weight="bold" if bold else "normal")
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    font = FontProperties(family=FONTS, size=size, weight="bold" if bold else "normal")
+    with _boxes_allowed():
+        width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width) / 72
 
 

@@ -7,17 +7,19 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
 
 from benchmark.errors import ReportError
-from benchmark.figures import Drawing, drawing
+from benchmark.figures import Drawing, drawing, style
 from benchmark.figures.drawing import write_figures
-from benchmark.figures.style import Page, styled
+from benchmark.figures.style import FONT, Page, characters_in_no_font, render, styled, text_width
 
 
 def draw(title: str) -> Figure:
@@ -49,6 +51,32 @@ def test_any_number_of_processes_writes_the_same_in_order(
         assert not multiprocessing.active_children()
         assert sorted(path for path in (tmp_path / str(n)).rglob("*") if path.is_file()) == sorted(paths)
     assert written[1] == written[2] == written[5]
+
+
+def test_one_warning_tells_of_characters_in_no_font(tmp_path: Path, n_processes: int) -> None:
+    nobody = "\U0010fffe"  # will never be a character
+    text_width(f"Figure {nobody}", 9.0)  # without a warning
+    for figure in (f"Figure {nobody}", "Figure β ≥ τ"):
+        every = [(f"{i}", partial(draw, figure)) for i in range(3)]
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            assert len(list(write_figures(tmp_path, every, ("png",)))) == 3
+        assert [str(one.message)[:18] for one in found] == ["Figures show boxes"] * (nobody in figure)
+
+
+def test_a_character_that_the_font_lacks_comes_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    def charmap(name: str) -> set[int]:
+        return {*get_font(findfont(name)).get_charmap()}
+
+    other = "STIXNonUnicode"  # comes with matplotlib
+    letter = chr(min(charmap(other) - charmap(FONT)))
+    monkeypatch.setattr(style, "FONTS", [FONT])
+    assert characters_in_no_font(draw(letter)) == {letter}
+    box = render(draw(letter), "png")
+    monkeypatch.setattr(style, "FONTS", [FONT, other])
+    monkeypatch.setitem(style._STYLE, "font.family", [FONT, other])
+    assert characters_in_no_font(draw(letter)) == set()
+    assert render(draw(letter), "png") != box
 
 
 def test_an_error_of_a_drawing_is_raised_here(tmp_path: Path, n_processes: int) -> None:
