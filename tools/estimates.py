@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+from benchmark.text.words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+RESAMPLES = 100_000
+"""Resamples of repetitions where the end of an interval decides: its Monte Carlo error is about .001."""
 
 Estimate = tuple[float, float, float]
 """A number and the ends of its interval."""
@@ -26,13 +30,18 @@ def student_estimate(
 
 
 def two(value: float) -> str:
-    """Return a number with two digits, without a 0 before the point."""
-    return f"{value:.2f}".replace("0.", ".", 1)
+    """Return a number with two digits, below 1 without the zero before the point."""
+    return short(value, 2)
 
 
 def three(value: float) -> str:
-    """Return a number with three digits, without a 0 before the point."""
-    return f"{value:.3f}".replace("0.", ".", 1)
+    """Return a number with three digits, below 1 without the zero before the point."""
+    return short(value)
+
+
+def signed(value: float) -> str:
+    """Return a number as :func:`three` does, with its sign."""
+    return f"{'+' if round(value, 3) > 0 else ''}{three(value)}"
 
 
 def told(estimate: Estimate, write: Callable[[float], str]) -> str:

@@ -181,6 +181,10 @@ def of_splits() -> Shares:
         assert "far" in what or "close" in what or what == f"τ = {truth:.2f}"
         held = [_tau_held(np.concatenate([shifts, other]), truth, rng) for _ in range(_EXPERIMENTS)]
         found[f"overlapping splits: {what}"] = np.mean(held, axis=0).tolist()
+    other, folds = far[list(orders["τ = 0.51"][1])], np.random.default_rng(18)
+    truth = float(tau_of(far, other))
+    held = [_tau_held(np.concatenate([far, other]), truth, folds, 3) for _ in range(_EXPERIMENTS)]
+    found["three folds, n times: τ = 0.51"] = np.mean(held, axis=0).tolist()
     for what, shift in (("less discrimination", 0.1), ("none left", 0.0)):
         found[f"five folds, n times: improvement, {what}"] = _folds_held(shift, rng)
     rng = np.random.default_rng(17)
@@ -212,23 +216,26 @@ def _accuracy_held(n_train: int, rng: np.random.Generator) -> list[float]:
     return shares
 
 
-def _tau_held(shifts: NDArray[np.float64], truth: float, rng: np.random.Generator) -> list[bool]:
-    """Return whether the interval of tau holds it with each number of splits of one sample."""
+def _tau_held(
+    shifts: NDArray[np.float64], truth: float, rng: np.random.Generator, n_folds: int = 0
+) -> list[bool]:
+    """Return whether the interval of tau holds it with each number of splits, or of repeated folds."""
     labels = rng.random(_ROWS) < 0.5
     common = rng.normal(size=(_ROWS, 1))
     features = np.sqrt(0.8) * rng.normal(size=(_ROWS, len(shifts))) + np.sqrt(0.2) * common
     features += shifts * labels[:, None]
-    errors = np.empty((len(shifts), N[-1]))
-    n_test = round(_HELD_OUT * _ROWS)
-    for split in range(N[-1]):
+    errors = []
+    for _ in range(N[-1]):
         order = rng.permutation(_ROWS)
-        test, train = order[:n_test], order[n_test:]
-        ends = [features[train][labels[train] == label].mean(axis=0) for label in (True, False)]
-        errors[:, split] = ((features[test] > sum(ends) / 2) != labels[test][:, None]).mean(axis=0)
-    first, second = np.split(errors, 2)
-    overlap = _HELD_OUT / (1 - _HELD_OUT)
-    found = [tau_interval(first[:, :n], second[:, :n], overlap) for n in N]
-    return [low - 1e-12 <= truth <= high + 1e-12 for _, low, high in found]
+        for test in np.array_split(order, n_folds) if n_folds else [order[: round(_HELD_OUT * _ROWS)]]:
+            train = np.setdiff1d(order, test)
+            ends = [features[train][labels[train] == label].mean(axis=0) for label in (True, False)]
+            errors.append(((features[test] > sum(ends) / 2) != labels[test][:, None]).mean(axis=0))
+    first, second = np.split(np.array(errors).T, 2)
+    overlap = 1 / (n_folds - 1) if n_folds else _HELD_OUT / (1 - _HELD_OUT)
+    splits = [n * max(n_folds, 1) for n in N]
+    found = [tau_interval(first[:, :n], second[:, :n], overlap) for n in splits]
+    return [own.low - 1e-12 <= truth <= own.high + 1e-12 for own in found]
 
 
 def _folds_held(shift: float, rng: np.random.Generator) -> list[float]:

@@ -22,9 +22,8 @@ from benchmark.audit.wording import (
     without_verdict,
 )
 from benchmark.metrics import get_metric
-from benchmark.sections.answers import short
 from benchmark.text.terminal import say
-from benchmark.text.words import few, number, printable
+from benchmark.text.words import few, number, printable, short
 
 _MOST_GROUPS = 20
 _MOST_NAMES = 2

@@ -18,13 +18,13 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import STATUSES, Scenario
 from benchmark.runs.verdicts import results_answers, what_to_undo
-from benchmark.sections.answers import constant_title, in_short, short
+from benchmark.sections.answers import constant_title, in_short
 from benchmark.sections.signs import INERT_NUMBERS, below_constant_words, mark
 from benchmark.statistics.answer_record import Answer, answer_records
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
-from benchmark.text.words import LevelName, level_text, share
+from benchmark.text.words import LevelName, level_text, share, short
 
 SHOWN = ("discrimination", "accuracy")
 """Metrics of the console table; the files hold all."""

@@ -55,7 +55,7 @@ from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.cells import Baseline, ScenarioKey
 from benchmark.statistics.recommendation import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.unprocessing import INSIDE
-from benchmark.text.words import level_text, number, share
+from benchmark.text.words import level_text, number, share, short
 
 TITLE = "At this level of bias: which technique, at what cost"
 
@@ -593,12 +593,6 @@ def _short_numbers(row: Answer) -> list[str]:
         spread = "" if math.isnan(low) else f"±{short(max(high - change, change - low))}"
         cost = f" ({'+' if float(f'{change:.3f}') > 0 else ''}{short(change)}{spread})"
     return [short(row.value), f"{short(row.accuracy)}{cost}", *_accepts(row)]
-
-
-def short(value: float | None) -> str:
-    """Return three decimals without the zero before the point: five betas have to fit 80 columns."""
-    text = "–" if value is None else number(value)
-    return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
 
 
 _SHORT_MEASURES = {

@@ -1,11 +1,14 @@
 """Agreement of two classifiers: whether techniques rank alike, and which changes both classifiers show."""
 
 import itertools
+import math
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import gammaln, stdtrit
 
 from benchmark.statistics.cells import DECIMALS, Array, Cells
 from benchmark.statistics.intervals import CONFIDENCE
@@ -19,8 +22,21 @@ AGREEMENT_COLUMNS = (
 
 _AXES = list(AGREEMENT_COLUMNS[:5])
 _RESAMPLES = 1000
-_HALVINGS = 100  # more than the halvings of five repetitions, fewer than those of eleven
+_MOST_HALVINGS = 10_000  # all halvings of up to 16 repetitions
+_BATCHES = 10
 _LEAST = 3  # techniques; tau of two is 1 or -1
+
+
+class TauInterval(NamedTuple):
+    """Kendall's tau, the ends of its interval, and the standard error that drawn resamples leave to an end.
+
+    Where all resamples are counted, the error is 0.
+    """
+
+    tau: float
+    low: float
+    high: float
+    error: float
 
 
 def tau_of(first: Array, second: Array) -> Array:
@@ -35,59 +51,105 @@ def tau_of(first: Array, second: Array) -> Array:
         return np.asarray(concordance / np.sqrt(np.prod([(s**2).sum(axis=-1) for s in signs], axis=0)))
 
 
-def tau_interval(first: Array, second: Array, overlap: float = 0.0) -> tuple[float, float, float]:
+def tau_interval(
+    first: Array,
+    second: Array,
+    overlap: float = 0.0,
+    centers: tuple[Array, Array] | None = None,
+    resamples: int = _RESAMPLES,
+) -> TauInterval:
     r"""Return tau of the means over splits and the ends of its 95 % interval; NaN with fewer than two splits.
 
-    Both arrays have shape (n_techniques, n_splits), and each resample draws the same splits from both. The
-    interval is tau ± the quantile of Student's t × the standard deviation of tau over the resamples. Means of
-    resamples vary less than means of other experiments would. So their deviations are multiplied by
+    Both arrays have shape (n_techniques, n_splits), and each resample has the same splits of both. Where a
+    mean over repetitions is not the mean over their folds, it is given in ``centers``, two arrays of shape
+    (n_techniques,): tau is of the centers, and splits say only how far they vary.
+
+    The interval is tau ± the quantile of Student's t × the standard deviation of tau over the resamples.
+    Means of resamples vary less than means of other experiments would. So their deviations are multiplied by
     :math:`\sqrt{(1 + n\, \mathrm{overlap})\, n / (n - 1)}`, which gives them the variance in
     :func:`~benchmark.statistics.intervals.half_widths`. Noise brings tau nearer to 0. The interval is longer
     on the far side, by the distance between tau and its mean over the resamples.
+
+    All resamples are counted, each with its probability, if they are at most ``resamples``. Otherwise so many
+    are drawn, and the result says how far the ends may be off.
     """
     n = first.shape[1]
-    if n == 0:
-        return np.nan, np.nan, np.nan
-    means = [values.mean(axis=1, keepdims=True) for values in (first, second)]
-    tau = float(tau_of(*(values[:, 0] for values in means)))
+    splits = first, second
+    means = [values.mean(axis=1) for values in splits] if n else [np.full(len(first), np.nan)] * 2
+    middle = means if centers is None else list(centers)
+    tau = float(tau_of(*middle))
     if n < 2:
-        return tau, np.nan, np.nan
-    drawn = np.random.default_rng(0).integers(0, n, (_RESAMPLES, n))
+        return TauInterval(tau, np.nan, np.nan, np.nan)
+    counts, chances = _resamples(n, resamples)
     wider = np.sqrt((1 + n * overlap) * n / (n - 1))
     taus = tau_of(
         *(
-            (mean + wider * (values[:, drawn].mean(axis=-1) - mean)).T
-            for values, mean in zip((first, second), means, strict=True)
+            center + wider * (counts @ values.T / n - mean)
+            for values, mean, center in zip(splits, means, middle, strict=True)
         )
     )
-    taus = taus[np.isfinite(taus)]
-    if len(taus) < 2:
-        return tau, np.nan, np.nan
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * taus.std(ddof=1))
-    without_noise = 2 * tau - float(taus.mean())
-    low, high = min(tau, without_noise) - half, max(tau, without_noise) + half
-    return tau, max(-1.0, low), min(1.0, high)
+    known = np.isfinite(taus)
+    if known.sum() < 2:
+        return TauInterval(tau, np.nan, np.nan, np.nan)
+    low, high = _ends(tau, taus[known], chances[known], n)
+    if math.comb(2 * n - 1, n) <= resamples:
+        return TauInterval(tau, low, high, 0.0)
+    batches = zip(*(np.array_split(own[known], _BATCHES) for own in (taus, chances)), strict=True)
+    ends = np.array([_ends(tau, own, weights, n) for own, weights in batches if len(own)])
+    error = float(ends.std(axis=0, ddof=1).max() / np.sqrt(len(ends)))
+    return TauInterval(tau, low, high, error)
+
+
+def _ends(tau: float, taus: Array, chances: Array, n: int) -> tuple[float, float]:
+    mean = float(np.average(taus, weights=chances))
+    deviation = float(np.sqrt(np.average((taus - mean) ** 2, weights=chances)))
+    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation
+    without_noise = 2 * tau - mean
+    return max(-1.0, min(tau, without_noise) - half), min(1.0, max(tau, without_noise) + half)
+
+
+@lru_cache(maxsize=8)
+def _resamples(n: int, most: int) -> tuple[Array, Array]:
+    """Return how often each of n splits is in each resample, and the probabilities of the resamples."""
+    if math.comb(2 * n - 1, n) > most:
+        counts = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), most)
+        return counts.astype(np.float64), np.full(most, 1 / most)
+    # Bars between n stars: each multiset of n splits once.
+    bars = np.array(list(itertools.combinations(range(2 * n - 1), n - 1))).reshape(-1, n - 1)
+    ends = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), 2 * n - 1)])
+    counts = np.diff(ends, axis=1) - 1.0
+    return counts, np.exp(gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) - n * np.log(n))
 
 
 def tau_of_halves(values: Array) -> float:
     """Return the mean tau between one half of the repetitions and the other, over the possible halvings.
 
     Noise alone keeps this tau below 1. Two classifiers can agree further, as halves are noisier than the
-    whole. With more than 10 repetitions, ``_HALVINGS`` random halvings are tried. NaN with fewer than two
+    whole. All halvings of up to 16 repetitions are counted. Of more repetitions, ``_MOST_HALVINGS`` random
+    halvings are tried: the mean has a standard error of at most 0.01 then. NaN with fewer than two
     repetitions.
     """
     n = values.shape[1]
     if n < 2:
         return np.nan
-    if n <= 10:
-        # Of an even number, each halving comes up twice: keep the one whose first half has repetition 0.
-        halves = itertools.combinations(range(n), n // 2)
-        halvings = [np.isin(np.arange(n), half) for half in halves if n % 2 or 0 in half]
+    halves = _halvings(n)
+    first = halves @ values.T
+    second = values.sum(axis=1) - first
+    return float(np.mean(tau_of(first / (n // 2), second / (n - n // 2))))
+
+
+@lru_cache(maxsize=8)
+def _halvings(n: int) -> Array:
+    """Return a row for each halving: 1 for the repetitions of its smaller half, else 0."""
+    # Of an even number, each halving comes up twice: keep the one whose first half has repetition 0.
+    if (1 if n % 2 else 0.5) * math.comb(n, n // 2) <= _MOST_HALVINGS:
+        chosen = [half for half in itertools.combinations(range(n), n // 2) if n % 2 or 0 in half]
     else:
         rng = np.random.default_rng(0)
-        halvings = [np.isin(np.arange(n), rng.permutation(n)[: n // 2]) for _ in range(_HALVINGS)]
-    taus = [tau_of(values[:, half].mean(axis=1), values[:, ~half].mean(axis=1)) for half in halvings]
-    return float(np.mean(taus))
+        chosen = [tuple(rng.permutation(n)[: n // 2]) for _ in range(_MOST_HALVINGS)]
+    halves = np.zeros((len(chosen), n))
+    np.put_along_axis(halves, np.array(chosen), 1.0, axis=1)
+    return halves
 
 
 def classifier_agreement(
@@ -105,10 +167,11 @@ def classifier_agreement(
     repetitions. ``tau`` is :func:`tau_interval`, ``halves`` is :func:`tau_of_halves`.
     """
     keys = distances.keys.assign(row=np.arange(len(distances.keys)))
-    # 1 where an improvement's interval lies above 0, -1 where below, 0 where it holds 0.
+    # 1 where an improvement's interval lies above 0, -1 where below, 0 where it holds 0, NaN without one.
     better, worse = comparisons["improvement_low"] > 0, comparisons["improvement_high"] < 0
-    index = pd.MultiIndex.from_frame(comparisons[[*_AXES, "classifier", "technique"]])
-    signs = pd.Series(better.astype(int).to_numpy() - worse.astype(int).to_numpy(), index=index)
+    signs = better.astype(float) - worse.astype(float)
+    signs = signs.where(comparisons["improvement_low"].notna())
+    signs.index = pd.MultiIndex.from_frame(comparisons[[*_AXES, "classifier", "technique"]])
     rows: list[tuple[object, ...]] = []
     for axes, cells in keys.groupby(_AXES, sort=False):
         by_classifier = {
@@ -129,6 +192,8 @@ def classifier_agreement(
             splits = [distances.singles[index.loc[shared].to_numpy()][complete] for index in indices]
             first_splits, second_splits = (part[:, np.isfinite(splits).all(axis=(0, 1))] for part in splits)
             overlap = float(distances.overlaps[indices[0].loc[shared].to_numpy()].max())
+            centers = first.mean(axis=1), second.mean(axis=1)
+            interval = tau_interval(first_splits, second_splits, overlap, centers)
             compared = tuple(t for t, is_complete in zip(shared, complete, strict=True) if is_complete)
             for name, part in zip(pair, (first, second), strict=True):
                 if (name, compared) not in of_halves:
@@ -141,8 +206,7 @@ def classifier_agreement(
                     *pair,
                     len(compared),
                     int(has_values.sum()),
-                    float(tau_of(first.mean(axis=1), second.mean(axis=1))),
-                    *tau_interval(first_splits, second_splits, overlap)[1:],
+                    *interval[:3],
                     halves,
                     *counts,
                 )
@@ -151,7 +215,7 @@ def classifier_agreement(
 
 
 def _signs_of(signs: pd.Series, axes: tuple[object, ...], techniques: tuple[str, ...]) -> Array:
-    # A baseline has no comparison: it is NaN, and not counted.
+    # A baseline, or a technique that was compared with nothing, is NaN and not counted.
     keys = pd.MultiIndex.from_tuples([(*axes, t) for t in techniques], names=signs.index.names)
     return signs.reindex(keys).to_numpy(dtype=np.float64)
 

@@ -76,6 +76,12 @@ def number(value: float, digits: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def short(value: float | None, digits: int = 3) -> str:
+    """Return a number as :func:`number` does, below 1 without the zero before the point; None is a dash."""
+    text = "–" if value is None else number(value, digits)
+    return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
+
+
 def beyond(value: float, limit: float) -> str:
     """Return a number above a limit with as many decimals, at least three, as show that it is above."""
     texts = [number(value, digits) for digits in range(3, 8)]

@@ -57,8 +57,45 @@ def test_the_first_sentence_counts_every_comparison_once() -> None:
     for comparisons in found.values():
         counts = real_bias.counted(comparisons)
         assert sum(counts.values()) == len(comparisons)
-        decided = len(comparisons) - counts[UNDECIDED]
-        assert f"in {counts[OTHER]} of {decided} decided comparisons" in text().lower()
+        decided = counts[OTHER] + counts[SAME]
+        assert f"in {counts[OTHER]} of the {decided} comparisons that decide" in text().lower()
+    counts = real_bias.counted(found[True])
+    assert f"In {counts[SAME]} no difference is shown; {counts[OPEN]} more are open." in text()
+
+
+def test_an_end_within_the_error_of_drawn_resamples_decides_nothing() -> None:
+    own = Comparison("school", "c45", "label", "restoration_distance", 11, 0.5, 0.2, 0.69, 0.7, False)
+    assert replace(own, error=0.001).verdict == OTHER
+    for high in (0.698, 0.702):
+        assert replace(own, high=high, error=0.001).verdict == OPEN
+    assert replace(own, high=0.8, low=0.002, error=0.001).verdict == OPEN
+    assert replace(own, high=0.8, low=0.004, error=0.001).verdict == SAME
+
+
+def test_no_verdict_hangs_on_which_resamples_are_drawn() -> None:
+    for own in every_comparison():
+        if own.verdict != UNDECIDED:
+            assert own.error < 0.002
+            away = own.high - own.ceiling
+            assert abs(away) > real_bias.SURE * own.error
+            assert away < 0 or abs(own.low) > real_bias.SURE * own.error
+
+
+def test_intervals_are_over_single_folds() -> None:
+    """The corrected rule's intervals are wider: a fold varies more than the mean of three."""
+    for planted in (True, False):
+        of_folds, registered = (
+            list(real_bias.comparisons(planted=planted, registered=early)) for early in (False, True)
+        )
+        for own, before in zip(of_folds, registered, strict=True):
+            assert (own.tau, own.ceiling) == (before.tau, before.ceiling)
+            assert own.verdict == UNDECIDED or own.high - own.low > before.high - before.low - 0.1
+    place = "school_12", "judged", "logistic_regression"
+    singles = real_bias.folds("agreement", *place, ["massaging"])
+    assert singles.shape == (1, 36)
+    means = singles.reshape(12, 3).mean(axis=1)
+    whole = real_bias.values("agreement", "school_12", "judged", "logistic_regression", "massaging")
+    assert means == pytest.approx(whole, abs=0.01)  # folds differ by a row or two
 
 
 def test_tau_and_its_ceiling_are_recomputed_from_the_values() -> None:

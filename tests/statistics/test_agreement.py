@@ -73,57 +73,89 @@ def test_noise_lowers_tau_of_halves_and_widens_the_interval() -> None:
     assert tau_of_halves(signal + 0.01 * noise[0]) == 1
     assert np.isnan(tau_of_halves(signal))
     assert -1 < tau_of_halves(rng.normal(size=(10, 30))) < 0.4  # too many ways of halving to try them all
-    tau, low, high = tau_interval(*noise)
+    tau, low, high, _ = tau_interval(*noise)
     assert low < tau < high
     assert high - low > 0.3
 
 
-@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("n", [3, 4, 5, 11, 12])
 def test_tau_of_halves_depends_on_no_order_of_repetitions(n: int) -> None:
     own = np.arange(6.0)[:, None] + np.random.default_rng(3).normal(scale=2, size=(6, n))
     halvings = [half for k in (n // 2, n - n // 2) for half in itertools.combinations(range(n), k)]
+    rest = [[i for i in range(n) if i not in half] for half in halvings]
     taus = [
-        kendalltau(own[:, half].mean(axis=1), np.delete(own, half, axis=1).mean(axis=1)).statistic
-        for half in halvings
+        tau_of(own[:, half].mean(axis=1), own[:, other].mean(axis=1))
+        for half, other in zip(halvings, rest, strict=True)
     ]
     assert tau_of_halves(own) == pytest.approx(np.mean(taus))
-    assert tau_of_halves(own[:, ::-1]) == pytest.approx(tau_of_halves(own))
+    assert tau_of_halves(own[:, ::-1]) == pytest.approx(tau_of_halves(own), abs=1e-12)
 
 
 def test_without_noise_the_interval_is_a_point_and_of_one_repetition_there_is_none() -> None:
     first = np.arange(5.0)[:, None] + np.zeros((5, 4))
-    assert tau_interval(first, first[[1, 0, 2, 3, 4]]) == pytest.approx((0.8, 0.8, 0.8))
+    assert tau_interval(first, first[[1, 0, 2, 3, 4]]) == pytest.approx((0.8, 0.8, 0.8, 0.0))
     tau, *ends = tau_interval(first[:, :1], first[:, :1])
     assert tau == 1
     assert np.isnan(ends).all()
 
 
-def test_resamples_deviate_as_far_as_means_of_splits_that_overlap() -> None:
-    rng = np.random.default_rng(4)
-    first, second = rng.normal(size=(2, 6, 12)) + np.arange(6.0)[:, None] / 3
-    n, overlap = 12, 3 / 7
-    widths = {}
-    for ratio in (0.0, overlap):
-        tau, low, high = tau_interval(first, second, ratio)
-        wider = np.sqrt((1 / n + ratio) * n * n / (n - 1))
-        drawn = np.random.default_rng(0).integers(0, n, (1000, n))
-        means = [own.mean(axis=1) for own in (first, second)]
-        taus = [
-            kendalltau(
-                *(
-                    m + wider * (own[:, one].mean(axis=1) - m)
-                    for own, m in zip((first, second), means, strict=True)
-                )
-            ).statistic
-            for one in drawn
+@pytest.mark.parametrize("n", [2, 4, 5])
+@pytest.mark.parametrize("overlap", [0.0, 3 / 7])
+def test_all_resamples_are_counted_and_deviate_as_far_as_means_of_splits_that_overlap(
+    n: int, overlap: float
+) -> None:
+    first, second = np.random.default_rng(4).normal(size=(2, 6, n)) + np.arange(6.0)[:, None] / 3
+    wider = np.sqrt((1 / n + overlap) * n * n / (n - 1))
+    taus = []
+    for drawn in itertools.product(range(n), repeat=n):
+        means = [
+            own.mean(axis=1) + wider * (own[:, drawn].mean(axis=1) - own.mean(axis=1))
+            for own in (first, second)
         ]
-        half = scipy_t.ppf(0.975, n - 1) * np.std(taus, ddof=1)
-        beyond = 2 * tau - np.mean(taus)
-        ends = max(-1, min(tau, beyond) - half), min(1, max(tau, beyond) + half)
-        assert (low, high) == pytest.approx(ends)
-        assert beyond > tau  # noise brings it nearer to 0
-        widths[ratio] = high - low
-    assert widths[overlap] > 1.3 * widths[0.0]
+        taus.append(float(tau_of(*means)))
+    half = scipy_t.ppf(0.975, n - 1) * np.std(taus)
+    found = tau_interval(first, second, overlap)
+    tau = kendalltau(first.mean(axis=1), second.mean(axis=1)).statistic
+    beyond = 2 * tau - np.mean(taus)
+    ends = max(-1, min(tau, beyond) - half), min(1, max(tau, beyond) + half)
+    assert found == pytest.approx((tau, *ends, 0.0))
+
+
+@pytest.mark.parametrize("n", [8, 12, 36])
+def test_drawn_resamples_say_how_far_the_ends_may_be_off(n: int) -> None:
+    first, second = np.random.default_rng(5).normal(size=(2, 8, n)) + np.arange(8.0)[:, None] / 3
+    few, many = (tau_interval(first, second, 0.5, resamples=k) for k in (2_000, 100_000))
+    assert (many.error == 0) == (n == 8)  # 6,435 resamples are counted
+    assert many.error < few.error < 0.05
+    assert abs(few.low - many.low) < 4 * few.error
+    assert abs(few.high - many.high) < 4 * few.error
+
+
+def test_overlap_widens_the_interval_and_centers_move_it() -> None:
+    first, second = np.random.default_rng(6).normal(size=(2, 6, 7)) / 3 + np.arange(6.0)[:, None] / 3
+    second = second[[2, 0, 4, 1, 5, 3]]
+    plain, wide = (tau_interval(first, second, overlap) for overlap in (0.0, 3 / 7))
+    assert wide.high - wide.low > 1.3 * (plain.high - plain.low)
+    moved = tau_interval(first + 5, second - np.arange(6.0)[:, None], 0.0, (first.mean(1), second.mean(1)))
+    assert moved == pytest.approx(plain)
+
+
+def test_a_technique_without_an_interval_is_shown_with_no_classifier_and_not_shown_with_none() -> None:
+    cells = made_up(n=6)
+    compared = paired_comparisons(cells, "none", list_metrics())
+    distances = replace(cells, values=cells.distances(list_metrics()))
+    asked = ["one", "two"]
+    counts = ["both", "opposite", "only_first", "only_second", "neither"]
+    missing = (compared["technique"] == "b") & (compared["classifier"] == "two")
+    compared.loc[missing, ["improvement_low", "improvement_high"]] = np.nan
+    found = classifier_agreement(distances, compared, asked).iloc[0]
+    assert tuple(found[counts]) == (2, 0, 0, 0, 0)
+    compared.loc[compared["classifier"] == "two", ["improvement_low", "improvement_high"]] = np.nan
+    found = classifier_agreement(distances, compared, asked).iloc[0]
+    assert tuple(found[counts]) == (0, 0, 0, 0, 0)
+    compared.loc[compared["technique"] == "c", ["improvement_low", "improvement_high"]] = [-1.0, 1.0]
+    found = classifier_agreement(distances, compared, asked).iloc[0]
+    assert tuple(found[counts]) == (0, 0, 0, 0, 1)
 
 
 def test_agreement_over_folds_has_the_interval_of_its_folds() -> None:

@@ -51,7 +51,7 @@ def test_intervals_of_splits_that_overlap_cover_unless_classifiers_agree_fully(s
         for name, row in shares.items()
         if any(word in name for word in ("splits", "folds", "held out"))
     }
-    assert len(found) == 10
+    assert len(found) == 11
     for name, row in found.items():
         # Two accuracies are often equal: their interval is a point.
         shares_from = N.index(3) if "held out" in name else 0

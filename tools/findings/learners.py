@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from benchmark.bias.doses import ACROSS
@@ -31,7 +30,7 @@ from benchmark.statistics.intervals import student_intervals
 from benchmark.text.markdown import table
 
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
-from tools.estimates import draw_estimate
+from tools.estimates import draw_estimate, signed, two
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "learners"
@@ -164,11 +163,6 @@ def survivors(metric: str) -> pd.DataFrame:
 
 
 # As pages have it
-
-
-def two(value: float) -> str:
-    """Return a number below 1 with two digits, without the 0 before the point; "–" where there is none."""
-    return "–" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("0.", ".", 1)
 
 
 def tau_text(found: tuple[float, ...]) -> str:
@@ -337,11 +331,6 @@ def named(names: list[str]) -> str:
     """Return names as code, with commas and an "and"."""
     told = [f"`{name}`" for name in names]
     return (told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}") if told else "none"
-
-
-def signed(value: float) -> str:
-    """Return a difference with three digits and its sign."""
-    return f"{value:+.3f}".replace("0.", ".", 1)
 
 
 def findings() -> str:

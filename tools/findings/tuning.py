@@ -24,7 +24,7 @@ from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.tuning import CHOSEN_ON, regrets
 from benchmark.text.markdown import table
-from tools.estimates import Estimate, student_estimate, told
+from tools.estimates import Estimate, student_estimate, three, told
 from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "tuning"
@@ -145,11 +145,6 @@ def widening() -> float:
 
 
 # As pages have it
-
-
-def three(value: float) -> str:
-    """Return a number below 1 without the 0 before the point."""
-    return f"{round(value, 3) + 0.0:.3f}".replace("0.", ".", 1)
 
 
 def with_ends(value: Estimate) -> str:
