@@ -197,7 +197,7 @@ def distances(run: str, dataset: str, bias: str, beta: float, metric: str) -> Ar
 
 
 def tau_and_ceiling(entry: str, bias: str, beta: float, metric: str) -> tuple[float, float]:
-    """Return tau between samples of an entry's networks and real rows, without an interval, and the ceiling."""
+    """Return tau between samples of an entry's networks and real rows, and the ceiling."""
     real = distances("fairness_cost", dataset_of(entry), bias, beta, metric)
     drawn = distances("network_rows", entry, bias, beta, metric)
     return float(tau_of(real.mean(axis=1), drawn.mean(axis=1))), tau_of_halves(real)
