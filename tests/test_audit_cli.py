@@ -127,6 +127,27 @@ def test_names_in_any_script_are_kept(capsys: pytest.CaptureFixture[str]) -> Non
     assert "性別" in Path("結果/facts.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [("", True), ("--known 'region, told=NA'", False), ("--reference 'region, told=NA'", False)],
+)
+def test_na_may_be_the_name_of_a_group(words: str, asked: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv("predictions.csv")
+    frame["region, told"] = frame["race"].map({"a": "NA", "b": "EU", "c": ""})
+    frame.to_csv("regions.csv", index=False)
+    assert audit(f"regions.csv --label y --prediction yhat --sensitive 'region, told' {words} --out out") == 0
+    shown = capsys.readouterr().out
+    assert ("type --known 'region, told=NA'" in shown) is asked
+    groups = pd.read_csv("out/groups.csv", keep_default_na=False)["group"].tolist()
+    assert groups == (["(missing)", "EU"] if asked else ["(missing)", "EU", "NA"])
+    assert ("Missing: 160 values" in shown) is asked
+    frame.assign(y=frame["y"].map({1: "NA", 0: "EU"}), yhat=frame["yhat"].map({1: "NA", 0: "EU"})).to_csv(
+        "na.csv"
+    )
+    assert audit("na.csv --label y --prediction yhat --sensitive sex --favorable NA") == 0
+    assert "240 of 240 rows" in capsys.readouterr().out
+
+
 def test_warnings_of_the_reading_reach_terminal_and_page(capsys: pytest.CaptureFixture[str]) -> None:
     Path("old.csv").write_bytes(CSV.replace("M", "Mädchen").encode("latin-1"))
     assert audit("old.csv --label y --prediction yhat --sensitive sex --html a.html") == 0
@@ -151,6 +172,7 @@ def test_warnings_of_the_reading_reach_terminal_and_page(capsys: pytest.CaptureF
         ("predictions.csv --label race --prediction yhat --sensitive sex", "--favorable"),
         ("predictions.csv --label y --prediction yhat --sensitive p,sex --tau 2", "tau"),
         ("predictions.csv --label y --prediction yhat --sensitive sex --reference M", "COLUMN=GROUP"),
+        ("predictions.csv --label y --prediction yhat --sensitive sex --known sx=NA", "did you mean 'sex'"),
         ("predictions.csv --label y --prediction yhat --sensitive sex --reference sex=X", "group called 'X'"),
         ("predictions.csv --label y --prediction yhat --sensitive sex --reference age=1", "attribute called"),
     ],

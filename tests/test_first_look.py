@@ -370,5 +370,8 @@ def test_in_python_the_error_says_it_in_python() -> None:
     frame = pd.read_csv(write("mix.csv", Path()), dtype=str)
     with pytest.raises(DoubtError) as raised:
         benchmark.quick(frame, label="y", favorable="1", sensitive="sex", output="out", progress=False)
-    assert "give favorable=['1.0', '1', 'Yes', 'yes', 'True'], unfavorable=['NO', 'No', 'False', '0', 'no'] (" in str(raised.value)
+    assert (
+        "give favorable=['1.0', '1', 'Yes', 'yes', 'True'], unfavorable=['NO', 'No', 'False', '0', 'no'] ("
+        in str(raised.value)
+    )
     assert "--" not in str(raised.value)

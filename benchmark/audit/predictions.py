@@ -6,6 +6,7 @@ certain, an error says how to name them.
 
 import hashlib
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -46,15 +47,20 @@ _ROLES = (*OUTCOMES, "score", "weight", "strata")
 _NUMBERS = ("score", "weight", "feature")
 
 
-def read_predictions(path: Path | str, *, named: Set[str] = frozenset()) -> pd.DataFrame:
+def read_predictions(
+    path: Path | str, *, named: Set[str] = frozenset(), known: Mapping[str, Set[str]] | None = None
+) -> pd.DataFrame:
     """Return a table of predictions, one row per person, from a file of CSV, Parquet, ARFF or Excel.
 
     :func:`benchmark.data.sniff.read_frame` reads it: Parquet keeps its types, and other values are text,
-    without blanks around them. ``named`` are columns that are known to be in the header. Remarks for readers
-    are in ``frame.attrs``. A DataError means that the file cannot be read, has no rows, or has a named column
-    twice.
+    without blanks around them. ``named`` are columns that are known to be in the header, ``known`` values by
+    column that are not missing, such as NA. Remarks for readers are in ``frame.attrs``. A DataError means
+    that the file cannot be read, has no rows, or has a named column twice.
     """
-    frame = read_frame(Path(path), named=named)
+    frame = read_frame(Path(path), named=named, known=known)
+    for name in known or ():
+        if name not in frame:
+            raise UnknownNameError("column", name, map(str, frame.columns))
     _check_names(frame, Path(path).name)
     if frame.empty:
         raise DataError(
@@ -206,6 +212,12 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     numbers = unclear.keys() & {name for role, name in used if role in _NUMBERS}
     marks = [f"the mark in numbers of {name} such as {unclear[name]} is read as decimal" for name in numbers]
     notes = [*remarks, *sorted(marks)]
+    for name in frame.attrs.get("betabench_na", ()):
+        if name in attributes:
+            typed = shlex.quote(f"{name}=NA")
+            notes.append(
+                f"NA counts as missing in {name}: if it is the name of a group, type --known {typed}"
+            )
     if n_lost := int((~complete).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
     given = {role: column[complete] for (role, _), column in zip(used, read, strict=True)}

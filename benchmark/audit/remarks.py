@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.data.draft import LIKE_WEIGHT
 from benchmark.text.words import few
 
 SMALL = 30
@@ -20,7 +21,6 @@ _MODEL = re.compile(
     r"|run|experiment|iteration|repetition|replicate|seed|trial)s?([_ .-]?(id|name|no|nr|number))?",
     re.IGNORECASE,
 )
-_WEIGHT = re.compile(r"(.*[_ .-])?(weights?|wt|wgt|fnlwgt|finalwgt|perwt|pwgtp)", re.IGNORECASE)
 _MOST_NAMED = 4
 _NEARLY_ALL = 0.95  # share of the rows that differ, from which the values of a column tell them apart
 
@@ -45,7 +45,7 @@ def remarks_on_columns(
         yield f"{which} repeat another row in every column: do some people count twice?"
     if "weight" not in dict(used):
         for name in free:
-            if _WEIGHT.fullmatch(name) and pd.to_numeric(frame[name], errors="coerce").notna().all():
+            if LIKE_WEIGHT.fullmatch(name) and pd.to_numeric(frame[name], errors="coerce").notna().all():
                 yield f"{name} looks like weights, and rows count alike: type --weight {shlex.quote(name)}"
     for name in attributes:
         texts = frame[name].dropna().astype(str).str.strip().unique().tolist()

@@ -36,6 +36,7 @@ def add_options(option: Options) -> None:
     option("--favorable VALUE", "favorable label and prediction; default: 1, true or yes")
     option("--favorable-prediction VALUE", "favorable prediction, if its values are not the label's")
     option("--where COLUMN=VALUE", "audit these rows alone, such as the predictions of one model")
+    option("--known COLUMN=VALUE,...", "values such as NA that are names here, and not missing")
     option("--weight COLUMN", "weight of each row")
     option("--strata COLUMN", "column to stratify by, for conditional metrics")
     option("--features COLUMN,...", "numeric columns, for metrics that compare similar rows")
@@ -76,7 +77,7 @@ def execute(options: argparse.Namespace) -> int:
 
     named = {getattr(options, name) for name in ("label", "prediction", "score", "weight", "strata")}
     named |= {*_names(options.sensitive, "sensitive")}
-    frame = read_predictions(options.file, named=named - {None})
+    frame = read_predictions(options.file, named=named - {None}, known=_known(options))
     if options.where is not None:
         frame = rows_where(frame, options.where)
     shared = (
@@ -120,6 +121,25 @@ def _names(text: str, option: str, known: Collection[str] = ()) -> list[str]:
     if not names:
         raise ExperimentError("A list of names is empty", expected="NAME,NAME,...", got=repr(text))
     return names
+
+
+def _known(options: argparse.Namespace) -> dict[str, set[str]]:
+    """Return by column the values that look missing, and that the options name as values."""
+    from benchmark.data.sniff import MISSING_MARKS
+
+    known: dict[str, set[str]] = {}
+    for text in (options.known, options.where, options.reference):
+        for pair in values_in_list(text, lambda text: text.rpartition("=")[2] in MISSING_MARKS, "known"):
+            name, _, value = pair.rpartition("=")
+            if value in MISSING_MARKS or text == options.known:
+                known.setdefault(name, set()).add(value)
+    for role, values in (
+        ("label", (options.favorable,)),
+        ("prediction", (options.favorable, options.favorable_prediction)),
+    ):
+        if (name := getattr(options, role)) is not None and (marks := MISSING_MARKS & {*values}):
+            known.setdefault(name, set()).update(marks)
+    return known
 
 
 def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[str, str]:

@@ -65,7 +65,7 @@ _KNOWN_BEFORE = "Check that it is known before the label."
 _MOST_LISTED = 200  # raw values that a card's filter may list
 NAMED, _COPY = "named by --drop", "as a copy does"  # in reasons to leave a column out
 _MUCH = 0.05  # share of rows in the state of rare values that is said
-_WEIGHT = re.compile(
+LIKE_WEIGHT = re.compile(  # names of columns of weights
     r"(.*[_ .-])?(weights?|wgts?|wts?|fnlwgt|wtfinl|p?wgtp|(per|hh|asec|earn|samp|final?|p)(wt|wgt|weight))"
     r"\d*|.*[a-z]Weight",
     re.IGNORECASE,
@@ -521,7 +521,7 @@ class _Drafting:
             if np.isnan(numbers).mean() < 0.1 and (codes := standing_apart(column)):
                 apart[name] = codes
             if (
-                _WEIGHT.fullmatch(name)
+                LIKE_WEIGHT.fullmatch(name)
                 and name not in self.keep
                 and (column.numbers[~column.missing] >= 0).all()
             ):

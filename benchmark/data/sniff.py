@@ -196,13 +196,20 @@ def sniff(
     return RawTable(source, columns, remarks, sentences, blanks, unclear)
 
 
-def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MOST_MB) -> pd.DataFrame:
+def read_frame(
+    path: Path,
+    *,
+    named: Set[str] = frozenset(),
+    known: Mapping[str, Set[str]] | None = None,
+    most_mb: float = MOST_MB,
+) -> pd.DataFrame:
     """Return the table in a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
-    missing; numbers are as Python writes them. ``frame.attrs`` has ``betabench_remarks`` on the
-    file, and the columns whose numbers are ``betabench_unclear``, with an example. Parameters and errors are
-    those of :func:`sniff`.
+    missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
+    ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
+    ``betabench_unclear``, with an example, and the columns with ``betabench_na``: missing values that are
+    written ``NA``. Other parameters and errors are those of :func:`sniff`.
     """
     import pandas as pd
 
@@ -210,16 +217,19 @@ def read_frame(path: Path, *, named: Set[str] = frozenset(), most_mb: float = MO
     if _kind(content, path) == "parquet":
         return parquet_frame(content, str(path))
     table = sniff(path, path.parent, most_mb=most_mb, named=named)
-    columns = {}
+    columns, written_na = {}, []
     for name, column in table.columns.items():
+        column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
         plain = [column.form.plain(value) for value in column.values]
         written = zip(column.values, plain, np.isnan(column.numbers), strict=True)
         values = np.array([value if isnan else number for value, number, isnan in written], dtype=object)
         values[column.missing] = None
         columns[name] = values[column.rows]
+        written_na += [name] if "NA" in column.values and "NA" in column.marks else []
     frame = pd.DataFrame(columns)
     frame.attrs["betabench_remarks"] = (*table.remarks, *(f"Numbers of {words}" for words in table.numbers))
     frame.attrs["betabench_unclear"] = {name: column.example for name, column in table.unclear.items()}
+    frame.attrs["betabench_na"] = tuple(written_na)
     return frame
 
 
