@@ -131,7 +131,8 @@ def select(
             got=" and ".join(given) or "none",
             remedy="name one of them",
         )
-    n, by_number, most = len(score), threshold is None, k or 0
+    n, by_number = len(score), threshold is None
+    most = int(k) if k is not None and float(k).is_integer() else 0
     if threshold is None:
         if percent is not None and 0 < percent <= 100:
             # The small number corrects whole percentages that rounding made a little less.

@@ -331,6 +331,13 @@ def _check_selection(columns: Columns) -> None:
             got=" and ".join([*([f"the {role} {name!r}"] if name is not None else []), *rules]) or "neither",
             remedy="name one or the other",
         )
+    if by_score and columns.favorable_prediction is not None:
+        raise ExperimentError(
+            "There is no prediction, and so no favorable one",
+            expected="a favorable prediction (--favorable-prediction) beside a column of predictions",
+            got=f"the rule {rules[0]} of selection by score",
+            remedy="leave the favorable prediction out, or name the column",
+        )
 
 
 def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attributes: Sequence[str]) -> None:

@@ -484,7 +484,7 @@ def test_a_percentage_of_whole_rows_is_whole() -> None:
     "rule",
     [
         {}, {"k": 2, "percent": 10.0}, {"threshold": math.nan},
-        {"k": 0}, {"k": 8}, {"k": -1},
+        {"k": 0}, {"k": 8}, {"k": -1}, {"k": 2.5},
         {"percent": 0.0}, {"percent": 10.0}, {"percent": 101.0}, {"percent": math.nan},
     ],
 )  # fmt: skip

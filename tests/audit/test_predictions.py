@@ -233,6 +233,11 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
         ({}, {"sensitive": "y"}, "two roles"),
         ({}, {"prediction": None}, "not clear who is selected"),
         ({}, {"threshold": 1.0}, "not clear who is selected"),
+        (
+            {"s": LABEL},
+            {"prediction": None, "score": "s", "k": 1, "favorable_prediction": 1},
+            "no prediction, and so no favorable one",
+        ),
         ({"s": [1, 2, 3, 4, 5, np.inf]}, {"score": "s"}, "infinity in 1 of 6 rows"),
         ({"s": list("123x56")}, {"score": "s"}, "'x' among 1 of 6 rows"),
         ({"w": [1, 1, 1, 1, 1, -2]}, {"weight": "w"}, "not negative.*-2"),
