@@ -20,7 +20,7 @@ import pandas as pd
 from benchmark.atlas.comparison import write_comparison
 from benchmark.atlas.description import write_description
 from benchmark.atlas.file import digest_of, load_atlas
-from benchmark.atlas.tables import write_tables
+from benchmark.atlas.tables import has_tables, write_tables
 from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
 from benchmark.columns import HIDDEN, STORE_NAME
@@ -50,7 +50,7 @@ from benchmark.report.folder import RunFolder, write_run_folder, write_shard_fol
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
-from benchmark.runs.folder_notes import other_experiment
+from benchmark.runs.folder_notes import earlier_results, folder_of_its_own, numbered
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
@@ -64,7 +64,9 @@ if TYPE_CHECKING:
 
     from benchmark.data.reading import Reading
 
-_NARROWING = ("datasets", "techniques", "classifiers", "betas", "doses", "repetitions")  # parameters
+_NARROWING = (  # parameters
+    *("datasets", "techniques", "without", "classifiers", "betas", "doses", "repetitions", "seed"),
+)
 _TEXT_WIDTH = 100
 _SHORT = ("technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
 _SHOWN = ("discrimination", "accuracy")  # metrics in a notebook's table of a run
@@ -75,10 +77,12 @@ def run(
     *,
     datasets: Sequence[str] | None = None,
     techniques: Sequence[str] | None = None,
+    without: Sequence[str] | None = None,
     classifiers: Sequence[str] | None = None,
     betas: Sequence[float] | None = None,
     doses: Sequence[float] | None = None,
     repetitions: int | None = None,
+    seed: int | None = None,
     plugins: Iterable[str | Path] = (),
     output: str | Path | None = None,
     workers: int | None = None,
@@ -108,17 +112,23 @@ def run(
         A shipped experiment's name, a TOML file, or an experiment made in Python.
     datasets, techniques, classifiers : sequence of str, optional
         Only these; techniques and classifiers that the experiment lacks are added with their defaults.
+    without : sequence of str, optional
+        Techniques to leave out of those.
     betas : sequence of float, optional
         Levels of bias, in place of the experiment's.
     doses : sequence of float, optional
         Label gaps that bias adds, in place of the doses of an experiment that has some.
     repetitions : int, optional
         Samples of each kind, in place of the experiment's.
+    seed : int, optional
+        Root of all random numbers, in place of the experiment's.
     plugins : iterable of str or Path, default ()
         Files that register techniques, metrics, classifiers or kinds of bias.
     output : str or Path, optional
         Folder of the results; by default ``results/EXPERIMENT``, or ``results/EXPERIMENT_embedded`` if
-        embedded networks stand in for real data, followed by ``_shard_I_of_N`` for a shard.
+        embedded networks stand in for real data, followed by ``_shard_I_of_N`` for a shard. Where that has
+        results that this run's tables would lose, it is the next free one of ``results/EXPERIMENT_2``, ``_3``
+        and so on. A named folder with such results is an error.
     workers : int, optional
         Number of processes; by default one per core.
     scheduler, cluster : str or Path, optional
@@ -171,10 +181,12 @@ def run(
             small(whole) if lite else whole,
             datasets=datasets,
             techniques=techniques,
+            without=without,
             classifiers=classifiers,
             betas=betas,
             doses=doses,
             repetitions=repetitions,
+            seed=seed,
         ),
     )
     chosen = plan.experiment
@@ -189,7 +201,19 @@ def run(
     suffix = FOLDER_SUFFIX if prepared.embedded else ""
     if shard is not None:
         suffix += f"_shard_{part.number}_of_{part.count}"
-    folder = Path("results", chosen.name + suffix) if output is None else Path(output)
+    real = {data.name: not data.embedded for data in prepared.datasets.values()}
+    folder, passed = (
+        (Path(output), [])
+        if output is not None
+        else folder_of_its_own(Path("results", chosen.name + suffix), chosen, real, fresh=fresh)
+    )
+    for other in passed:
+        say(f"Note: {other.folder} has results of the experiment {other.which}, which stay")
+    if passed:
+        say(f"Note: the results of this run are in {folder}")
+    earlier = earlier_results(folder, chosen, real)
+    if earlier is not None and earlier.lost and not fresh:
+        raise earlier.refusal()
     n_workers = (os.cpu_count() or 1) if workers is None else workers
     if dry_run:
         with show_progress(console) as pace:
@@ -213,8 +237,10 @@ def run(
             store = locked.enter_context(Store(folder / STORE_NAME, fresh=fresh))
             for line in store.opening_messages:
                 say(line)
-            if note := other_experiment(folder, chosen):
-                say(note)
+            if passed and not fresh and not len(store):
+                store.merge([other.folder / STORE_NAME for other in passed if other.is_stored])
+            if earlier is not None and earlier.note:
+                say(earlier.note)
             with show_progress(console) as pace:
                 try:
                     outcome = compute(
@@ -234,9 +260,13 @@ def run(
             write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)
         say("drawing figures ..." if figures else "writing tables ...")
-        return Run(
-            folder, outcome, write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
-        )
+        written = write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
+        if written.older and (written.differs or (earlier is not None and earlier.differing)):
+            say(
+                f"Note: {', '.join(written.older)} in {folder} show earlier results. A run with figures, and "
+                f"'betabench report {folder}' or 'compare', write them anew"
+            )
+        return Run(folder, outcome, written)
 
 
 def run_atlas(
@@ -258,7 +288,8 @@ def run_atlas(
     parts : sequence of str, default ()
         Only these of its experiments. Rows of others stay in the tables.
     output : str or Path, optional
-        Folder of the results; by default ``results/ATLAS``, or ``results/ATLAS_lite`` with ``lite``.
+        Folder of the results; by default ``results/ATLAS``, or ``results/ATLAS_lite`` with ``lite``. Where
+        that has tables without their cells, as in a clone, it is ``results/ATLAS_2`` and so on.
     lite : bool, default False
         Run the experiment that the file declares for a trial.
     **parameters
@@ -274,6 +305,8 @@ def run_atlas(
     """
     declared = load_atlas(atlas)
     folder = Path("results", declared.name + "_lite" * lite) if output is None else Path(output)
+    if output is None:
+        folder = numbered(folder, lambda own: not has_tables(own) or any(own.glob(f"*/{STORE_NAME}")))
     chosen = declared.chosen(tuple(parts), lite=lite)
     console = parameters.get("console")
 

@@ -21,6 +21,7 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment.store import Store
 from benchmark.figures.style import render
 from benchmark.report.estimate import Estimate
+from benchmark.report.folder import RunFolder
 from tests.helpers.engines import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -297,10 +298,13 @@ def test_workers_have_ended_when_files_are_written_and_the_store_is_still_locked
         def __exit__(self, *_: object) -> None:
             events.append("engine ended")
 
-    def write(*_: object, **__: object) -> None:
+    real = api.write_run_folder
+
+    def write(*given: Any, **options: Any) -> RunFolder:
         with pytest.raises(StoreError, match="another"):
             Store(here / "out" / "results.sqlite")
         events.append("files")
+        return real(*given, **options)
 
     monkeypatch.setattr(engine_module, "LocalEngine", Ending)
     monkeypatch.setattr(api, "write_run_folder", write)

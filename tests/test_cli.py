@@ -362,9 +362,10 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     )
     assert set(pd.read_csv(tmp_path / "other" / "comparisons.csv")["baseline"]) == {"none"}
     assert (tmp_path / "other" / "report.html").exists()
-    assert main([*words, "--repetitions", "2"]) == 0
-    assert not (output / "statistics").exists(), "they were of other results"
-    assert not (output / "report.html").exists()
+    assert main([*words, "--repetitions", "2"]) == 2
+    assert main([*words, "--repetitions", "4"]) == 0
+    assert "statistics, report.html in " in capsys.readouterr().out, "they are of other results"
+    assert (output / "statistics" / "README.md").read_text(encoding="utf-8") == page
 
 
 def test_a_comparison_of_nothing_says_what_is_missing(

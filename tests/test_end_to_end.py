@@ -532,27 +532,30 @@ def test_an_own_card_of_a_shipped_name_never_gets_the_shipped_network(
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("in_this_process")
-def test_the_folder_shows_one_run_at_a_time_and_the_store_keeps_both(own: Path, tmp_path: Path) -> None:
+def test_a_run_that_draws_nothing_leaves_figures_and_what_commands_made(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
     words = ["run", "--experiment", str(own), "--output", str(out), "--classifiers", "c45"]
     assert main(words) == 0
     whole = files(out)
-    (out / "notes.txt").write_text("mine")
+    made = {"comparison.md": b"made", "comparison/table2.md": b"made", "report.html": b"made"}
     (out / "comparison").mkdir()
-    for name in ("comparison.md", "comparison_summary.csv", "comparison/table2.md", "report.html"):
-        (out / name).write_text("of this run")
+    for name, text in made.items():
+        (out / name).write_bytes(text)
     assert main([*words, "--no-figures"]) == 0
-    assert (out / "comparison.md").exists(), "the same results: their comparison holds"
-    assert main([*words, "--techniques", "reweighing", "--no-figures"]) == 0
+    assert files(out) == whole | made
+    assert "show earlier results" not in capsys.readouterr().out
+    assert main([*words, "--techniques", "reweighing", "--no-figures"]) == 2
+    assert main([*words, "--without", "reweighing", "--no-figures", "--fresh"]) == 0
     narrowed = files(out)
-    assert not [name for name in narrowed if name.startswith("figures/")]
-    assert not [name for name in narrowed if "table2" in name]
-    assert narrowed.pop("notes.txt") == b"mine"
-    assert not [name for name in narrowed if name.startswith("comparison")]
+    assert {name for name in whole if name.startswith("figures/")} | made.keys() <= narrowed.keys()
+    assert "Note: figures, comparison.md, report.html in" in capsys.readouterr().out
+    assert main([*words, "--without", "reweighing"]) == 0
+    assert "figures, comparison.md" not in capsys.readouterr().out
+    assert not [name for name in files(out) if name.startswith("figures/") and "reweighing" in name]
     assert main(words) == 0
-    again = files(out)
-    assert again.pop("notes.txt") == b"mine"
-    assert again == whole
+    assert {name: text for name, text in files(out).items() if ".sqlite" not in name} == whole | made
 
 
 @pytest.mark.parametrize("target", ["a_file", "a_file/below"])

@@ -279,21 +279,73 @@ def test_a_report_on_older_tables_than_the_store_says_so(
 # ------------------------------------------------------------------------------------- said before it happens
 
 
-@pytest.mark.usefixtures("unread")
-def test_tables_of_another_experiment_are_not_replaced_without_a_word(
+def content(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder but for the store, which may grow."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.startswith("results.sqlite")
+    }
+
+
+@pytest.mark.usefixtures("unread", "in_this_process")
+def test_a_run_into_a_named_folder_loses_no_results(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("first", "--repetitions", "2") == 0
+    assert run("first", "--repetitions", "2") == 0
+    assert "Note: the tables" not in capsys.readouterr().out
+    out = here / "out"
+    reports = {"statistics/README.md": b"one", "report.html": b"two", "comparison.md": b"three"}
+    for name, text in reports.items():
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_bytes(text)
+    before = content(out)
+    assert run("first", "--betas", "0", "--repetitions", "2") == 2
+    error = capsys.readouterr().err
+    assert "'first' with other betas." in error
+    assert "--output" in error
+    assert "--fresh" in error
+    assert run("second", seed=4) == 2
+    assert "results of the experiment 'first'." in capsys.readouterr().err
+    assert content(out) == before
+    # With more repetitions and techniques nothing is lost, and nothing is computed twice.
+    assert run("first", "--techniques", "none", "massaging", "repair") == 0
+    said = capsys.readouterr().out
+    assert "the experiment 'first' with other repetitions, other techniques" in said
+    assert "18 cells, 10 of them computed now" in said
+    assert "Note: comparison.md, statistics, report.html in out show earlier results" in said
+    assert reports.items() <= content(out).items()
+    assert run("second", "--fresh") == 0
+    (out / "manifest.json").write_text('{"experiment": []}')
+    assert run("second") == 0
+
+
+@pytest.mark.usefixtures("unread", "in_this_process")
+def test_a_part_of_an_experiment_gets_a_folder_of_its_own(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run() == 0
-    assert run() == 0
-    assert "Note: the tables" not in capsys.readouterr().out
-    assert run("second") == 0
-    assert "Note: the tables in out belong to the experiment 'first'." in capsys.readouterr().out
-    assert run("second", "--betas", "0", "--classifiers", "c45") == 0
-    said = capsys.readouterr().out
-    assert "to the experiment 'second' with other betas, classifiers." in said
-    assert set(pd.read_csv(here / "out" / "results.csv")["classifier"]) == {"c45"}
-    (here / "out" / "manifest.json").write_text('{"experiment": []}')
-    assert run("second") == 0
+    """Numbers are taken over from the folder that it left alone, unless that has none: as committed ones."""
+    Path("first.toml").write_text(EXPERIMENT.format(name="first", other="massaging", seed=3))
+    words = ["run", "--experiment", "first.toml", "--offline", "--no-figures"]
+    results = Path("results")
+    for more, where, computed in (
+        ((), "first_embedded", 12),
+        (("--betas", "0"), "first_embedded_2", 0),
+        (("--techniques", "none", "repair", "--betas", "0"), "first_embedded_3", 3),
+        (("--betas", "0"), "first_embedded_2", 0),
+        (("--repetitions", "4"), "first_embedded", 4),
+    ):
+        before = {path.name: content(path) for path in results.glob("*") if path.name != where}
+        assert main([*words, *more]) == 0
+        said = capsys.readouterr().out
+        assert f"{computed} of them computed now" in said
+        assert (f"Note: the results of this run are in {results / where}" in said) == (where[-1] != "d")
+        assert before == {path.name: content(path) for path in results.glob("*") if path.name != where}
+    whole = results / "first_embedded"
+    (whole / "results.sqlite").unlink()
+    before = {"whole": content(whole)}
+    assert main([*words, "--seed", "5", "--betas", "0"]) == 0
+    assert "first_embedded_4" in capsys.readouterr().out
+    assert before == {"whole": content(whole)}
 
 
 def test_a_folder_that_cannot_be_written_to_is_said_before_data_are_read(

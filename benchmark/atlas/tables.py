@@ -98,6 +98,11 @@ class Tables:
         return rows.assign(level=rows["hidden"])
 
 
+def has_tables(folder: Path) -> bool:
+    """Return whether a folder has the tables of an atlas."""
+    return (folder / MANIFEST).is_file()
+
+
 def read_tables(folder: Path) -> Tables:
     """Return the tables in a folder; a ReportError says that they are missing."""
     means, features, cells = (
@@ -207,7 +212,7 @@ def _by_part(frame: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
 
 def _tables_before(folder: Path, atlas: Atlas, run: set[str], replaced: set[str]) -> Tables:
     """Return the rows in a folder that stay: those of parts that are not run, or have not changed."""
-    if not (folder / MANIFEST).is_file():
+    if not has_tables(folder):
         means, features, cells = (
             pd.DataFrame(columns=list(columns)) for columns in (MEAN_COLUMNS, FEATURE_COLUMNS, CELL_TABLE)
         )

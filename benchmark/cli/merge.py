@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmark.cli.common import EXIT_OK, Options
 
 HELP = "join the stores of shards; the shards stay unchanged"
-EXAMPLE = "betabench merge results/paper_shard_*_of_10 --output results/paper"
+EXAMPLE = "betabench merge results/paper_shard_*_of_10 --output results/joined"
 
 
 def add_options(option: Options) -> None:

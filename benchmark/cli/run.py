@@ -19,6 +19,7 @@ def add_options(option: Options) -> None:
     option("--datasets NAME|FILE", datasets, nargs="+")
     techniques = "only these techniques of the experiment; any other technique runs with its default settings"
     option("--techniques NAME", techniques, nargs="+")
+    option("--without TECHNIQUE", "all techniques but these", nargs="+")
     classifiers = (
         "only these classifiers of the experiment; any other classifier runs with its default settings"
     )
@@ -26,6 +27,7 @@ def add_options(option: Options) -> None:
     option("--betas BETA", "these levels of bias, each from 0 to 1", nargs="+", type=float)
     option("--doses DOSE", "these label gaps that bias adds, if the file has doses", nargs="+", type=float)
     option("--repetitions N", "this many samples of each kind", type=int)
+    option("--seed N", "root of all random numbers; default: the experiment's", type=int)
     alternatively = option.alternatives()
     alternatively("--workers N", "number of processes; default: one per core", type=int)
     alternatively("--scheduler ADDRESS", "compute on the cluster of this Dask scheduler")
@@ -35,7 +37,8 @@ def add_options(option: Options) -> None:
     option(
         "--output DIR",
         "folder of the results; default: results/EXPERIMENT, or results/EXPERIMENT_embedded if embedded "
-        "networks stand in for real data, followed by _shard_I_of_N for a shard",
+        "networks stand in for real data, followed by _shard_I_of_N for a shard. Where the run would replace "
+        "other results, _2, _3, ... follows; into a named folder with such results it does not start",
         type=Path,
     )
     option.plugins(

@@ -185,20 +185,22 @@ def narrow(
     *,
     datasets: Sequence[str] | None = None,
     techniques: Sequence[str] | None = None,
+    without: Sequence[str] | None = None,
     classifiers: Sequence[str] | None = None,
     betas: Sequence[float] | None = None,
     doses: Sequence[float] | None = None,
     repetitions: int | None = None,
+    seed: int | None = None,
 ) -> Experiment:
     """Return the experiment with parts chosen on the command line, in the experiment's order.
 
     A dataset may be the path of a card, which gets the default bias. Techniques that the file does not list
     are added with default parameters: registered ones, and other libraries' by name. So are classifiers, by
-    name or by the path of their class.
+    name or by the path of their class. Techniques ``without`` are left out of the others.
 
-    An UnknownNameError says that a dataset is not in the experiment, or a technique unknown. An
-    ExperimentError says that a level or number is out of range, that doses do not fit, or that two datasets
-    have one name.
+    An UnknownNameError says that a dataset or a technique to leave out is not in the experiment, or a
+    technique unknown. An ExperimentError says that a level or number is out of range, that doses do not fit,
+    that no technique is left, or that two datasets have one name.
     """
     changes: dict[str, Any] = {}
     chosen = experiment.datasets
@@ -222,6 +224,15 @@ def narrow(
             d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d
             for d in chosen
         )
+    if without is not None:
+        entries = changes.get("techniques", experiment.techniques)
+        names = [entry.name for entry in entries]
+        for name in without:
+            if name not in names:
+                raise UnknownNameError("technique in this run", name, names)
+        changes["techniques"] = tuple(entry for entry in entries if entry.name not in without)
+        if not changes["techniques"]:
+            raise ExperimentError("No technique is left", got=f"all {len(names)} with --without")
     if classifiers is not None:
         listed = [c.name for c in experiment.classifiers]
         changes["classifiers"] = (
@@ -244,6 +255,10 @@ def narrow(
         if repetitions < 1:
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
         changes["repetitions"] = repetitions
+    if seed is not None:
+        if seed < 0:
+            raise ExperimentError("The seed is out of range", expected="0 or more", got=str(seed))
+        changes["seed"] = seed
     return experiment.model_copy(update={**changes, "datasets": chosen})
 
 

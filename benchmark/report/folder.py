@@ -49,11 +49,9 @@ from benchmark.tables.paper import build_tables
 from benchmark.text.spreadsheet import csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 
-# Files that other commands add to a folder. They belong to the results that they were made from.
-_DRAWN_FROM_RESULTS = (
-    *("comparison.md", "comparison*.csv", "comparison/*"),
-    *("statistics/*", "statistics/tables/*", "statistics/figures/*", "report.html"),
-)
+_FIGURES = "figures"
+# What is made from results, and takes minutes: by runs with figures, ``betabench compare`` and ``report``.
+_MADE_FROM_RESULTS = (_FIGURES, "comparison.md", "statistics", "report.html")
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,8 @@ class RunFolder:
     run: RunFrames
     written: list[Path]
     prepared: PreparedExperiment
+    differs: bool = False  # whether the results are others than the folder had before
+    older: tuple[str, ...] = ()  # what was made from the folder's results before, and stays
 
 
 def write_run_folder(
@@ -75,9 +75,9 @@ def write_run_folder(
 ) -> RunFolder:
     """Write results, failures, tables, figures and manifest of a run, and return it with the paths.
 
-    The folder never shows two runs at once: an earlier run's other files are removed, and comparison,
-    statistics and page of other results. The store keeps their numbers. Files of other programs stay. Figures
-    have the given :data:`~benchmark.text.writing.FORMATS`.
+    An earlier run's other files are removed, but for its figures if none are drawn. Comparison, statistics
+    and page stay, and files of other programs. Figures have the given
+    :data:`~benchmark.text.writing.FORMATS`.
     """
     experiment, cells = prepared.experiment, outcome.cells
     manifest = describe_run(prepared, outcome)
@@ -115,9 +115,7 @@ def write_run_folder(
     }
     before = _files_of_manifest(output)
     text = csv_text(manifest.in_files(results))
-    if _differs(output / "results.csv", text):
-        drawn = (path for pattern in _DRAWN_FROM_RESULTS for path in output.glob(pattern))
-        before |= {path.relative_to(output).as_posix() for path in drawn if path.is_file()}
+    differs = _differs(output / "results.csv", text)
     drawings = [*run_figures(run), *dataset_figures(prepared, manifest)] if figures else []
     if experiment.figures:
         drawings = [(name, draw) for name, draw in drawings if name.partition("/")[0] in experiment.figures]
@@ -127,11 +125,15 @@ def write_run_folder(
         *(write_atomically(output / name, csv_text(manifest.in_files(f))) for name, f in frames.items()),
     ]
     names = tuple(sorted(path.relative_to(output).as_posix() for path in written))
-    for name in sorted(before - set(names)):
+    earlier = before - set(names)
+    kept = {n for n in earlier if not drawings and n.startswith(f"{_FIGURES}/") and (output / n).is_file()}
+    for name in sorted(earlier - kept):
         _remove(output, name)
-    manifest = manifest.model_copy(update={"files": names})
+    manifest = manifest.model_copy(update={"files": tuple(sorted({*names, *kept}))})
     written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
-    return RunFolder(run, written, prepared)
+    made = _MADE_FROM_RESULTS[1 if drawings else 0 :]
+    older = tuple(name for name in made if (output / name).exists())
+    return RunFolder(run, written, prepared, differs, older)
 
 
 def write_summary_and_figures(

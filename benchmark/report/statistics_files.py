@@ -26,11 +26,13 @@ from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 PAGE = "README.md"
 
 _EARLIER = (
-    *("tables/significance_*", "tables/robustness_*"),
-    *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
-    *("tables/tuning.*", "figures/regret.*", "regret.csv"),
-    *("fairea.csv", "hypervolume.csv"),
+    *("tables/significance_*", "tables/robustness_*", "tables/tuning.*"),
+    *("regret.csv", "fairea.csv", "hypervolume.csv"),
 )
+_EARLIER_FIGURES = tuple(
+    f"figures/{kind}" for kind in ("heat_*", "forest_*", "pareto_*", "ranks_*", "regret.*")
+)
+_OLDER_FIGURES = "Figures in `figures/` are of an earlier report, and none of this one are drawn.\n"
 _FIGURES_A_LINE = 10
 
 
@@ -46,17 +48,20 @@ def write_statistics(
 ) -> list[Path]:
     """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``, and return their paths.
 
-    The same statistics give the same bytes, and each file appears whole. Tables and figures of earlier
-    statistics are removed. Figures have the given :data:`~benchmark.text.writing.FORMATS`; pages show PNG.
-    ``page`` is the folder of the interactive page, which comes last and is not returned. ``page_baselines``
-    can be chosen there. ``say`` gets the name of each step before it begins.
+    The same statistics give the same bytes, and each file appears whole. Tables of earlier statistics are
+    removed, and figures if others are drawn. Else the page shows earlier figures of the same statistics, and
+    says of others that they are there. Figures have the given :data:`~benchmark.text.writing.FORMATS`; pages
+    show PNG. ``page`` is the folder of the interactive page, which comes last and is not returned.
+    ``page_baselines`` can be chosen there. ``say`` gets the name of each step before it begins.
     """
     require_choosable(statistics, page_baselines)
     say("writing tables")
-    written = [
-        write_atomically(output / f"{name}.csv", csv_text(frame, SIX_DIGITS))
+    contents = {
+        output / f"{name}.csv": csv_text(frame, SIX_DIGITS)
         for name, frame in statistics.frames.items()
-    ]
+    }
+    same = all(path.is_file() and path.read_bytes() == text.encode() for path, text in contents.items())
+    written = [write_atomically(path, text) for path, text in contents.items()]
     tables = statistics_tables(statistics)
     tables += [tuning_table(statistics)] if statistics.tuning is not None else []
     written += write_tables(output / "tables", tables)
@@ -69,8 +74,13 @@ def write_statistics(
         drawing = write_figures(output / "figures", drawings, formats)
     # While other processes draw, this one writes the pages.
     written.append(write_atomically(output / ANSWERS_PAGE, answers_page(statistics)))
-    images = [f"figures/{name}.png" for name, _ in drawings if "png" in formats]
+    there = not drawings and any(output.glob("figures/*"))
+    older = there and not (same and _OLDER_FIGURES not in _text_of(output / PAGE))
+    shown = statistics_figures(statistics) if there and not older else drawings
+    images = [f"figures/{name}.png" for name, _ in shown]
+    images = [n for n in images if ("png" in formats if drawings else (output / n).is_file())]
     text = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
+    text += f"\n{_OLDER_FIGURES}" * older
     say("making the page")
     finish_page = prepare_page(statistics, page_baselines) if page is not None else None
     drawn = []
@@ -79,12 +89,16 @@ def write_statistics(
         if len(drawn) % (_FIGURES_A_LINE * len(formats)) == 0:
             say(f"{len(drawn) // len(formats)} of {len(drawings)} figures are drawn")
     written += [*drawn, write_atomically(output / PAGE, text)]
-    for pattern in _EARLIER:
+    for pattern in (*_EARLIER, *(_EARLIER_FIGURES if drawings else ())):
         for path in set(output.glob(pattern)) - set(written):
             path.unlink()
     if page is not None and finish_page is not None:
         finish_page(page)  # last, because it links the other files
     return written
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def print_statistics(

@@ -14,7 +14,6 @@ from benchmark.runs.manifest import Manifest
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
-from benchmark.text.embedded import FOLDER_SUFFIX
 
 _COMPUTED_NOW = "computed_in_this_run"  # other cells were stored before
 
@@ -80,9 +79,7 @@ def _listed(value: object) -> str:
 
 def _report_command(statistics: RunStatistics) -> str:
     run = statistics.run
-    # The output folder of the command above.
-    folder = f"results/{run.name}" + FOLDER_SUFFIX * any(dataset.embedded for dataset in run.datasets)
-    parts = ["betabench", "report", folder, "--metrics", *statistics.metrics]
+    parts = ["betabench", "report", _again(run), "--metrics", *statistics.metrics]
     declared = run.baselines(statistics.results).by
     named = {where: name for where, name in statistics.baselines.by.items() if isinstance(name, str)}
     if any(declared[where] != name for where, name in named.items()) and len({*named.values()}) == 1:
@@ -114,6 +111,7 @@ def _command(run: Manifest) -> str:
             "--betas": tuple([f"{beta:g}" for beta in one.betas] for one in (run.experiment, shipped)),
             "--doses": tuple([f"{dose:g}" for dose in one.doses] for one in (run.experiment, shipped)),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
+            "--seed": ([f"{run.experiment.seed}"], [f"{shipped.seed}"]),
         }
         for option, (values, defaults) in chosen.items():
             if values and values != defaults:
@@ -126,4 +124,9 @@ def _command(run: Manifest) -> str:
         parts.append("--offline")
     elif not any(embedded):
         parts.append("--require-real-data")
-    return shlex.join(parts)
+    return shlex.join([*parts, "--output", _again(run)])
+
+
+def _again(run: Manifest) -> str:
+    """Return a folder for the same numbers, in which they meet no others."""
+    return f"{run.name}_again"

@@ -47,7 +47,7 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator
 from benchmark.models import Derived, Free, Option
-from benchmark.runs.folder_notes import other_experiment
+from benchmark.runs.folder_notes import earlier_results
 from benchmark.runs.manifest import ExperimentInRun
 from tests.helpers.engines import InProcess
 
@@ -579,13 +579,20 @@ class _Optional(Experiment):
     classifiers: Derived[tuple[_Classifier, ...]]  # type: ignore[assignment]
 
 
+def found(folder: Path, experiment: Experiment) -> tuple[tuple[str, ...], bool]:
+    """Return how the results in a folder differ from an experiment, and whether some would be lost."""
+    earlier = earlier_results(folder, experiment, {})
+    assert earlier is not None
+    return earlier.differing, earlier.lost
+
+
 @pytest.mark.parametrize(
     ("path", "field", "affected"),
     [
         ((), "lots", {"none", "repair"}),
-        (DATASET, "datasets", {"none", "repair"}),
-        (("techniques", 1), "techniques", {"repair"}),
-        (("classifiers", 0), "classifiers", {"none", "repair"}),
+        (DATASET, "lots", {"none", "repair"}),
+        (("techniques", 1), "lots", {"repair"}),
+        (("classifiers", 0), "lots", {"none", "repair"}),
     ],
 )
 def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
@@ -603,8 +610,8 @@ def test_an_option_that_is_declared_is_in_keys_and_tells_folders_apart(
     assert {cell[1] for cell, key in keys_of(before).items() if new[cell] != key} == affected
     settings = json.loads(without.experiment.model_dump_json())
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": settings}))
-    assert other_experiment(tmp_path, without.experiment.model_copy(update={"title": "Other"})) == ""
-    assert f"with other {field}." in other_experiment(tmp_path, after.experiment)
+    assert found(tmp_path, without.experiment.model_copy(update={"title": "Other"})) == ((), False)
+    assert found(tmp_path, after.experiment) == (("other lots",), True)
 
 
 def test_a_folder_of_a_version_without_an_option_has_its_default(cards: Any, tmp_path: Path) -> None:
@@ -612,9 +619,9 @@ def test_a_folder_of_a_version_without_an_option_has_its_default(cards: Any, tmp
     without = made(content, cards).experiment
     settings = json.loads(without.model_dump_json(exclude={"paired_betas"}))
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": settings}))
-    assert other_experiment(tmp_path, without) == ""
+    assert found(tmp_path, without) == ((), False)
     first(paired_betas=True)(content)
-    assert "with other paired_betas." in other_experiment(tmp_path, made(content, cards).experiment)
+    assert found(tmp_path, made(content, cards).experiment) == (("other paired_betas",), True)
 
 
 @pytest.mark.parametrize("name", [n for n in list_declarations("experiments") if kind_of(n) is None])
@@ -623,7 +630,7 @@ def test_a_shipped_experiment_replaces_its_own_tables_without_a_note(name: str, 
     written = ExperimentInRun.of(experiment).model_dump_json()
     assert str(declaration_dir("experiments")) not in written
     (tmp_path / "manifest.json").write_text(json.dumps({"experiment": json.loads(written)}))
-    assert other_experiment(tmp_path, experiment) == ""
+    assert found(tmp_path, experiment) == ((), False)
 
 
 def test_a_field_that_declares_nothing_is_an_error() -> None:

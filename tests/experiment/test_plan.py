@@ -247,10 +247,14 @@ def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path
         techniques=["massaging", "repair_0.5", "none"],
         betas=[1, 0.5, 0.5],
         repetitions=5,
+        seed=8,
     )
     assert [t.name for t in narrowed.techniques] == ["none", "repair_0.5", "massaging"]
     assert narrowed.betas == (0.5, 1.0)
-    assert narrowed.repetitions == 5
+    assert (narrowed.repetitions, narrowed.seed) == (5, 8)
+    fewer = narrow(experiment, techniques=["massaging", "repair_0.5", "none"], without=["none", "massaging"])
+    assert [t.name for t in fewer.techniques] == ["repair_0.5"]
+    assert [t.name for t in narrow(experiment, without=["none"]).techniques] == ["repair_0.5"]
 
 
 @pytest.mark.parametrize(
@@ -264,6 +268,9 @@ def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path
         ({"betas": [float("nan")]}, "out of range"),
         ({"betas": []}, "out of range"),
         ({"repetitions": 0}, "Too few repetitions"),
+        ({"seed": -1}, "The seed is out of range"),
+        ({"without": ["massaging"]}, "no technique in this run called 'massaging'"),
+        ({"techniques": ["none"], "without": ["none"]}, "No technique is left"),
     ],
 )
 def test_what_cannot_be_narrowed_to_is_refused(tmp_path: Path, arguments: dict, message: str) -> None:

@@ -521,7 +521,7 @@ def test_a_run_without_failures_says_so(statistics: RunStatistics, tmp_path: Pat
 
 
 def test_how_to_get_the_numbers_again(page: str) -> None:
-    assert "betabench run --experiment made_up.toml --plugin mine.py" in page
+    assert "betabench run --experiment made_up.toml --plugin mine.py --output made_up_again" in page
     for fact in ("a" * 64, "c" * 64, "d" * 64, "e" * 64, "2026-01-02", "3.11.7"):
         assert fact in page
 
@@ -600,7 +600,7 @@ def test_a_manifest_with_facts_of_another_kind(
 
 
 def test_how_to_get_the_page_again(statistics: RunStatistics, page: str, tmp_path: Path) -> None:
-    usual = "betabench report results/made_up_embedded --metrics discrimination accuracy from_elsewhere"
+    usual = "betabench report made_up_again --metrics discrimination accuracy from_elsewhere"
     assert f"{usual} --plugin mine.py" in page
     folder = write_made_up_folder(tmp_path / "run")
     other = replace(

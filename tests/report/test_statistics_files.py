@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.render.tables import to_csv, to_latex, to_markdown
+from benchmark.report import statistics_files
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
@@ -475,23 +477,32 @@ def test_the_same_folder_gives_the_same_bytes(
             assert path.read_bytes() == (first / path.relative_to(second)).read_bytes()
 
 
-def test_tables_of_earlier_statistics_go(
-    statistics: RunStatistics, narrow: RunStatistics, tmp_path: Path
+def test_tables_of_earlier_statistics_go_and_figures_stay_until_others_are_drawn(
+    statistics: RunStatistics, narrow: RunStatistics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_statistics(tmp_path, statistics, figures=False)
-    (tmp_path / "figures").mkdir()
-    earlier = [tmp_path / "figures" / f"{name}.svg" for name in ("heat_precision", "pareto_one", "mine")]
-    for path in earlier:
-        path.write_text("earlier")
+    older = "Figures in `figures/` are of an earlier report"
+    monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_precision", Figure)])
+    page = write_statistics(tmp_path, statistics)[-1]
+    (tmp_path / "figures" / "mine.svg").write_text("mine")
+    (tmp_path / "figures" / "pareto_one.png").write_text("of an earlier report")
     (tmp_path / "notes.txt").write_text("mine")
-    write_statistics(tmp_path, narrow, figures=False)
-    assert [path.exists() for path in earlier] == [False, False, True]
+    with_figures = page.read_text(encoding="utf-8")
+    write_statistics(tmp_path, statistics, figures=False)
+    assert page.read_text(encoding="utf-8") == with_figures
+    for _ in range(2):
+        write_statistics(tmp_path, narrow, figures=False)
+        assert (tmp_path / "figures" / "heat_precision.png").exists()
+        assert older in page.read_text(encoding="utf-8")
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
         "significance_accuracy",
         "robustness_accuracy",
         "significance_preprocessing_accuracy",
         "significance_repair_accuracy",
     }
+    monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_recall", Figure)])
+    write_statistics(tmp_path, narrow)
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"heat_recall.png", "mine.svg"}
+    assert older not in page.read_text(encoding="utf-8")
     assert (tmp_path / "notes.txt").exists()
 
 
