@@ -57,8 +57,7 @@ def write_statistics(
     require_choosable(statistics, page_baselines)
     say("writing tables")
     contents = {
-        output / f"{name}.csv": csv_text(frame, SIX_DIGITS)
-        for name, frame in statistics.frames.items()
+        output / f"{name}.csv": csv_text(frame, SIX_DIGITS) for name, frame in statistics.frames.items()
     }
     same = all(path.is_file() and path.read_bytes() == text.encode() for path, text in contents.items())
     written = [write_atomically(path, text) for path, text in contents.items()]
