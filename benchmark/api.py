@@ -255,6 +255,8 @@ def run(
                 except KeyboardInterrupt:
                     stored = f"{pace.done:,} of {pace.planned:,} cells are stored"
                     text = f"interrupted; {stored}, and the same command continues"
+                    if not pace.planned:
+                        text = "interrupted before the first cell; the same command starts again"
                     raise KeyboardInterrupt(text) from None
         if shard is not None:
             write_shard_folder(folder, prepared, outcome)

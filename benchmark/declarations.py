@@ -63,6 +63,8 @@ _ACRONYMS = frozenset({"aif360", "fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
 
 def title_of(name: str) -> str:
     """Return a technique's name as a title: ``"Fair SMOTE"`` for ``"fair_smote"``; capitals stay."""
+    if name == "none":
+        return "No technique"
     words = (name[:1].upper() + name[1:]).replace("_", " ").split(" ")
     return " ".join(word.upper() if word.lower() in _ACRONYMS else word for word in words)
 

@@ -6,21 +6,40 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from benchmark.api import Run, run
+from benchmark.columns import UNTREATED
 from benchmark.data.draft import MIN_COUNT, FileOptions, python_options, said_in_python
 from benchmark.data.draft_text import disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import ExperimentError
+from benchmark.experiment.expand import narrow
 from benchmark.experiment.first_file import first_experiment, reachable_doses
-from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DATASET, SEED, QuickOptions
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.quick_defaults import (
+    BIAS,
+    CLASSIFIERS,
+    DATASET,
+    OTHER_CLASSIFIERS,
+    OTHER_REPETITIONS,
+    SEED,
+    QuickOptions,
+)
+from benchmark.metrics import list_metrics
+from benchmark.registry import load_plugin
 from benchmark.render.console import section_lines
+from benchmark.runs.finished import read_frames
 from benchmark.sections import Surface, sections_of
+from benchmark.statistics import paired_comparisons
+from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.cells import to_cells
 from benchmark.text.terminal import say as print_line
 from benchmark.text.terminal import tell
 from benchmark.text.words import as_parameters
@@ -54,6 +73,9 @@ def quick(
     betas: Sequence[float] | None = None,
     true_rate: Mapping[Any, float] | str | None = None,
     classifier: str | Sequence[str] = CLASSIFIERS,
+    techniques: Sequence[str] | None = None,
+    stage: str | None = None,
+    plugins: Sequence[str | Path] = (),
     repetitions: int | None = None,
     seed: int = SEED,
     output: str | Path | None = None,
@@ -64,7 +86,7 @@ def quick(
     progress: bool = True,
     console: Console | None = None,
 ) -> Run:
-    """Return a first run on data without a card: draft the card, plant bias, try seven techniques, report.
+    """Return a first run on data without a card: draft the card, plant bias, try techniques, report.
 
     Models are trained on rows of the data with planted bias, and tested on other rows without it. Beside the
     files of every run, the folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again. A
@@ -113,7 +135,14 @@ def quick(
         that the labels hide. The report shows what is known of such doses. It names no technique to restore
         decisions if its ranks are not shown to agree with the truth.
     classifier : str or sequence of str, default "c45"
-        Models to try techniques with.
+        Models to try techniques with. A last line names another one that is clearly more accurate.
+    techniques : sequence of str, optional
+        Techniques to compare with no mitigation; by default eight, among them those that
+        :func:`benchmark.recommend` names.
+    stage : {"pre", "in", "post"}, optional
+        Only techniques that change the data, the training, or the predictions.
+    plugins : sequence of str or Path, default ()
+        Files that register techniques, classifiers or kinds of bias.
     repetitions : int, optional
         Number of splits into training and test rows; by default 30 if that takes about a minute, else fewer.
         The data and the options decide, not the speed of this machine.
@@ -168,6 +197,9 @@ def quick(
                 repetitions,
                 seed,
                 parse_rates(true_rate) if isinstance(true_rate, str) else true_rate,
+                None if techniques is None else tuple(techniques),
+                stage,
+                tuple(map(str, plugins)),
             ),
             output=output,
             workers=workers,
@@ -196,6 +228,8 @@ def first_look(
     def say(line: str) -> None:
         tell(console, words(line))
 
+    for plugin in quick_options.plugins:
+        load_plugin(plugin)
     is_frame = isinstance(data, pd.DataFrame)
     name = "data" if is_frame else slug(Path(str(data)).name.partition(".")[0])
     folder = Path("results", f"{name}_quick") if output is None else Path(output)
@@ -246,9 +280,52 @@ def first_look(
     for section in sections_of(statistics, Surface.QUICK):
         for line in section_lines(section):
             say(line)
+    if line := _better_classifier(folder, quick_options, workers):
+        say(line)
     for line in disclosed(folder, is_frame, file_options.min_count):
         say(line)
     return finished
+
+
+def _better_classifier(folder: Path, quick_options: QuickOptions, workers: int | None) -> str:
+    """Return a line on a classifier that is clearly more accurate than the used one; nothing without one.
+
+    All are trained without mitigation on the first splits of the run, in which nothing is planted.
+    """
+    used = quick_options.classifiers[0]
+    others = [name for name in OTHER_CLASSIFIERS if name not in quick_options.classifiers]
+    if not others:
+        return ""
+    whole = load_experiment(folder / "experiment.toml")
+    plain = narrow(
+        whole,
+        techniques=[UNTREATED],
+        classifiers=[used, *others],
+        betas=[0.0],
+        repetitions=min(OTHER_REPETITIONS, whole.repetitions),
+    ).model_copy(update={"paired_betas": False})  # no refits
+    with TemporaryDirectory() as scratch:
+        made = run(plain, plugins=quick_options.plugins, output=scratch, workers=workers, progress=False)
+        frames = read_frames(made.folder)
+
+    def by_classifier(frame: pd.DataFrame) -> pd.DataFrame:
+        rows = frame[(frame["technique"] == UNTREATED) & (frame["metric"] == ACCURACY)]
+        return rows.assign(technique=rows["classifier"], classifier="any")
+
+    resampling = frames.resampling
+    if resampling is not None and resampling.folds is not None:
+        resampling = replace(resampling, folds=by_classifier(resampling.folds))
+    compared = paired_comparisons(to_cells(by_classifier(frames.results), resampling), used, list_metrics())
+    clearly = compared[(compared["improvement_low"] > 0) & (compared["improvement"] > ROPE)]
+    if clearly.empty:
+        return ""
+    best = clearly.loc[clearly["improvement"].idxmax()]
+    gain, low, high = (100 * best[name] for name in ("improvement", "improvement_low", "improvement_high"))
+    return (
+        f"{used} is {gain:.1f} percentage points of accuracy behind {best['technique']} "
+        f"[{low:.1f}, {high:.1f}], without mitigation or planted bias in {plain.repetitions} repetitions. "
+        f"Try that one: --classifier {best['technique']}, with another --output."
+    )
 
 
 def _without_rates(text: str) -> str:

@@ -14,6 +14,7 @@ from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
 from benchmark.declarations import kind_of
 from benchmark.experiment.plan import load_experiment
+from benchmark.metrics import list_families
 from benchmark.network.bif import read_bif
 from benchmark.techniques import list_techniques, registry
 
@@ -60,12 +61,34 @@ def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture
     assert "default: None" not in shown
 
 
+def test_families_of_metrics_are_listed_with_their_members(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "metrics"]) == 0
+    lines = capsys.readouterr().out.partition("Families: ")[2].splitlines()[1:]
+    listed = {name: members.split(", ") for name, members in (line.split(maxsplit=1) for line in lines)}
+    assert listed == {family: list(names) for family, names in list_families().items()}
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "smoke"], ["run", "smoke", "--lite"], ["run", "--lite", "mine.toml"]]
+)
+def test_an_experiment_without_its_option_gets_a_hint(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    name = next(word for word in words[1:] if not word.startswith("-"))
+    assert f"name an experiment with --experiment {name}" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["run", "--unknown"])
+    assert "--experiment --unknown" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "kind", ["datasets", "techniques", "metrics", "classifiers", "bias-kinds", "experiments"]
 )
 def test_lists_as_text_and_as_json(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", kind]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.partition("\nFamilies: ")[0].splitlines()
     assert main(["list", kind, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     named = [line.split()[0] for line in lines if line and not line.endswith(":")]  # without headings

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,16 +17,21 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 import benchmark
+from benchmark import first_look
+from benchmark.atlas.adviser import Adviser
 from benchmark.cli import main
+from benchmark.columns import GOALS, RESULT_COLUMNS
 from benchmark.data.card import load_card
 from benchmark.data.doubts import DoubtError
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
-from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentError
+from benchmark.errors import BetabenchError, BiasError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment import first_file
 from benchmark.experiment.first_file import first_experiment, reachable_doses
 from benchmark.experiment.plan import Experiment, load_experiment
-from benchmark.experiment.quick_defaults import QuickOptions
+from benchmark.experiment.quick_defaults import TECHNIQUES, QuickOptions
+from benchmark.registry import load_plugin
 from benchmark.statistics import hidden_bias
+from benchmark.statistics.cells import Resampling
 from tests.helpers.hidden import write_made_up_table
 from tests.helpers.made_up_files import write
 
@@ -272,7 +279,7 @@ def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
     made, notes = made_of(200)
     assert (made.train, made.folds, made.holdout, made.paired_betas) == ("data", 3, None, True)
     assert (made.betas, made.doses, made.levels) == ((), (0.05, 0.1), (0.0, 0.05, 0.1))
-    assert (len(made.techniques), made.datasets[0].name) == (8, "data")
+    assert (len(made.techniques), made.datasets[0].name) == (9, "data")
     assert made.datasets[0].true_rates is None
     assert [bias.name for bias in made.datasets[0].bias] == ["label"]
     assert (made.train_rows, made.title) == ("data", 'a "quoted" title')
@@ -295,6 +302,107 @@ def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
     assert (made.repetitions, made.betas, made.seed, notes) == (7, (0.0, 0.4), 3, ())
     made, _ = made_of(200, doses=(0.2, 0.03))
     assert (made.betas, made.doses) == ((), (0.03, 0.2))
+
+
+PLUGIN = """
+from benchmark.techniques import PreProcessing, Prepared, register
+
+@register
+class Nothing(PreProcessing):
+    \"\"\"Change nothing.\"\"\"
+
+    name = "nothing_at_all"
+    reference = "an example"
+    summary = "Change nothing"
+    version = "1"
+
+    def _prepare(self, train, tools):
+        return Prepared(train)
+"""
+
+
+def test_techniques_stage_and_plugins_can_be_chosen(tmp_path: Path) -> None:
+    def names(**asked: Any) -> list[str]:
+        return [own.name for own in made_of(200, **asked)[0].techniques]
+
+    assert names(techniques=("massaging", "reweighing_favored")) == [
+        "none",
+        "massaging",
+        "reweighing_favored",
+    ]
+    assert names(stage="post") == ["none", "equalized_odds", "threshold_optimizer"]
+    assert names(stage="in") == ["none", "exponentiated_gradient"]
+    assert names(techniques=("none", "repair", "equalized_odds"), stage="pre") == ["none", "repair"]
+    with pytest.raises(UnknownNameError, match=r"massage.*did you mean 'massaging'"):
+        made_of(200, techniques=("massage",))
+    with pytest.raises(ExperimentError, match=r"No technique is left to try.*--stage in"):
+        made_of(200, techniques=("massaging",), stage="in")
+    plugin = tmp_path / "mine" / "nothing.py"
+    plugin.parent.mkdir()
+    plugin.write_text(PLUGIN)
+    load_plugin(plugin)
+    made, _ = made_of(200, techniques=("nothing_at_all",), plugins=(str(plugin),))
+    assert made.plugins == (plugin.resolve().as_posix(),)
+    assert names(techniques=("nothing_at_all",), plugins=(str(plugin),)) == ["none", "nothing_at_all"]
+
+
+@pytest.mark.slow  # reads the whole atlas
+@pytest.mark.parametrize("goal", GOALS)
+def test_quick_tries_what_the_advice_names(goal: str) -> None:
+    adviser = Adviser.of()
+    tried = {entry if isinstance(entry, str) else entry["name"] for entry in TECHNIQUES}
+    entry = next(entry for entry in TECHNIQUES if not isinstance(entry, str))
+    for learner, bias in itertools.product(adviser.learners, (None, "label", "selection")):
+        assert adviser.advise(goal, bias=bias, learner=learner).technique in tried
+    assert adviser._entries[str(entry["name"])].parameters == entry["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "named"),
+    [
+        ({"c45": 0.62, "logistic_regression": 0.65, "gradient_boosting": 0.64}, "logistic_regression"),
+        ({"c45": 0.62, "logistic_regression": 0.60, "gradient_boosting": 0.66}, "gradient_boosting"),
+        ({"c45": 0.62, "logistic_regression": 0.625, "gradient_boosting": 0.60}, ""),
+    ],
+)
+def test_a_clearly_more_accurate_classifier_is_named(
+    accuracies: dict[str, float], named: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made_of(200)
+    asked: list[Experiment] = []
+    rng = np.random.default_rng(3)
+    rows = [
+        ("data", "label", 0.0, technique, classifier, r, "original", "accuracy", level + noise)
+        for r, noise in enumerate(rng.normal(0, 0.002, 5))
+        for classifier, level in accuracies.items()
+        for technique in ("none",)
+    ]
+    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    results["value"] += rng.normal(0, 0.001, len(results))
+
+    def run(experiment: Experiment, **_: Any) -> benchmark.Run:
+        asked.append(experiment)
+        return benchmark.Run(tmp_path)
+
+    frames = SimpleNamespace(results=results, resampling=Resampling({"data": 0.5}))
+    monkeypatch.setattr(first_look, "run", run)
+    monkeypatch.setattr(first_look, "read_frames", lambda _folder: frames)
+    line = first_look._better_classifier(Path(), QuickOptions(), 1)
+    (experiment,) = asked
+    assert [entry.name for entry in experiment.techniques] == ["none"]
+    assert (experiment.levels, experiment.repetitions) == ((0.0,), 5)
+    if not named:
+        assert line == ""
+        return
+    gain = 100 * (accuracies[named] - accuracies["c45"])
+    found = re.match(
+        r"c45 is ([\d.]+) percentage points of accuracy behind (\w+) \[([\d.]+), ([\d.]+)\]", line
+    )
+    assert found is not None
+    assert found[2] == named
+    assert float(found[1]) == pytest.approx(gain, abs=0.3)
+    assert float(found[3]) < float(found[1]) < float(found[4])
+    assert f"--classifier {named}" in line
 
 
 def test_outside_rates_stand_in_the_file_and_change_no_cell() -> None:

@@ -15,7 +15,7 @@ from benchmark.bias.base import Array, BiasKind, Chances, Rows, overrides
 from benchmark.bias.edits import BiasEdit, check_beta
 from benchmark.bias.level import Level
 from benchmark.data.table import CODE_DTYPE, Schema, Table
-from benchmark.errors import BetabenchError, BiasError
+from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.network.inference import joint_distribution
 from benchmark.network.model import Network
 from benchmark.network.sampling import sample
@@ -388,7 +388,7 @@ def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, *betas: f
     for beta, step in ((beta, step) for beta in betas if beta > 0 for step in steps):
         after = np.zeros_like(mass)
         for label, labeled in enumerate(with_label):
-            part, chances = np.zeros_like(mass), step.chances(labeled, beta) or Chances()
+            part, chances = np.zeros_like(mass), _chances_of(step, labeled, beta)
             part[:, label] = mass[:, label]
             if chances.turned is not None:
                 moved = mass[:, label] * chances.turned[:, label]
@@ -398,6 +398,24 @@ def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, *betas: f
         mass = after
     favored, deprived = mass[~rows.deprived].sum(axis=0), mass[rows.deprived].sum(axis=0)
     return _of_counts(favored, deprived, 1.0)
+
+
+def _chances_of(step: BiasKind, rows: Rows, beta: float) -> Chances:
+    """Return a step's chances on rows that may have only the columns that it declares."""
+    try:
+        return step.chances(rows, beta) or Chances()
+    except UnknownNameError as error:
+        if error.name in (declared := step.looks_at(rows.table.schema) or ()):
+            raise
+        raise BiasError(
+            f"The chances of the bias kind {step.name!r} depend on a column that it does not declare: "
+            f"{error.name!r}",
+            expected="looks_at(schema), which returns each column besides the label that chances reads",
+            got=", ".join(map(repr, declared)) or "no columns",
+            remedy="add to the class: def looks_at(self, schema): "
+            f"return (*super().looks_at(schema), {error.name!r}); return None if the chances depend on more "
+            "than columns",
+        ) from error
 
 
 def _of_counts(favored: Array, deprived: Array, drawn: float) -> Expected:

@@ -43,7 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # "?" for characters that the terminal lacks
             stream.reconfigure(errors="replace")
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        is_name = hasattr(options, "experiment") and not unknown[0].startswith("-")
+        hint = f"; name an experiment with --experiment {unknown[0]}" if is_name else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     try:
         return int(options.command(options))
     except BetabenchError as error:

@@ -45,6 +45,14 @@ def execute(options: argparse.Namespace) -> int:
         reference = "" if section else row.get("reference", "")
         source = f"; {reference.partition(')')[0]})" if ")" in reference else ""
         print(f"{row['name']:{width}}  {stage}{row['summary']}{source}")
+    families: dict[str, list[str]] = {}
+    for row in rows:
+        if "family" in row:
+            families.setdefault(row["family"], []).append(row["name"])
+    if families:
+        print("\nFamilies: a family's name stands for all its metrics.")
+        for family, names in sorted(families.items()):
+            print(f"{family:{width}}  {', '.join(names)}")
     return EXIT_OK
 
 

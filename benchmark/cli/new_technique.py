@@ -26,4 +26,9 @@ def execute(options: argparse.Namespace) -> int:
         f"run it:  betabench run --experiment smoke --plugin {technique} --techniques none {options.name} "
         f"--output results/{options.name}"
     )
+    print(
+        f"beside others on real rows: betabench run --experiment techniques --plugin {technique} "
+        f"--techniques none massaging reweighing {options.name} --classifiers logistic_regression --datasets compas "
+        f"--require-real-data --output results/{options.name}_beside_others"
+    )
     return EXIT_OK

@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
 
-HELP = "take a first look at a CSV file: draft its card, plant bias, and try seven techniques against it"
+HELP = "take a first look at a CSV file: draft its card, plant bias, and try techniques against it"
 EXAMPLE = "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
 
 
@@ -35,6 +35,18 @@ def add_options(option: Options) -> None:
     )
     classifier = f"one or more models to try techniques with; default: {' '.join(CLASSIFIERS)}"
     option("--classifier NAME", classifier, nargs="+", default=CLASSIFIERS)
+    option(
+        "--techniques NAME",
+        "techniques to compare with no mitigation; default: eight, among them those that 'betabench "
+        "recommend' names",
+        nargs="+",
+    )
+    option(
+        "--stage STAGE",
+        "only techniques that change the data (pre), the training (in), or the predictions (post)",
+        choices=("pre", "in", "post"),
+    )
+    option.plugins("file that registers techniques, classifiers or kinds of bias")
     option(
         "--repetitions N",
         f"number of splits into training and test rows; default: {MOST_REPETITIONS} if that takes about a "
@@ -111,6 +123,9 @@ def execute(options: argparse.Namespace) -> int:
             options.repetitions,
             options.seed,
             None if options.true_rate is None else parse_rates(options.true_rate),
+            None if options.techniques is None else tuple(options.techniques),
+            options.stage,
+            tuple(options.plugins),
         )
         finished = asking(
             options,

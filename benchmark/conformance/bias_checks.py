@@ -106,8 +106,12 @@ def _chances_are_probabilities(bias: Bias) -> None:
         raise NotApplicableError("it neither turns labels nor leaves rows out")
     for chance in arrays:
         valid = chance.shape == (_ROWS, 2) and bool(((chance >= 0) & (chance <= 1)).all())
-        expected = f"numbers from 0 to 1 of shape ({_ROWS}, 2)"
-        _demand(valid, "Chances are no probabilities", expected, str(chance))
+        expected = (
+            f"numbers from 0 to 1 of shape ({_ROWS}, 2): a row's chance if its label is unfavorable, then if "
+            "it is favorable; benchmark.bias.by_label and numpy.column_stack make such arrays"
+        )
+        got = f"shape {chance.shape}: {chance}"
+        _demand(valid, "Chances are no probabilities", expected, got)
 
 
 def _target_only(bias: Bias) -> None:

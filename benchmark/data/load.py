@@ -48,6 +48,10 @@ class Dataset:
     judged: Judged | None = None  # the judged labels, if the card names them
     persons: Persons | None = None  # the persons of the rows, if the card names them
 
+    def __repr__(self) -> str:
+        shape = f"{len(self.table):,} rows, {len(self.table.schema.columns)} columns"
+        return f"<Dataset {self.card.name}: {shape}; label {self.card.label!r}; .card, .table, .to_frame()>"
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that a reader of these data needs."""

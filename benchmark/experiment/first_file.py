@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmark.bias import Bias, BiasKind, Rows, list_bias_kinds, make_step
 from benchmark.bias.borderline import nearness_to_boundary
 from benchmark.bias.doses import Dose, solve_doses
 from benchmark.bias.edits import deprived_edits
 from benchmark.classifiers import make_classifier
+from benchmark.columns import UNTREATED
 from benchmark.data.table import Schema, Table
-from benchmark.errors import BetabenchError, BiasError, ExperimentError
+from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.draws import n_held_out
 from benchmark.experiment.entries import levels_of
 from benchmark.experiment.quick_defaults import (
@@ -31,6 +33,7 @@ from benchmark.experiment.quick_defaults import (
     QuickOptions,
 )
 from benchmark.seeding import generator
+from benchmark.techniques import get_technique, list_techniques
 from benchmark.text.words import few, toml
 
 # Approximate seconds of one core for all techniques and refits on one training sample: at least, and for each
@@ -55,7 +58,7 @@ repetitions = {repetitions}
 paired_betas = true
 # Seconds for one technique on one sample; a longer fit has no result.
 time_limit = 60.0
-classifiers = {classifiers}
+classifiers = {classifiers}{plugins}
 # Random numbers depend on this name. It differs from the file's, so that the same rows give the same answer.
 datasets = [{{ card = "card.toml", name = {dataset}{true_rates} }}]
 techniques = {techniques}
@@ -104,6 +107,8 @@ def first_experiment(
     levels = _levels(quick_options)
     classifiers = list(dict.fromkeys(quick_options.classifiers))
     _require_sensible(quick_options)
+    techniques = _techniques(quick_options)
+    plugins = [Path(plugin).expanduser().resolve().as_posix() for plugin in quick_options.plugins]
     kind = make_step(quick_options.bias)
     edits = deprived_edits(schema) if kind.edits_network else ()
     if not edits:
@@ -138,7 +143,8 @@ def first_experiment(
         classifiers=toml(classifiers),
         dataset=toml(DATASET),
         true_rates=f", true_rates = {toml(true_rates)}" if true_rates else "",
-        techniques=toml(list(TECHNIQUES)),
+        techniques=toml(techniques),
+        plugins=f"\nplugins = {toml(plugins)}" if plugins else "",
         meaning=f"Planted: {kind.summary}.",
         bias=f"kind = {toml(quick_options.bias)}" + (f"\nedits = [{', '.join(written)}]" if edits else ""),
     )
@@ -203,6 +209,28 @@ def _levels(quick_options: QuickOptions) -> tuple[float, ...]:
             remedy=f"name one with {option}, such as {example}",
         )
     return levels
+
+
+def _techniques(quick_options: QuickOptions) -> list[str | Mapping[str, object]]:
+    """Return the techniques to try, no mitigation first; an error says that there is none of them."""
+    listed = {entry if isinstance(entry, str) else str(entry["name"]): entry for entry in TECHNIQUES}
+    known = list_techniques()
+    chosen = []
+    for name in listed if quick_options.techniques is None else quick_options.techniques:
+        entry = listed.get(name, name)
+        method = entry if isinstance(entry, str) else str(entry["technique"])
+        if ":" not in method and method not in known:
+            raise UnknownNameError("technique", method, {*listed, *known})
+        if method != UNTREATED and quick_options.stage in (None, get_technique(method).stage):
+            chosen.append(entry)
+    if not chosen:
+        raise ExperimentError(
+            "No technique is left to try",
+            expected="a technique besides none, of the stage that --stage names",
+            got=f"--stage {quick_options.stage}" if quick_options.stage else "none",
+            remedy="name others with --techniques, or leave out --stage",
+        )
+    return [UNTREATED, *chosen]
 
 
 def _require_sensible(quick_options: QuickOptions) -> None:

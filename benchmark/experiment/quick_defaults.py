@@ -23,11 +23,21 @@ Holdouts of 200 rows have so few people of a group that in one of thirty nearly 
 all rows one answer.
 """
 
-TECHNIQUES = (
-    *("none", "drop_sensitive", "reweighing", "massaging", "preferential_sampling"),
+TECHNIQUES: tuple[str | Mapping[str, object], ...] = (
+    *("none", "drop_sensitive", "reweighing"),
+    {
+        "technique": "reweighing",
+        "name": "reweighing_favored",
+        "title": "Reweighing, favored rate",
+        "parameters": {"rate": "favored"},
+    },
+    *("massaging", "preferential_sampling"),
     *("exponentiated_gradient", "equalized_odds", "threshold_optimizer"),
 )
-"""No mitigation, and seven techniques that are compared with it."""
+"""No mitigation, and eight techniques that are compared with it, among them those that `recommend` names."""
+
+OTHER_CLASSIFIERS, OTHER_REPETITIONS = ("logistic_regression", "gradient_boosting"), 5
+"""Classifiers that may be clearly more accurate than the used one, and the repetitions that show it."""
 
 
 @dataclass(frozen=True)
@@ -41,3 +51,6 @@ class QuickOptions:
     repetitions: int | None = None  # by default as many as the time allows
     seed: int = SEED
     true_rates: Mapping[str, float] | None = None  # right shares of favorable labels, by group as in the file
+    techniques: tuple[str, ...] | None = None  # by default :data:`TECHNIQUES`
+    stage: str | None = None  # only techniques that change the data, the training or the predictions
+    plugins: tuple[str, ...] = ()  # files that register more of all kinds

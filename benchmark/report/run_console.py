@@ -62,7 +62,7 @@ def print_report(
     print_section(
         console, in_short(run.scenarios, answers, manifest, criteria=Criteria(), whole_rule=whole_rule)
     )
-    _print_failures(console, run.shown.failures)
+    _print_failures(console, run.shown.failures, manifest.level_text(0))
     if output_dir is not None:
         _print_files(console, output_dir, written)
 
@@ -178,11 +178,13 @@ def _print_means(
         console.print(table)
 
 
-def _print_failures(console: Console, failures: pd.DataFrame) -> None:
+def _print_failures(console: Console, failures: pd.DataFrame, level_0: str) -> None:
     if failures.empty:
         return
     counts = failures["status"].value_counts()
     parts = ", ".join(f"{int(counts[status])} {status}" for status in STATUSES if status in counts.index)
+    if untaken := int((failures["metric"].str.startswith("given_back") & (failures["beta"] == 0)).sum()):
+        parts += f"; {untaken} of these are of given back at {level_0}, where the bias takes nothing"
     console.print(f"Without a value: {parts} (reasons in failures.csv)", style="yellow", highlight=False)
 
 

@@ -9,6 +9,7 @@ from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections import Surface, answers, sections_of, value_files
 from benchmark.text import markdown
+from benchmark.text.words import sentence
 
 
 def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: Sequence[str] = ()) -> str:
@@ -26,7 +27,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         [
             f"# Statistics of {markdown.plain(run.name)}",
             *([lines] if lines else []),
-            f"{markdown.plain(run.title)}. Go to: {links}.",
+            f"{sentence(markdown.plain(run.title))} Go to: {links}.",
         ]
     )
     return "\n\n".join([head, *(section_markdown(section, figures) for section in sections)]) + "\n"

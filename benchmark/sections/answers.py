@@ -621,5 +621,4 @@ def _short_reading(
             f"Fewer than {criteria.least_splits} repetitions give candidates only. {whole_rule}"
         )
     yield dominated_note(rows)
-    # Where most techniques are compared at a level of bias, few repetitions show the least.
     yield from few_sentences(max(every_level, key=lambda level: sum(row.tested for row in level)))

@@ -220,10 +220,10 @@ def better_in_both(
 
 def few_sentences(rows: Sequence[Answer]) -> Iterator[str]:
     """Yield a warning if there are so few repetitions that they show hardly anything."""
-    compared = [row for row in rows if row.tested]
-    splits = max((int(row.splits) for row in compared), default=0)
+    splits = max((int(row.splits) for row in rows if row.tested), default=0)
     if 2 <= splits < FEW_REPETITIONS:
-        yield few_words(splits, len(compared))
+        # Of all techniques, tested or not, so that each page of a run has the same number.
+        yield few_words(splits, sum(row.verdict != "baseline" for row in rows))
 
 
 def listed(rows: Sequence[Answer], titles: Mapping[str, str]) -> str:
@@ -429,7 +429,7 @@ def answer_sentences(
         sentences.append(UNKNOWN_CONSTANT)
     sentences += better_in_both(named_choices(chosen), others, titles)
     sentences += _of_the_rest([row for row in others if not row.is_chosen], titles, criteria.margin)
-    return [*sentences, *few_sentences(others)]
+    return [*sentences, *few_sentences(rows)]
 
 
 def none_recommended(rows: Sequence[Answer], titles: Mapping[str, str]) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from benchmark.columns import GOALS, RESTORE
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.manifest import Manifest
 from benchmark.sections.goals import WHY_NOT, WORDS
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.hidden_bias import (
     HIDDEN_BIAS,
+    HIDDEN_CLASSIFIER,
     HIDDEN_KIND,
     HiddenBias,
     greatest_hidden,
@@ -70,7 +73,15 @@ def hidden_blocks(statistics: RunStatistics, table: pd.DataFrame | None = None) 
     table = hidden_bias_table() if table is None else table
     hidden, level = dataset.hidden_dose, bias.highest(levels)
     dose = bias.added(level)
-    yield _unknown(table, dose) if hidden is None else _known(table, dataset, hidden, dose)
+    block = _unknown(table, dose) if hidden is None else _known(table, dataset, hidden, dose)
+    yield replace(block, notes=[" ".join([*block.notes, *_measured_with(run)])])
+
+
+def _measured_with(run: Manifest) -> Iterator[str]:
+    """Yield sentences on the classifier of the measurement, and on others in the run."""
+    yield f"It was measured with the classifier {HIDDEN_CLASSIFIER}."
+    if others := [name for name in run.classifiers if name != HIDDEN_CLASSIFIER]:
+        yield f"This run used {' and '.join(others)}, for which it is not known."
 
 
 def _unknown(table: pd.DataFrame, dose: float) -> Block:

@@ -20,8 +20,8 @@ from benchmark.errors import StatisticsError
 HIDDEN_BIAS_FILE = Path(__file__).with_suffix(".csv")
 """File of the table in the package."""
 
-HIDDEN_KIND = "label"
-"""The kind of bias that was hidden and planted."""
+HIDDEN_KIND, HIDDEN_CLASSIFIER = "label", "c45"
+"""The kind of bias that was hidden and planted, and the classifier of all techniques."""
 
 HIDDEN_BIAS = "hidden_bias"
 """Reason for naming no technique to restore decisions: so much bias is hidden that ranks may be wrong."""

@@ -322,7 +322,7 @@ def beta_text(beta: float) -> str:
 
 
 def _data_note(dataset: DatasetDescription) -> str:
-    sizes = f"; favorable are {counted(dataset.test_groups)}" if dataset.test_groups else ""
+    sizes = f"; {counted(dataset.test_groups)}" if dataset.test_groups else ""
     notes = "".join(f" Note: {note}" for note in dataset.notes)
     return (
         f"{dataset.heading}: {dataset.provenance} ({dataset.test_rows:,} rows{sizes}), "

@@ -62,8 +62,9 @@ def level_text(name: LevelName, *levels: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text that ends with one full stop."""
-    return text.strip().rstrip(".") + "."
+    """Return a text that ends with one full stop, or with its own question or exclamation mark."""
+    bare = text.strip().rstrip(".")
+    return bare if bare.endswith(("?", "!")) else f"{bare}."
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -107,6 +108,8 @@ def with_interval(value: float, low: float, high: float) -> str:
 
 def toml(value: object) -> str:
     """Return text, a truth value, or a list or table of these, as TOML in one line."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{toml_key(key)} = {toml(entry)}" for key, entry in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

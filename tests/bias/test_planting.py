@@ -14,7 +14,7 @@ from benchmark.bias.edits import BiasEdit
 from benchmark.bias.planting import Bias
 from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card_parts import NetworkSettings
-from benchmark.data.table import Table
+from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.experiment.entries import BiasEntry
 from benchmark.experiment.prepare import describe_bias
@@ -331,3 +331,46 @@ def test_pages_say_what_is_planted_with_its_parameters() -> None:
         scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(bias=[planted]))
         protocol = SimpleNamespace(train="network")
         assert planted_note(scenario, protocol) == f"Planted: {planted.description}."  # type: ignore[arg-type]
+
+
+class Undeclared(BiasKind):
+    """Turn favorable labels by a feature that it does not declare."""
+
+    name, summary, reference, version = "undeclared", "an example", "an example", "1"
+
+    column: str = ""
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        states = rows.table.codes[:, rows.table.schema.index(self.column)]
+        return Chances(turned=np.column_stack([np.zeros(len(states)), beta * (states > 0)]))
+
+
+class Declared(Undeclared):
+    """The same, declared."""
+
+    def looks_at(self, schema: Schema) -> tuple[str, ...]:
+        return (*(super().looks_at(schema) or ()), self.column)
+
+
+@pytest.mark.parametrize("column", ["skill", "proxy", "noise"])
+def test_a_kind_that_depends_on_a_feature_is_told_to_declare_it(column: str) -> None:
+    results = {check.check: check for check in check_bias(Bias((Undeclared(column=column),)))}
+    failed = results["samples of a network have the expected discrimination and groups"]
+    assert failed.status == "failed"
+    assert f"depend on a column that it does not declare: {column!r}" in failed.detail
+    assert f"return (*super().looks_at(schema), {column!r})" in failed.detail
+    declared = check_bias(Bias((Declared(column=column),)))
+    assert [check.check for check in declared if check.status == "failed"] == []
+
+
+class Flat(Undeclared):
+    """Chances without a column for each label."""
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        return Chances(turned=np.full(len(rows.table), beta))
+
+
+def test_chances_of_another_shape_are_told_the_right_one() -> None:
+    (failed,) = (c for c in check_bias(Bias((Flat(),))) if c.check == "chances are probabilities")
+    assert "of shape (20000, 2): a row's chance if its label is unfavorable, then" in failed.detail
+    assert "shape (20000,)" in failed.detail

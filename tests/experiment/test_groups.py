@@ -348,7 +348,7 @@ def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
     table = section.blocks[0].table
     assert table is not None
     assert table.headings == ["Technique", "race", "sex", "race × sex"]
-    assert [row[0] for row in table.rows] == ["None", "Massaging", "SMOTE"]
+    assert [row[0] for row in table.rows] == ["No technique", "Massaging", "SMOTE"]
     assert "(" not in table.rows[0][1]
     assert table.rows[1][1].count("(") == 1
     page = statistics_page(statistics, [])

@@ -44,7 +44,7 @@ def test_every_shipped_experiment_is_valid_and_named_like_its_file(name: str) ->
     ("name", "title"),
     [
         *(("lfr", "LFR"), ("fair_smote", "Fair SMOTE"), ("zafar_2017_fpr", "Zafar 2017 FPR")),
-        *(("repair_0.25", "Repair 0.25"), ("none", "None"), ("prefer", "Prefer")),
+        *(("repair_0.25", "Repair 0.25"), ("none", "No technique"), ("prefer", "Prefer")),
     ],
 )
 def test_names_make_titles(name: str, title: str) -> None:

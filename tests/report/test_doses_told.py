@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -129,6 +130,31 @@ def test_files_and_figures_go_by_dose() -> None:
     assert names
     assert not [name for name in names if "beta" in name]
     assert statistics.run.level_limit == 0.1
+
+
+@pytest.mark.parametrize(
+    ("classifiers", "told"),
+    [
+        (("c45",), ""),
+        (("logistic_regression",), "This run used logistic_regression, for which it is not known."),
+        (
+            ("c45", "naive_bayes", "lightgbm"),
+            "This run used naive_bayes and lightgbm, for which it is not known.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("rates", [None, (0.40, 0.45)])
+def test_the_effect_of_hidden_bias_names_its_classifier(
+    classifiers: tuple[str, ...], told: str, rates: tuple[float, float] | None
+) -> None:
+    own = prepared(rates)
+    named = [SimpleNamespace(name=name) for name in classifiers]
+    experiment = own.run.experiment.model_copy(update={"classifiers": named})
+    section = hidden.section(replace(own, run=own.run.model_copy(update={"experiment": experiment})))
+    assert section is not None
+    (note,) = section.notes
+    assert "It was measured with the classifier c45." in note
+    assert note.endswith(told or "c45.")
 
 
 UNKNOWN = "which hide an unknown amount of bias"
