@@ -28,7 +28,7 @@ def execute(options: argparse.Namespace) -> int:
     )
     print(
         f"beside others on real rows: betabench run --experiment techniques --plugin {technique} "
-        f"--techniques none massaging reweighing {options.name} --classifiers logistic_regression --datasets compas "
-        f"--require-real-data --output results/{options.name}_beside_others"
+        f"--techniques none massaging reweighing {options.name} --classifiers logistic_regression "
+        f"--datasets compas --require-real-data --output results/{options.name}_beside_others"
     )
     return EXIT_OK

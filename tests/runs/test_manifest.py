@@ -52,7 +52,7 @@ def test_what_is_read_is_what_was_written(prepared: PreparedExperiment, tmp_path
 
 def test_a_description_has_all_that_a_report_asks_for(prepared: PreparedExperiment) -> None:
     description = describe_run(prepared)
-    assert description.titles == {"none": "None", "massaging": "Massaging", "half": "Half"}
+    assert description.titles == {"none": "No technique", "massaging": "Massaging", "half": "Half"}
     assert [t.technique for t in description.techniques] == ["none", "massaging", "repair"]
     assert {t.stage for t in description.techniques} == {"pre"}
     mine, dutch = description.datasets
