@@ -38,8 +38,8 @@ def favorable_values(
     sided = favorable is not None and _side(favorable) is not None and None not in codings.values()
     if favorable is not None and everything and not (sided or any(_alike(v, favorable) for v in everything)):
         raise UnknownNameError("favorable value", favorable, everything)
-    if own is not None and own not in (predicted := classes.get("prediction", set())):
-        raise UnknownNameError("favorable prediction", own, predicted)
+    if own is not None and not any(_alike(value, own) for value in classes["prediction"]):
+        raise UnknownNameError("favorable prediction", own, classes["prediction"])
     if own is None and favorable is not None and len(classes) == 2:
         _check_numbers(classes, favorable)
     chosen = {}
@@ -70,7 +70,7 @@ def favorable_values(
             raise DataError(
                 f"No row is predicted {wanted!r}",
                 expected="predictions of the favorable value",
-                got=f"{listed(values)} in every row",
+                got=f"only {listed(values)}",
                 remedy="name the favorable value as the columns have it: --favorable VALUE for both, "
                 "--favorable-prediction VALUE for the prediction",
             )
@@ -113,7 +113,7 @@ def _ask_for_both(classes: Mapping[str, set[str]], favorable: str) -> NoReturn:
         "Label and prediction have different values, and it is not clear which of them mean the same",
         expected=f"the favorable value {favorable!r} in both columns, or a favorable value for each",
         got="; ".join(f"{role}: {listed(values)}" for role, values in classes.items()),
-        remedy=f"type {few(typed, 4).replace(', --favorable ', ', or --favorable ')}",
+        remedy=f"type {', or '.join(typed[:4])}",
     )
 
 

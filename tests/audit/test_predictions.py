@@ -227,6 +227,11 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
         ({"y": ["good", "Good", "bad"] * 2, "p": ["good", "bad"] * 3}, {"favorable": "good"}, "several ways"),
         ({"y": ["1", "true", "0"] * 2}, {"favorable": 1}, "several ways.*'1', 'true'"),
         ({}, {"favorable_prediction": "yes"}, "favorable prediction called 'yes'"),
+        (
+            {"y": ["good", "bad"] * 3},
+            {"favorable": 1, "favorable_prediction": 1},
+            "favorable value called '1'",
+        ),
         ({"sex": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]}, {"label": "yy"}, "did you mean 'y'"),
         ({}, {"sensitive": "sexx"}, "did you mean 'sex'"),
         ({}, {"sensitive": []}, "no groups"),
