@@ -9,6 +9,7 @@ import gc
 import importlib
 import io
 import os
+import re
 import sqlite3
 import sys
 from collections.abc import Sequence
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # "?" for characters that the terminal lacks
             stream.reconfigure(errors="replace")
     parser = _parser()
-    options, unknown = parser.parse_known_args(arguments)
+    options, unknown = parser.parse_known_args(_joined(sys.argv[1:] if arguments is None else arguments))
     if unknown:
         is_name = hasattr(options, "experiment") and not unknown[0].startswith("-")
         hint = f"; name an experiment with --experiment {unknown[0]}" if is_name else ""
@@ -65,6 +66,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         print(f"\nbetabench: {stop if stop.args else 'interrupted'}", file=sys.stderr)
         return EXIT_INTERRUPTED
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """Return arguments with a list such as ``-9,-8`` joined to its option; alone it looks like an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and re.fullmatch(r"--[a-z-]+", joined[-1]) and re.match(r"-[\d.][^ ]*,", argument):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def _parser() -> argparse.ArgumentParser:

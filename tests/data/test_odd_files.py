@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.cli import main
 from benchmark.data.association import PROXY, proxy_strength
+from benchmark.data.card import load_card
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, FileOptions, as_option, draft
 from benchmark.data.draft_text import card_text, summary_lines
@@ -178,6 +180,16 @@ def test_a_code_is_missing_in_all_columns(tmp_path: Path) -> None:
     assert lacking.tolist() == [120, 120, 67]
     with pytest.raises(DataError, match=r"columns have no value '\*=-7'.*those of all as \*=A"):
         read(tmp_path, frame, replace(WISH, missing="*=-9,*=-7"))
+
+
+def test_a_list_of_negative_codes_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table(sex=lambda i: [-9, -8, 1, 2][i * 7 % 4]).to_csv("people.csv", index=False)
+    command = ["new-dataset", "people.csv", "--label", "hired", "--favorable", "yes", "--sensitive", "sex"]
+    assert main([*command, "--missing", "-9,-8", "--deprived", "1"]) == 0
+    assert load_card("people.toml").filter["sex"] == ("1", "2")
+    assert main([*command, "--deprived", "-9,-8", "--out", "two.toml"]) == 0
+    assert load_card("two.toml").deprived_group == "-9 or -8"
 
 
 @pytest.mark.parametrize(
