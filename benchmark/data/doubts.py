@@ -42,6 +42,7 @@ _HIGH = frozenset(
 _SIGNS = re.compile(r"[+<>=≤≥]|^-|-$")
 _MOST_CODES = 3  # numbers at one end that may be codes
 _FEWEST = 5  # rows with a code
+_MANY_ROWS = 20  # fewest rows among which one is odd
 _RARE = 0.05  # a misspelling's frequency relative to the right spelling, at most
 
 
@@ -146,6 +147,35 @@ def doubts_of_sides(
     if codes and not questions:
         questions.append(_about_codes(column, present, codes, named, chosen, options, words))
     yield from questions
+
+
+def question_of_odd_rows(
+    label: RawColumn, sensitive: RawColumn, favorable: Side, deprived: Side | None
+) -> Iterator[Question]:
+    """Yield a question if rows have a label and a group that no other row has: totals, units, headers."""
+    if favorable.cut is not None or len(label.rows) < _MANY_ROWS:
+        return
+    named = favorable.values | (frozenset() if deprived is None else deprived.values)
+    alone = [
+        (column.counts == 1) & ~column.missing & ~np.isin(column.values, list(named))
+        for column in (label, sensitive)
+    ]
+    odd = alone[0][label.rows] & alone[1][sensitive.rows]
+    if not odd.any():
+        return
+    values, groups = (few([repr(c.values[i]) for i in c.rows[odd]], 4) for c in (label, sensitive))
+    codes = tuple(f"{label.name}={label.values[i]}" for i in label.rows[odd])
+    present = (v for v, out in zip(label.values, label.missing, strict=True) if not out)
+    others = tuple(value for value in present if value not in favorable.values)
+    yield Question(
+        f"{odd.sum()} of {len(odd):,} rows ha{'s' if odd.sum() == 1 else 've'} a {label.name!r} ({values}) and a "
+        f"{sensitive.name!r} ({groups}) that no other row has. Such a row may be a total, a unit or a second "
+        "header",
+        (
+            Answer("it is no person, so it is left out", {"missing": codes}),
+            Answer("it is a person like the others", {"unfavorable": others}),
+        ),
+    )
 
 
 def standing_apart(column: RawColumn) -> list[str]:

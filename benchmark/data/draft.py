@@ -21,6 +21,7 @@ from benchmark.data.doubts import (
     Question,
     doubts_of_sides,
     marks_in_doubt,
+    question_of_odd_rows,
     quoted,
     standing_apart,
 )
@@ -316,6 +317,8 @@ class _Drafting:
             # In a file of text, NA may be missing or a name, as of North America.
             na = replace(sensitive, marks=sensitive.marks - {"NA"})
             yield from doubts_of_sides(na, self.deprived, ("deprived", "favored"), words)
+        if self.unfavorable is None and self.favored is None:
+            yield from question_of_odd_rows(label, sensitive, self.favorable, self.deprived)
         if self.file_options.person is None:
             yield from question_of_people(self.naming, self.raw)
 
@@ -481,7 +484,7 @@ class _Drafting:
         for state, n in zip(states, counts.tolist(), strict=True):
             if n < max(50, 0.01 * len(y)):
                 draft.problems.append(
-                    f"The group {sensitive.name} = {state!r} has {n} rows: too few to tell."
+                    f"The group {sensitive.name} = {state!r} has {n} row{'s' * (n != 1)}: too few to tell."
                 )
         for rate, who in ((rates[code], "the deprived group"), (others, "the other groups")):
             if rate in (0, 1):

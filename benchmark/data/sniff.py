@@ -331,6 +331,8 @@ def _layout(
     delimiter = delimiters[order]
     if start and len(rows[start - 1][1]) == -width - 1:  # as R writes it
         line, first = rows[start - 1]
+        if all(row[-1] == "" for _, row in rows[start:]):
+            return delimiter, _named([*first, ""]), line, "Rows end with a separator, the header does not."
         sentence = "Rows have a name, for which the header has no column."
         return delimiter, ("row", *_named(first)), line, sentence
     (line, first), others = rows[start], [row for _, row in rows[start + 1 :]]
@@ -397,7 +399,7 @@ def _read(text: str, source: Source, path: Path) -> tuple[dict[str, RawColumn], 
         rank = np.array([place[value] for value in stripped], dtype=np.intp)
         columns[name] = RawColumn(name, tuple(order), rank[np.frombuffer(codes, dtype=np.intc)])
         if odd := next((v for v in values if v != v.strip() and v.strip() in values and v.strip()), None):
-            blanks.append(f"{name}: blanks around values do not count, so that {odd!r} is {odd.strip()!r}")
+            blanks.append(f"{name}: blanks around values do not count, so that {odd!r} is {odd.strip()!r}.")
     return columns, tuple(blanks)
 
 

@@ -335,3 +335,29 @@ def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Pa
     for words in ("200 rows with no 'sex' are left out", "sex = 'F' is better off", "named like weights"):
         assert any(words in warning for warning in made.reading.warnings)
         assert any(words in problem for problem in dataset.card.known_problems)
+
+
+@pytest.mark.parametrize(
+    ("row", "place"), [("Total,600,,", 601), ("sex,hired,job,age", 300), ("(text),(text),(text),(years)", 1)]
+)
+def test_a_row_that_is_no_person_is_asked_about(row: str, place: int, tmp_path: Path) -> None:
+    lines = table(age=drawn(range(18, 80))).to_csv(index=False).splitlines()
+    lines.insert(place, row)
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DoubtError, match="may be a total, a unit or a second header") as raised:
+        draft(path, WISH, tmp_path)
+    out, person = raised.value.questions[0].answers
+    for answer, n in ((out, 600), (person, 601)):
+        assert draft(path, replace(WISH, **answer.options), tmp_path).n_rows == n
+    rare = table(sex=lambda i: "x" if i == 7 else "FM"[i % 2])  # a rare group with a usual label is a group
+    assert read(tmp_path, rare)[0].n_rows == 600
+
+
+def test_rows_that_end_with_a_separator_have_no_names(tmp_path: Path) -> None:
+    frame = table()
+    text = frame.to_csv(index=False).replace("\n", ";\n").replace(",", ";").replace(";\n", "\n", 1)
+    (tmp_path / "people.csv").write_text(text)
+    made = draft(tmp_path / "people.csv", WISH, tmp_path)
+    assert list(made.columns_read) == [*frame.columns]
+    assert made.dropped == {"column_4": "has no value in any row"}
