@@ -6,8 +6,10 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from benchmark.experiment.expand import narrow
 from benchmark.experiment.plan import load_experiment, plan_blocks
@@ -185,6 +187,59 @@ def test_what_each_reading_changes_is_what_was_measured() -> None:
         assert len(own) == int(compared)
         for quote, column in ((printed, "difference"), (read, f"difference_{reading}")):
             assert float(quote) == pytest.approx(own[column].abs().mean(), abs=5.1e-4), (table, technique)
+
+
+def test_what_is_said_of_slopes_on_compas_holds() -> None:
+    own = pd.read_csv(PAPER / "comparison.csv")
+    own = own[(own["our_dataset"] == "compas_leaky") & (own["table"] <= 7)]
+    assert len(own) == 160
+    half = own["ci_high"] - own["ours"]
+    own = own.assign(error=half / scipy.stats.t.ppf(0.975, own["n"] - 1))
+    betas = np.sort(own["beta"].unique())
+    weights = (betas - betas.mean()) / ((betas - betas.mean()) ** 2).sum()
+    wide = {
+        name: own.pivot_table(name, ["technique", "metric"], "beta").to_numpy()
+        for name in ("published", "ours", "error")
+    }
+    errors = np.sqrt(wide["error"] ** 2 @ weights**2)
+    printed, ours = (np.abs(wide[name] @ weights) / errors for name in ("published", "ours"))
+    steep = printed[printed >= 5]
+    assert (len(printed), len(steep)) == (32, 8)
+    assert (round(steep.min()), round(steep.max())) == (5, 16)
+    assert printed[printed < 5].max() < 4
+    assert ours.max() < 2.5
+    assert "24 of the 32 printed series hardly move with β. The 8 others do, by 5 to 16" in report()
+
+
+def test_what_is_said_of_errors_with_a_small_bias_holds() -> None:
+    errors = pd.concat(
+        pd.read_csv(ROOT / "results" / name / "comparison_variants.csv")
+        for name in ("variants_compas", "variants_compas_places")
+    ).set_index(["variant", "technique"])["mean_absolute_error"]
+    places = ("missing_fewer", "deprived_event", "compas_leaky")
+    for technique, words in (
+        ("massaging", "0.009 0.013 0.020"),
+        ("preferential_sampling", "0.012 0.009 0.015"),
+    ):
+        assert " ".join(f"{errors[place, technique]:.3f}" for place in places) == words
+        assert all(word in report() for word in words.split())
+
+
+def test_changes_of_discrimination_with_each_place_of_bias_are_committed() -> None:
+    summary = pd.read_csv(ROOT / "results" / "variants_compas_places" / "summary.csv.xz")
+    own = summary[(summary["test"] == "original") & (summary["metric"] == "discrimination")]
+    mean = own.set_index(["dataset", "technique", "beta"])["mean"]
+    rows = re.findall(r"^\| `compas_places/(\w+)` \| [^|]+\|(.+)\| \d\.\d{3} \|$", report(), re.MULTILINE)
+    assert len(rows) == 14
+    names = ("drop_sensitive", "reweighing", "massaging", "preferential_sampling")
+    for place, cells in rows:
+        for name, cell in zip(names, cells.split("|"), strict=True):
+            if cell.strip() == "–":
+                assert np.isnan(mean[place, name, 1.0])
+            else:
+                assert float(cell) == pytest.approx(
+                    mean[place, name, 1.0] - mean[place, name, 0.0], abs=5.1e-4
+                )
 
 
 def test_every_measured_variant_that_the_report_quotes_is_committed() -> None:
