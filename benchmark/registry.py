@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from benchmark.errors import BetabenchError, PluginError, UnknownNameError
@@ -26,6 +27,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # Packages of the registries. A plugin may register items of any kind, so it runs after their import.
 _HOMES = ("benchmark.bias", "benchmark.classifiers", "benchmark.metrics", "benchmark.techniques")
 _PLUGINS: dict[Path, dict[str, tuple[str, ...]]] = {}
+_MODULE = "betabench_plugin_"  # begins the names of plugins' modules
 
 
 @dataclass(eq=False)
@@ -179,6 +181,11 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
     return names
 
 
+def plugin_modules() -> list[ModuleType]:
+    """Return the modules of the files that were loaded."""
+    return [module for name, module in sys.modules.items() if name.startswith(_MODULE)]
+
+
 def class_flaws(item: type, base: type, *texts: str) -> list[str]:
     """Return a class's flaws, one sentence each: a wrong base, missing methods, attributes without text."""
     if not (isinstance(item, type) and issubclass(item, base)):
@@ -195,7 +202,7 @@ def class_flaws(item: type, base: type, *texts: str) -> list[str]:
 def _run_file(file: Path) -> None:
     # The hash of the path distinguishes two files with one name, and is the same in every worker.
     digest = hashlib.sha256(str(file).encode()).hexdigest()[:8]
-    module_name = f"betabench_plugin_{file.stem}_{digest}"
+    module_name = f"{_MODULE}{file.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(module_name, file)
     assert spec is not None
     assert spec.loader is not None

@@ -27,6 +27,7 @@ from benchmark.data.sides import least_favored
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BetabenchError, TechniqueError
 from benchmark.estimator.column_states import LearnedColumn, RowsError, learn_feature, learn_groups
+from benchmark.registry import plugin_modules
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
     Predictor,
@@ -42,7 +43,11 @@ from benchmark.text.words import few
 T = TypeVar("T")
 
 _LABELS = ("unfavorable", "favorable")
-_WITH_FUNCTIONS = ("predictor_", "prepared_")  # attributes that hold a technique's functions
+_WITH_FUNCTIONS = (
+    "technique_",
+    "predictor_",
+    "prepared_",
+)  # attributes with code of a technique
 
 
 class UseError(RowsError, TechniqueError):
@@ -65,7 +70,15 @@ def _context(module: str, name: str, args: tuple[Any, ...], keywords: dict[str, 
 
 def _packed(value: object) -> bytes:
     file = io.BytesIO()
-    _Pickler(file).dump(value)
+    # A plugin's classes go with their code: another process cannot import their module.
+    plugins = plugin_modules()
+    for module in plugins:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        _Pickler(file).dump(value)
+    finally:
+        for module in plugins:
+            cloudpickle.unregister_pickle_by_value(module)
     return file.getvalue()
 
 

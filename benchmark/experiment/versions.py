@@ -12,13 +12,17 @@ import hashlib
 import inspect
 import os
 import platform
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeGuard
 
 PACKAGE = Path(__file__).resolve().parent.parent
+_STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib")).resolve()
+_NAME_OF_FILE = re.compile(r"[^\n\0]{1,200}").fullmatch
 
 # Code that every cell's predictions depend on. Learning and loading are left out, because keys hold digests
 # of the biased network and of the test table. Kinds of bias, classifiers and techniques count by their own
@@ -102,7 +106,8 @@ def source_digest(item: type) -> str:
     """Return the digest of the code of a technique, a classifier or a kind of bias, built in or a user's.
 
     It covers the files of the class and its bases, and their imports from the class's folder or from the
-    bases' folders in this package. Other packages count by their version alone.
+    bases' folders in this package. Of a user's class it also covers imports from any other folder, and
+    modules and files whose names its program has as texts. Other packages count by their version alone.
     """
     files = _files_of_modules(base.__module__ for base in item.__mro__)
     defined_in = Path(inspect.getfile(item)).resolve()
@@ -122,17 +127,59 @@ def closure_digest(always: Iterable[Path], *files: Path) -> str:
 def _imported(files: Iterable[Path], folders: tuple[Path, ...]) -> set[Path]:
     files_found: set[Path] = set()
     pending = [file for file in files if _counts(file, folders)]
+    users = any(_is_users(file) for file in pending)
     while pending:
         file = pending.pop()
         if file not in files_found:
             files_found.add(file)
-            pending += [path for path in _imported_files(file) if _counts(path, folders)]
+            if file.suffix == ".py":
+                named = _named_files(file) if users and _is_users(file) else ()
+                reached = (*_imported_files(file), *named)
+                pending += [p for p in reached if _counts(p, folders) or (users and _is_users(p))]
     return files_found
+
+
+def _is_users(file: Path) -> bool:
+    """Return whether a file belongs neither to this package nor to an installed one."""
+    installed = {"site-packages", "dist-packages"} & {*file.parts}
+    return not installed and not any(file.is_relative_to(folder) for folder in (PACKAGE, _STANDARD_LIBRARY))
+
+
+@functools.cache
+def _named_files(file: Path) -> tuple[Path, ...]:
+    """Return the modules and other files whose names a program has as texts.
+
+    Names of files are relative to the program's folder or the working folder, or to a folder there whose
+    name it has as well.
+    """
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    texts = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAME_OF_FILE(node.value)
+    }
+    folders = {file.parent, Path.cwd()}
+    folders |= {path for folder in folders for text in texts if _exists(Path.is_dir, path := folder / text)}
+    modules = (f"{text.replace('.', '/')}{ending}" for text in texts for ending in (".py", "/__init__.py"))
+    beside = (folder / name for folder in folders for name in (*texts, *modules))
+    # Two ways to one file are one; modules from elsewhere are known once they are loaded.
+    found = {path.resolve() for path in beside if _exists(Path.is_file, path)} | {*_files_of_modules(texts)}
+    return tuple(sorted(found))
+
+
+def _exists(is_kind: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return is_kind(path)
+    except OSError:  # a text that no file can have as its name, or a folder of somebody else
+        return False
 
 
 def code_digest(files: Iterable[Path]) -> str:
     """Return the digest of the code of some files, in any order."""
-    return hashlib.sha256("\n".join(sorted(_parsed(file)[0] for file in files)).encode()).hexdigest()
+    digests = (
+        _parsed(f)[0] if f.suffix == ".py" else hashlib.sha256(f.read_bytes()).hexdigest() for f in files
+    )
+    return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()
 
 
 def _counts(file: Path, folders: tuple[Path, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ from benchmark.experiment.keys import planned_cells
 from benchmark.experiment.prepare import prepare_experiment
 from benchmark.experiment.scoring import unpack
 from benchmark.seeding import generator
+from benchmark.techniques import load_plugin
 from tests.helpers.people import people
+from tests.helpers.plugins import forgetting
 
 EXPERIMENT = """
 name = "applied"
@@ -404,6 +407,57 @@ def test_a_pickled_model_and_a_clone_decide_the_same(technique: str, classifier:
     frame = people()
     again = clone(model).fit(frame.drop(columns="hired"), frame["hired"])
     np.testing.assert_array_equal(again.predict(rows), expected)
+
+
+PLUGIN = """
+import numpy as np
+from typing import Annotated
+from benchmark.techniques import Interval, Prepared, PreProcessing, Technique, Predictor, register
+
+SHARE = 0.7
+
+@register
+class Above(Technique):
+    name, reference, summary, version, stage = "above", "none", "Scores above a share", "1", "post"
+    needs_scores = True
+    share: Annotated[float, Interval(0, 1)] = 0.6
+
+    def _fit(self, train, tools):
+        classifier = tools.classifier(train.feature_schema.cardinalities)
+        classifier.fit(train.features, train.y.astype(int))
+        score = lambda table: classifier.predict_proba(table.features)[:, 1]
+        least = np.quantile(score(train), min(self.share, SHARE))
+        return Predictor(lambda test: score(test) > least, score)
+
+@register
+class Turned(PreProcessing):
+    name, reference, summary, version = "turned", "none", "Turn no label", "1"
+
+    def _prepare(self, train, tools):
+        return Prepared(self.same(train))
+
+    @staticmethod
+    def same(train):
+        return train
+"""
+
+
+@pytest.mark.parametrize("technique", ["above", "turned"])
+def test_a_plugins_pickled_model_needs_no_plugin(
+    technique: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(PLUGIN, encoding="utf-8")
+    rows = people(200, 5).drop(columns="hired")
+    with forgetting():
+        load_plugin(path)
+        model = fitted(technique)
+        expected, pickled = model.predict(rows), pickle.dumps(model)
+        module = type(model.technique_).__module__
+    path.unlink()
+    monkeypatch.delitem(sys.modules, module)  # as in another process
+    np.testing.assert_array_equal(pickle.loads(pickled).predict(rows), expected)
+    assert module not in sys.modules
 
 
 @pytest.mark.parametrize(

@@ -260,15 +260,18 @@ def test_a_compressed_copy_of_the_results_is_kept_current(tmp_path: Path, path: 
     assert packed.read_bytes() == other_settings
     assert plain.read_bytes() == text
     assert (out / "comparison.md").exists()
+    assert not write_run_folder(out, found, outcome, figures=False).differs
     packed.write_bytes(lzma.compress(b"of other results"))
     folder = write_run_folder(out, found, outcome, figures=False)
     assert lzma.decompress(packed.read_bytes()) == text
     assert packed in folder.written
     plain.unlink()
     packed.write_bytes(b"damaged")
-    write_run_folder(out, found, outcome, figures=False)
+    folder = write_run_folder(out, found, outcome, figures=False)
     assert lzma.decompress(packed.read_bytes()) == text
-    assert not (out / "comparison.md").exists()
+    assert folder.differs
+    assert folder.older == ("comparison.md",)
+    assert (out / "comparison.md").exists()
 
 
 def test_the_digest_covers_metrics_of_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,16 +121,56 @@ def test_a_techniques_digest_covers_the_modules_that_it_imports() -> None:
     assert {"base.py", "independence.py"} <= names
 
 
-def test_a_plugins_digest_covers_its_helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "helper_of_mine.py").write_text("SHARE = 10\n")
-    (tmp_path / "plugin_of_mine.py").write_text("import helper_of_mine\n\n\nclass Mine:\n    pass\n")
+PLUGIN = """
+import importlib
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "common"))
+import shared_common
+import beside_it
+importlib.import_module("named_helper")
+SETTINGS = (HERE / "settings" / "conf.json").read_text()
+
+class Mine:
+    def fit(self):
+        import inside.inner
+        return open("table.csv")
+"""
+REACHED = (
+    *("mine/beside_it.py", "mine/named_helper.py", "mine/inside/inner.py", "common/shared_common.py"),
+    *("common/of_common.py", "mine/settings/conf.json", "table.csv"),
+)
+
+
+@pytest.mark.parametrize("changed", REACHED)
+def test_a_plugins_digest_covers_what_it_imports_and_names(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "mine"), *sys.path])
+    for name in (*REACHED, "mine/other.py", "mine/other.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("1\n")
+    (tmp_path / "common" / "shared_common.py").write_text("import of_common\n")
+    (tmp_path / "mine" / "plugin_of_mine.py").write_text(PLUGIN)
+    loaded = {*sys.modules}
     item = importlib.import_module("plugin_of_mine").Mine
     before = versions.source_digest(item)
-    assert before == versions.source_digest(item)
-    (tmp_path / "helper_of_mine.py").write_text("SHARE = 2\n")
-    versions._parsed.cache_clear()
-    assert versions.source_digest(item) != before
+
+    def again() -> str:
+        for cached in (versions._parsed, versions._named_files, versions._imported_files_beside):
+            cached.cache_clear()
+        return versions.source_digest(item)
+
+    for name in ("mine/other.py", "mine/other.csv"):
+        (tmp_path / name).write_text("2\n")
+    assert again() == before
+    (tmp_path / changed).write_text("import of_common; SHARE = 2\n")
+    assert again() != before
+    for name in {*sys.modules} - loaded:
+        del sys.modules[name]
 
 
 def test_what_a_function_imports_counts_before_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
