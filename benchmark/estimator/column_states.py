@@ -102,7 +102,7 @@ class LearnedColumn:
 
 def raw_column(name: str, values: pd.Series[Any]) -> RawColumn:
     """Return a column as in a CSV file: text, and "" for a missing value."""
-    if pd.api.types.is_float_dtype(values.dtype) and values.dtype.itemsize < np.dtype(float).itemsize:
+    if str(values.dtype).lower() in ("float16", "float32"):
         values = values.astype(str).astype(float)  # of 32 bits, 0.7 would be less than 0.7 of 64 bits
     try:
         codes, distinct = pd.factorize(values)

@@ -397,7 +397,7 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 expected=f"one of {', '.join(able)}, which are right for weighted rows",
                 remedy="train without sample_weight, or choose another technique",
             )
-        weights = column_or_1d(sample_weight, dtype=np.float64)
+        weights: NDArray[np.float64] = column_or_1d(sample_weight, dtype=np.float64)
         check_consistent_length(weights, train.codes)
         classes = [weights[train.y == y].sum() for y in (False, True)]
         if not (np.isfinite(weights).all() and (weights >= 0).all() and min(classes) > 0):

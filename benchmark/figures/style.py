@@ -152,7 +152,7 @@ def _boxes_allowed() -> Iterator[None]:
 
 def characters_in_no_font(figure: Figure) -> set[str]:
     """Return the characters of a figure's texts that are drawn as boxes."""
-    texts = {text for drawn in figure.findobj(Text) for text in drawn.get_text()}  # type: ignore[attr-defined]
+    texts = {text for drawn in figure.findobj(Text) for text in drawn.get_text()}
     rare = {character for character in texts if not character.isspace() and not character.isascii()}
     charmaps = [get_font(findfont(name)).get_charmap() for name in FONTS] if rare else []
     return {character for character in rare if not any(ord(character) in charmap for charmap in charmaps)}
