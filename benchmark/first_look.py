@@ -36,19 +36,21 @@ from benchmark.registry import load_plugin
 from benchmark.render.console import section_lines
 from benchmark.runs.finished import read_frames
 from benchmark.sections import Surface, sections_of
+from benchmark.sections.first_look import offer
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.cells import to_cells
 from benchmark.text.terminal import say as print_line
 from benchmark.text.terminal import tell
-from benchmark.text.words import as_parameters
+from benchmark.text.words import as_parameters, share
 from benchmark.text.writing import FORMATS_WRITTEN, require_writable, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
+_RARE = 0.05  # share of the rarer label below which most models give all rows one answer
 _LARGE = 10e6  # bytes of a file that takes seconds to read
 
 
@@ -78,6 +80,7 @@ def quick(
     plugins: Sequence[str | Path] = (),
     repetitions: int | None = None,
     seed: int = SEED,
+    accept: float | None = None,
     output: str | Path | None = None,
     min_count: int = MIN_COUNT,
     workers: int | None = None,
@@ -149,6 +152,10 @@ def quick(
     seed : int, default 1
         Root of all random numbers. The same data, options and seed give the same numbers, whatever the name
         of the file.
+    accept : float, optional
+        Share of the test rows that every technique accepts, those with its highest scores; by default those
+        that it predicts to be favorable. Where one label is rare, these are nearly all rows, or none.
+        Techniques without scores are not compared then.
     output : str or Path, optional
         Folder of the results; by default ``results/NAME_quick``.
     min_count : int, default 5
@@ -196,6 +203,7 @@ def quick(
                 (classifier,) if isinstance(classifier, str) else tuple(classifier),
                 repetitions,
                 seed,
+                accept,
                 parse_rates(true_rate) if isinstance(true_rate, str) else true_rate,
                 None if techniques is None else tuple(techniques),
                 stage,
@@ -251,6 +259,13 @@ def first_look(
     reachable_doses(quick_options, rows.table)
     for note in experiment.notes:
         say(note)
+    favorable = float(rows.table.y.mean())
+    if quick_options.accept is None and (rare := min(favorable, 1 - favorable)) < _RARE:
+        answer = "accept" if favorable > 0.5 else "refuse"
+        say(
+            f"Warning: {share(rare)} of the rows have the rarer label, so models {answer} nearly everybody. "
+            f"{offer(favorable > 0.5)}"
+        )
     for path, text in ((folder / "card.toml", rows.card), (folder / "experiment.toml", experiment.text)):
         if path.exists() and _without_rates(path.read_text(encoding="utf-8")) != _without_rates(text):
             raise ExperimentError(
@@ -280,6 +295,7 @@ def first_look(
     for section in sections_of(statistics, Surface.QUICK):
         for line in section_lines(section):
             say(line)
+    print_line(console, "trying other classifiers ...", "dim")
     if line := _better_classifier(folder, quick_options, workers):
         say(line)
     for line in disclosed(folder, is_frame, file_options.min_count):

@@ -54,6 +54,12 @@ def add_options(option: Options) -> None:
         type=int,
     )
     option("--seed N", f"root of all random numbers; default: {SEED}", type=int, default=SEED)
+    option(
+        "--accept SHARE",
+        "share of the test rows that every technique accepts, those with its highest scores; default: those "
+        "that it predicts to be favorable. For files in which one label is rare",
+        type=float,
+    )
     option("--workers N", "number of processes; default: one per core", type=int)
     option.figures()
 
@@ -122,6 +128,7 @@ def execute(options: argparse.Namespace) -> int:
             tuple(options.classifier),
             options.repetitions,
             options.seed,
+            options.accept,
             None if options.true_rate is None else parse_rates(options.true_rate),
             None if options.techniques is None else tuple(options.techniques),
             options.stage,

@@ -198,6 +198,9 @@ class DatasetEntry(Identifying):
     baseline_reason: Free[str] = ""  # why it is not "none", as words after its title: "the paper's baseline"
     # Whether its group was drawn at random, so that the clean model learns from the favored group.
     audit: Option[StrictBool] = False
+    # Share of the test rows that each technique accepts, by its own scores; by default those that it predicts
+    # to be favorable (:mod:`benchmark.experiment.acceptance`).
+    accept: Option[Annotated[float, Field(gt=0, lt=1)] | None] = None
     train_rows: Derived[TrainRows | None] = None  # the experiment's unless given
     folds: Derived[Folds | None] = None  # the experiment's unless given
     network: Derived[NetworkEntry] = NetworkEntry()

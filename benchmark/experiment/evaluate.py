@@ -25,6 +25,7 @@ from benchmark.errors import (
     UnknownNameError,
     where,
 )
+from benchmark.experiment.acceptance import Acceptance
 from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds, sealed_fold
 from benchmark.experiment.entries import ClassifierEntry
 from benchmark.experiment.plan import Block, Experiment
@@ -57,7 +58,7 @@ from benchmark.techniques import (
     get_technique,
     list_techniques,
 )
-from benchmark.techniques._checks import checked_decision, checked_score
+from benchmark.techniques._checks import checked_score
 from benchmark.techniques.base import unfit
 from benchmark.text.words import in_fold
 
@@ -258,7 +259,13 @@ class Evaluator:
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     fold_scorers = {test: scorers[number, test] for test in fold.tests}
                     fold_answers, convergence, frontier_of_fold = answers_of(
-                        technique, train, fold.tests, fold_scorers, fold_tools, numbers
+                        technique,
+                        train,
+                        fold.tests,
+                        fold_scorers,
+                        fold_tools,
+                        numbers,
+                        self.acceptance(block.dataset, drawn[number]),
                     )
                 answers |= {(number, test): answer for test, answer in fold_answers.items()}
                 convergences += [convergence] if convergence is not None else []
@@ -338,7 +345,14 @@ class Evaluator:
         with np.errstate():
             if (declined := declined_by(technique, train)) is not None:
                 raise DeclinedError(declined)
-            return checked_decision(technique, technique.fit(train, tools).predict(seen), len(seen))
+            acceptance = self.acceptance(dataset, fold)
+            acceptance.require_scores(technique)
+            return acceptance.decider(technique, technique.fit(train, tools))(seen)
+
+    def acceptance(self, dataset: str, fold: Fold) -> Acceptance:
+        """Return which rows are accepted of a dataset's fold."""
+        seed = axis_seed(self.prepared.experiment.seed, purpose="accept", **fold.axes)
+        return Acceptance(self.prepared.datasets[dataset].entry.accept, seed)
 
 
 def named(technique: Technique) -> str:
@@ -361,17 +375,17 @@ def answers_of(
     scorers: Mapping[Test, Scorer],
     tools: Tools,
     numbers: bool,
+    acceptance: Acceptance,
 ) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
     """Return a technique's answers to each test, its convergence, and a function or None.
 
     The function returns the inputs of the unprocessing frontier. All answers are checked here, because a
     plugin may have replaced the technique's own checks.
     """
+    acceptance.require_scores(technique)
     predictor = technique.fit(train, tools)
+    predict = acceptance.decider(technique, predictor)
     with_scores: dict[Test, Answers] = {}  # whatever the metrics need
-
-    def predict(table: Table) -> NDArray[np.bool_]:
-        return checked_decision(technique, predictor.predict(table), len(table))
 
     def predict_score(table: Table) -> NDArray[np.float64]:
         assert predictor.predict_score is not None

@@ -60,7 +60,7 @@ paired_betas = true
 time_limit = 60.0
 classifiers = {classifiers}{plugins}
 # Random numbers depend on this name. It differs from the file's, so that the same rows give the same answer.
-datasets = [{{ card = "card.toml", name = {dataset}{true_rates} }}]
+datasets = [{{ card = "card.toml", name = {dataset}{accept}{true_rates} }}]
 techniques = {techniques}
 
 # {meaning}
@@ -142,6 +142,7 @@ def first_experiment(
         protocol=protocol,
         classifiers=toml(classifiers),
         dataset=toml(DATASET),
+        accept="" if quick_options.accept is None else f", accept = {quick_options.accept}",
         true_rates=f", true_rates = {toml(true_rates)}" if true_rates else "",
         techniques=toml(techniques),
         plugins=f"\nplugins = {toml(plugins)}" if plugins else "",
@@ -242,6 +243,13 @@ def _require_sensible(quick_options: QuickOptions) -> None:
             expected="2 or more, so that there are intervals",
             got=str(quick_options.repetitions),
             remedy="correct --repetitions",
+        )
+    if quick_options.accept is not None and not 0 < quick_options.accept < 1:
+        raise ExperimentError(
+            "The share to accept is out of range",
+            expected="a number between 0 and 1",
+            got=f"{quick_options.accept:g}",
+            remedy="correct --accept, such as 0.9 for the 90 % with the highest scores",
         )
     if quick_options.seed < 0:
         raise ExperimentError(

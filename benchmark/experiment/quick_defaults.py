@@ -50,6 +50,7 @@ class QuickOptions:
     classifiers: tuple[str, ...] = CLASSIFIERS
     repetitions: int | None = None  # by default as many as the time allows
     seed: int = SEED
+    accept: float | None = None  # share of test rows that each technique accepts, by its own scores
     true_rates: Mapping[str, float] | None = None  # right shares of favorable labels, by group as in the file
     techniques: tuple[str, ...] | None = None  # by default :data:`TECHNIQUES`
     stage: str | None = None  # only techniques that change the data, the training or the predictions

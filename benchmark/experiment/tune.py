@@ -219,6 +219,7 @@ class TuningEvaluator(Evaluator):
 
     def _try(self, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
         tools = self._tools(cell, named(technique), state.part)
+        acceptance = self.acceptance(str(state.fold.axes["dataset"]), state.fold)
         factory = self.classifiers.get(cell.classifier)
         numbers = factory is not None and factory.encoding == "numbers"
         train = state.train.twin(numbers=numbers)
@@ -231,7 +232,7 @@ class TuningEvaluator(Evaluator):
                 if declined is not None:
                     return _Tried(technique, {}, "skipped", declined)
                 answers: Mapping[_RowsKey, Answers] = answers_of(
-                    technique, train, rows, scorers, tools, numbers
+                    technique, train, rows, scorers, tools, numbers, acceptance
                 )[0]
             results = {on: scorers[on].score(answer).results.values for on, answer in answers.items()}
             values = {

@@ -38,6 +38,7 @@ HARNESS = (
     "network/model.py",
     "network/sampling.py",
     "classifiers/factories.py",
+    "experiment/acceptance.py",
     "experiment/draws.py",
     "experiment/evaluate.py",
     "experiment/references.py",

@@ -174,7 +174,9 @@ def _scenario(
             {key: against(each[i], scenario, holding[i]) for key, i in positions.items()}
         ),
         "constant": _constant(scenario),
-        "random": random_accuracy(scenario.constant_accuracy) if scenario.best_constant else None,
+        "random": random_accuracy(scenario.constant_accuracy)
+        if scenario.best_constant and scenario.best_constant.accept is None
+        else None,
         "frontier": _frontier(statistics, scenario),
         "accepted": _packed(shares),
         "accepts": [accepts_text(row) for row in shares.itertuples(index=False, name=None)],

@@ -90,11 +90,13 @@ def write_run_folder(
     is_main = _metrics_in(values, main)
     results = values.loc[is_main, list(RESULT_COLUMNS)]
     folds = None if experiment.folds is None else folds_frame(cells, main, tests)
+    # A frontier accepts any share, so it is no yardstick where the share is given.
+    fixed = {data.name for data in prepared.datasets.values() if data.entry.accept is not None}
     more = {
         TEST_ROWS_NAME: row_noise_frame(prepared, outcome.counts, measured),
         GROUPS_NAME: groups_frame(prepared, cells),
         TUNING_NAME: tuning_frame(prepared, cells),
-        FRONTIER_NAME: frontier_frame(cells, tests),
+        FRONTIER_NAME: frontier_frame((cell for cell in cells if cell.dataset not in fixed), tests),
         DECISIONS_NAME: decisions_frame(cells, tests),
         "convergence.csv": convergence_frame(cells),
         DOSES_NAME: doses_frame(prepared),

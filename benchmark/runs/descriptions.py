@@ -208,6 +208,7 @@ class DatasetInExperiment:
     mitigate: str | None = None
     deprived_group: Any = field(default=None, hash=False)
     true_rates: dict[str, float] | None = field(default=None, hash=False)
+    accept: float | None = None  # share of test rows that each technique accepts, if it is given
 
     def find_card(self) -> Card | None:
         """Return the card with its columns as the experiment reads them, or None if it cannot be found."""
@@ -345,7 +346,11 @@ class DatasetDescription:
             for test, shares in tests.items()
         }
         return replace(
-            self.test_groups.best_constant, scored=self.scored_favorable, biased=biased, hidden=hidden
+            self.test_groups.best_constant,
+            scored=self.scored_favorable,
+            biased=biased,
+            hidden=hidden,
+            accept=self.entry.accept,
         )
 
     @property

@@ -407,15 +407,16 @@ def _yardsticks(rows: Sequence[Answer]) -> list[Line]:
     row = next((row for row in rows if row.constant_answer), None)
     if row is None:
         return []
-    shares = [share(float(row.constant_answer.startswith("accept")))] * 3
+    accepted, by_lot, _ = row.constant_answer.removeprefix("accepting ").partition(" by lot")
+    shares = [accepted if by_lot else share(float(row.constant_answer.startswith("accept")))] * 3
     constant = number(row.constant_accuracy)
     title = constant_title(row.constant_answer)
     value = number(0.0 if row.goal == EQUALISE else math.nan)
     lines = [Line(None, title, value, (), constant, (), shares, "the best constant answer")]
-    if row.frontier is not None:
-        by_lot = number(random_accuracy(row.constant_accuracy))
+    if row.frontier is not None and not by_lot:
+        at_rate = number(random_accuracy(row.constant_accuracy))
         remark = "on average, at the test data's rate of favorable labels"
-        lines.append(Line(None, RANDOM, number(0.0), (), by_lot, (), (), remark))
+        lines.append(Line(None, RANDOM, number(0.0), (), at_rate, (), (), remark))
     return lines
 
 

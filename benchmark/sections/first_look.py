@@ -33,6 +33,16 @@ _PLANTED = {
 _TOO_GOOD = 0.99  # accuracy
 
 
+def offer(accepts: bool) -> str:
+    """Return advice where a model accepts nearly everybody, or else refuses nearly everybody."""
+    accepted, best = ("0.9", "90 %") if accepts else ("0.1", "10 %")
+    return (
+        "Most models with a cut at one half do so. To compare techniques that all accept the same share, "
+        f"by their scores, type --accept {accepted} --classifier logistic_regression for the best {best}. "
+        "A tree gives many people the same score."
+    )
+
+
 def section(statistics: RunStatistics) -> Section | None:
     """Return the effects of planted bias and of techniques; None if there are several datasets."""
     run = statistics.run
@@ -101,10 +111,13 @@ def doubts(model: Answer) -> Iterator[str]:
     elif model.mostly_constant:
         doubt = model.degenerate
     if doubt:
-        yield (
-            f"This model {doubt}. The effects of techniques on it say little: find a better model first. "
-            "--classifier names another one; 'betabench list classifiers' shows them all."
+        advice = (
+            offer(model.accepted > 0.5)
+            if model.mostly_constant
+            else "Find a better model first. --classifier names another one; 'betabench list classifiers' "
+            "shows them all."
         )
+        yield f"This model {doubt}. The effects of techniques on it say little. {advice}"
     if model.accuracy > _TOO_GOOD:
         yield (
             f"An accuracy above {_TOO_GOOD:g} is rare. Look for columns that give the label away, alone or "

@@ -43,6 +43,7 @@ from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
 from benchmark.statistics.recommendation import EQUAL, Criteria, choose, references, verdicts
 from benchmark.statistics.restoration import BY_CHANCE
+from benchmark.text.words import share as percent
 
 ACCURACY = "accuracy"
 """Metric that is traded off against the others."""
@@ -91,10 +92,19 @@ class ConstantAnswer:
     hidden: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict, compare=False)
     # The deprived and the favored group.
     groups: tuple[float, float] | None = field(default=None, compare=False)
+    # The share that every technique accepts, if it is given: then it is accepted by lot.
+    accept: float | None = None
+
+    def with_share(self, favorable: float, groups: tuple[float, float] | None = None) -> ConstantAnswer:
+        """Return the answer on rows of which a share is favorable."""
+        return ConstantAnswer(favorable, 1 - favorable, groups=groups, accept=self.accept)
 
     @property
     def accuracy(self) -> float:
         """Share of the test rows that it answers correctly."""
+        if self.accept is not None:
+            right = self.accept * self.favorable + (1 - self.accept) * self.unfavorable
+            return right / (self.favorable + self.unfavorable)
         return max(self.favorable, self.unfavorable) / (self.favorable + self.unfavorable)
 
     @property
@@ -105,6 +115,8 @@ class ConstantAnswer:
     @property
     def words(self) -> str:
         """The answer in words: ``"refusing everybody"``, ``"accepting everybody"``, or both."""
+        if self.accept is not None:
+            return f"accepting {percent(self.accept)} by lot"
         if self.favorable == self.unfavorable:
             return EITHER_CONSTANT
         return "accepting everybody" if self.accepts else "refusing everybody"
@@ -133,10 +145,9 @@ def constant_on(
         return None
     shares = [share for share in _scored_shares(answer, test, bias, beta) if not math.isnan(share)]
     if shares:
-        share = math.fsum(shares) / len(shares)
         # Groups were counted with true labels.
         groups = None if test != TRUTH and (bias, test) in answer.hidden else answer.groups
-        return ConstantAnswer(share, 1 - share, groups=groups)
+        return answer.with_share(math.fsum(shares) / len(shares), groups)
     return answer if test in (ORIGINAL, TRUTH) or (test == BIASED and beta == 0) else None
 
 
@@ -156,8 +167,8 @@ def _scored_shares(answer: ConstantAnswer, test: str, bias: str, beta: float | N
 def constant_in(answer: ConstantAnswer | None, test: str, bias: str, beta: float, repetition: int) -> float:
     """Return the accuracy of the best constant answer on the test rows of one repetition; NaN if unknown."""
     shares = () if answer is None or test == BALANCED else _scored_shares(answer, test, bias, beta)
-    if repetition < len(shares):
-        return max(shares[repetition], 1 - shares[repetition])
+    if answer is not None and repetition < len(shares):
+        return answer.with_share(shares[repetition]).accuracy
     whole = constant_on(answer, test, bias, beta)
     return math.nan if whole is None else whole.accuracy
 
@@ -196,8 +207,10 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     shares = _favorable_where_scored(cells[ACCURACY], constants)
     keys = zip(*(standing[name] for name in ("dataset", "test", "bias", "beta")), shares, strict=True)
     constant_answers = [
-        constant_on(constants.get(dataset), *where) if np.isnan(share) else ConstantAnswer(share, 1 - share)
-        for dataset, *where, share in keys
+        constant_on(constants.get(dataset), *where)
+        if np.isnan(favorable)
+        else constants[dataset].with_share(favorable)
+        for dataset, *where, favorable in keys
     ]
     standing["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in constant_answers]
     standing["constant_answer"] = [answer.words if answer else "" for answer in constant_answers]

@@ -179,6 +179,7 @@ CHANGES: dict[str, tuple[Change, ...]] = {
         Change(first(*DATASET, baseline="repair")),
         Change(first(*DATASET, baseline="own")),
     ),
+    "datasets.accept": (Change(first(*DATASET, accept=0.7)),),
     "datasets.audit": (Change(first(*DATASET, audit=True), ("data", "folds"), variant="paired"),),
     "datasets.train_rows": (Change(first(*DATASET, train_rows=180)),),
     "datasets.folds": (Change(first(*DATASET, folds=4), FOLDED),),

@@ -266,6 +266,7 @@ def test_a_nearly_constant_model_is_not_called_less_accurate_than_it_is(baseline
     (model,) = level_of(answers_of({"none": baseline}))
     said_of_it = " ".join(doubts(model))
     assert said_of_it.startswith(f"This model {words}. ") if words else not said_of_it
+    assert ("--accept 0.1" in said_of_it) == bool(words)
 
 
 def test_leveling_down_is_named() -> None:

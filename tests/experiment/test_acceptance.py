@@ -1,0 +1,151 @@
+"""A given share of the test rows is accepted, by each technique's own scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+
+from benchmark.data import Table
+from benchmark.data.source import Sources
+from benchmark.errors import DeclinedError, ExperimentError
+from benchmark.experiment.acceptance import Acceptance
+from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.expand import expand
+from benchmark.experiment.first_file import first_experiment
+from benchmark.experiment.keys import planned_cells
+from benchmark.experiment.plan import Experiment
+from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
+from benchmark.experiment.quick_defaults import QuickOptions
+from benchmark.experiment.run import compute
+from benchmark.experiment.store import Store
+from benchmark.runs.describe import describe_run
+from benchmark.statistics.answers import ConstantAnswer, constant_on
+from benchmark.techniques import Predictor, get_technique
+from tests.helpers.engines import InProcess
+
+CARD = """
+name = "loans"
+title = "Loans"
+label = "repaid"
+favorable_label = "yes"
+sensitive_feature = "sex"
+deprived_group = "F"
+source = { format = "csv", files = [{ path = "loans.csv" }] }
+[columns]
+sex = { kind = "categorical", states = ["F", "M"] }
+used = { kind = "categorical", states = ["0", "1", "2", "3", "4", "5"] }
+late = { kind = "categorical", states = ["0", "1", "2"] }
+repaid = { kind = "categorical", states = ["no", "yes"] }
+"""
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 1,500 loans, sorted by sex, of which few are not repaid."""
+    folder, rng, n = tmp_path_factory.mktemp("loans"), np.random.default_rng(0), 1500
+    sex = np.sort(rng.choice(["F", "M"], n))
+    used, late = rng.integers(0, 6, n), rng.integers(0, 3, n)
+    failed = rng.random(n) < 0.004 * (1 + used) * (1 + late) * np.where(sex == "F", 1, 1.5)
+    frame = pd.DataFrame({"sex": sex, "used": used, "late": late, "repaid": np.where(failed, "no", "yes")})
+    frame.to_csv(folder / "loans.csv", index=False)
+    (folder / "loans.toml").write_text(CARD)
+    return folder / "loans.toml"
+
+
+def prepared(card: Path, **entry: Any) -> PreparedExperiment:
+    experiment = Experiment(
+        datasets=[{"card": str(card), "bias": ["label"], **entry}],
+        techniques=["none", "reweighing", "massaging", "equalized_odds"],
+        classifiers=["logistic_regression", "linear_svm"],
+        betas=[0, 0.2],
+        paired_betas=True,
+        repetitions=1,
+        train="data",
+        folds=3,
+    )
+    return prepare_experiment(expand(experiment), Sources(offline=True))
+
+
+def test_every_technique_with_scores_accepts_the_share(card: Path, tmp_path: Path) -> None:
+    share = 0.6
+    made = prepared(card, accept=share)
+    with Store(tmp_path / "cells.sqlite") as store:
+        outcome = compute(made, store, engine=InProcess(1))
+    by_name = {(c.technique, c.classifier, c.beta): c for c in outcome.cells}
+    for (technique, classifier, _), cell in by_name.items():
+        if technique == "equalized_odds" or classifier == "linear_svm":
+            assert cell.status == "skipped", (technique, classifier)
+            continue
+        values = {m.metric: m.value for m in cell.metrics if m.fold is None}
+        assert values["accepted"] == pytest.approx(share, abs=0.002)
+    assert "gives no scores" in by_name["equalized_odds", "logistic_regression", 0.0].reason
+    assert "gives no scores" in by_name["none", "linear_svm", 0.0].reason
+    assert outcome.ok
+    # Decisions of the clean model, which all are compared with, accept the share as well.
+    clean = by_name["none", "logistic_regression", 0.0]
+    values = {m.metric: m.value for m in clean.metrics if m.fold is None}
+    assert values["restoration_distance"] == 0
+    constant = describe_run(made).datasets[0].best_constant
+    assert constant is not None
+    assert constant.words == "accepting 60 % by lot"
+
+
+def test_without_a_share_nearly_everybody_is_accepted_and_keys_differ(card: Path) -> None:
+    keys = {}
+    for share in (None, 0.9):
+        made = prepared(card, **({} if share is None else {"accept": share}))
+        keys[share] = {cell.key for _, cells in planned_cells(made) for cell in cells}
+        if share is None:
+            block, cells = planned_cells(made)[0]
+            cell = next(iter(Evaluator(made)(block, cells[:1])))
+            accepted = next(m.value for m in cell.metrics if m.metric == "accepted" and m.fold is None)
+            assert accepted is not None
+            assert accepted > 0.99
+    assert not keys[None] & keys[0.9]
+
+
+def _predictor(scores: NDArray[np.float64]) -> Predictor:
+    return Predictor(lambda table: np.ones(len(table), dtype=bool), lambda _: scores)
+
+
+def test_lots_decide_between_equal_scores_whatever_the_order_of_rows(card: Path) -> None:
+    table: Table = prepared(card).datasets["loans"].test
+    n, technique = len(table), get_technique("none")
+    accept = Acceptance(0.4, seed=7).decider(technique, _predictor(np.full(n, 0.98)))
+    accepted = accept(table)
+    assert accepted.sum() == round(0.4 * n)
+    np.testing.assert_array_equal(accepted, accept(table))
+    assert table.deprived[: n // 2].mean() > 0.9  # the file is sorted
+    assert accepted[table.deprived].mean() == pytest.approx(accepted[~table.deprived].mean(), abs=0.08)
+    scores = np.random.default_rng(1).permutation(n) / n
+    best = Acceptance(0.4, seed=7).decider(technique, _predictor(scores))(table)
+    assert scores[best].min() > scores[~best].max()
+    with pytest.raises(DeclinedError):
+        Acceptance(0.4, seed=7).decider(technique, Predictor(lambda t: np.ones(len(t), dtype=bool)))
+    everybody = Acceptance(None, seed=7).decider(technique, _predictor(scores))(table)
+    assert everybody.all()
+
+
+def test_the_yardstick_accepts_the_share_by_lot() -> None:
+    answer = ConstantAnswer(980, 20, scored={0.0: (0.97, 0.99)}, accept=0.9)
+    assert answer.words == "accepting 90 % by lot"
+    assert answer.accuracy == pytest.approx(0.9 * 0.98 + 0.1 * 0.02)
+    on_rows = constant_on(answer, "original", "label", 0.0)
+    assert on_rows is not None
+    assert (on_rows.accuracy, on_rows.words) == (pytest.approx(answer.accuracy), answer.words)
+    assert ConstantAnswer(980, 20).accuracy == 0.98
+
+
+def test_a_first_look_takes_the_share(card: Path) -> None:
+    schema = prepared(card).datasets["loans"].test.schema
+    text = first_experiment(QuickOptions(accept=0.9), "loans", "Loans", schema, 1500).text
+    assert 'name = "data", accept = 0.9 }' in text
+    assert "accept" not in first_experiment(QuickOptions(), "loans", "Loans", schema, 1500).text
+    for share in (0.0, 1.0, 90.0):
+        with pytest.raises(ExperimentError, match="share to accept is out of range"):
+            first_experiment(QuickOptions(accept=share), "loans", "Loans", schema, 1500)
