@@ -168,9 +168,9 @@ def question_of_odd_rows(
     present = (v for v, out in zip(label.values, label.missing, strict=True) if not out)
     others = tuple(value for value in present if value not in favorable.values)
     yield Question(
-        f"{odd.sum()} of {len(odd):,} rows ha{'s' if odd.sum() == 1 else 've'} a {label.name!r} ({values}) and "
-        f"a {sensitive.name!r} ({groups}) that no other row has. Such a row may be a total, a unit or a second "
-        "header",
+        f"{odd.sum()} of {len(odd):,} rows ha{'s' if odd.sum() == 1 else 've'} a {label.name!r} ({values}) "
+        f"and a {sensitive.name!r} ({groups}) that no other row has. Such a row may be a total, a unit or a "
+        "second header",
         (
             Answer("it is no person, so it is left out", {"missing": codes}),
             Answer("it is a person like the others", {"unfavorable": others}),
