@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmark.atlas.adviser import Adviser
 from benchmark.pages.atlas_page import atlas_page
-from benchmark.published.comparison_files import compare_folder
-from benchmark.published.text import table_markdown
 from benchmark.techniques import list_techniques
 from benchmark.text.writing import write_atomically
 from website.bias_pages import bias_pages
@@ -127,16 +124,7 @@ def _generated(root: Path) -> tuple[dict[str, str], dict[str, bytes]]:
         "reference": reference_pages(),
     }
     pages = {f"docs/{kind}/{name}": text for kind, texts in kinds.items() for name, text in texts.items()}
-    return pages | dict(_comparison_tables(root)), figures
-
-
-def _comparison_tables(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield the pages that each committed ``comparison.md`` links to, which are not committed."""
-    for page in sorted(root.glob("results/*/comparison.md")):
-        comparison = compare_folder(page.parent)
-        for number in comparison.rows["table"].unique():
-            path = page.parent / "comparison" / f"table{number}.md"
-            yield path.relative_to(root).as_posix(), table_markdown(comparison, number)
+    return pages, figures
 
 
 def _expanded(entry: Any, addresses: dict[str, str]) -> Any:
