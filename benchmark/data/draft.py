@@ -266,7 +266,7 @@ class _Drafting:
         assert draft.reading is not None
         left = (f"{name} is left out: it {why}." for name, why in draft.dropped.items() if _COPY in why)
         about = (*[draft.copies] * bool(draft.copies), *draft.warnings, *left)
-        draft.reading = replace(draft.reading, blanks=draft.table.blanks, about_columns=about)
+        draft.reading = replace(draft.reading, unseen=draft.table.unseen, about_columns=about)
         draft.roles = {
             "label": label.name,
             "favorable_label": favorable,

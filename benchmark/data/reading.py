@@ -86,7 +86,7 @@ class Reading:
     left_out: tuple[LeftOut, ...]  # rows that are left out
     numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
     merged: str = ""  # advice, if several unnamed values count as unfavorable
-    blanks: tuple[str, ...] = ()  # sentences on values that differ in blanks only
+    unseen: tuple[str, ...] = ()  # sentences on what a look at the file may miss: blanks, further sheets
     about_columns: tuple[str, ...] = ()  # warnings on groups and columns
 
     def lines(self) -> Iterator[str]:
@@ -99,7 +99,7 @@ class Reading:
                 yield f"  {self.merged}"
         yield from (f"{'Warning: ' if rows.goes_with else '- '}{rows}" for rows in self.left_out)
         yield from (f"- numbers of {words}" for words in self.numbers)
-        yield from (f"- {words}" for words in self.blanks)
+        yield from (f"- {words}" for words in self.unseen)
         for part in self.parts[2:]:
             if part.rows < FEW_ROWS:
                 yield f"Warning: {small_group(part.role, part.rows)}"

@@ -25,7 +25,7 @@ from benchmark.data.frames import as_csv, parquet_frame
 from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_decimal, notation
 from benchmark.data.raw import DELIMITERS, READERS, number_repeats
 from benchmark.data.source import LARGEST, read_file
-from benchmark.data.xlsx import first_sheet
+from benchmark.data.xlsx import first_sheet, sheet_names
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, values_in_list
 
@@ -128,7 +128,7 @@ class RawTable:
     columns: dict[str, RawColumn]
     remarks: tuple[str, ...]  # sentences on the format
     numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
-    blanks: tuple[str, ...] = ()  # sentences on columns with values that differ in blanks only
+    unseen: tuple[str, ...] = ()  # sentences on what a look at the file may miss: blanks, further sheets
     unclear: Mapping[str, Notation] = field(default_factory=dict)  # columns with two readings, by name
 
     @property
@@ -161,8 +161,12 @@ def sniff(
     source = Source(files=(SourceFile(path=_from(path, folder), size=size),), format=kind)
     typed |= kind == "parquet"
     remarks: tuple[str, ...] = (f"The file is {_KINDS[kind]}.",)
+    said: tuple[str, ...] = ()
     if kind == "xlsx":
         text = first_sheet(content, str(path))
+        first, *others = sheet_names(content)
+        if others:
+            said = (f"Of {len(others) + 1} sheets the first, {first!r}, is read.",)
     elif kind == "parquet":
         text = as_csv(parquet_frame(content, str(path)))
     else:
@@ -193,7 +197,7 @@ def sniff(
     for name, written in notations.items():
         form = written.form or NumberForm(decimal)
         columns[name] = replace(columns[name], form=form, mixed=written.mixed)
-    return RawTable(source, columns, remarks, sentences, blanks, unclear)
+    return RawTable(source, columns, remarks, sentences, (*said, *blanks), unclear)
 
 
 def read_frame(

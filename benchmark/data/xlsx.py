@@ -46,6 +46,13 @@ def first_sheet(content: bytes, location: str, delimiter: str = ",") -> str:
     return text.getvalue()
 
 
+def sheet_names(content: bytes) -> list[str]:
+    """Return the names of the sheets of a workbook that :func:`first_sheet` reads."""
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        sheets = _parsed(book, "xl/workbook.xml").iterfind("{*}sheets/{*}sheet")
+        return [sheet.get("name", "") for sheet in sheets]
+
+
 def _parsed(book: zipfile.ZipFile, name: str) -> ElementTree.Element:
     if book.getinfo(name).file_size > LARGEST:
         raise ValueError(f"{name} has more than {LARGEST:,} bytes")

@@ -47,7 +47,8 @@ def excel(rows: list[dict[str, str]], path: Path) -> None:
     )
     relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     with zipfile.ZipFile(path, "w") as book:
-        sheet = f'<sheets xmlns:r="{relation}"><sheet name="a" sheetId="1" r:id="r1"/></sheets>'
+        sheet = '<sheet name="a" sheetId="1" r:id="r1"/><sheet name="b" sheetId="2" r:id="r2"/>'
+        sheet = f'<sheets xmlns:r="{relation}">{sheet}</sheets>'
         book.writestr("xl/workbook.xml", f"<workbook>{sheet}</workbook>")
         relations = '<Relationships><Relationship Id="r1" Target="worksheets/s.xml"/></Relationships>'
         book.writestr("xl/_rels/workbook.xml.rels", relations)
@@ -68,6 +69,8 @@ def test_every_kind_of_file_gives_the_same_rows(name: str, tmp_path: Path) -> No
     WRITERS[name](tmp_path / name)
     frame = read(tmp_path / name).to_frame()
     assert frame["sex"].tolist() == [row["sex"] for row in ROWS]
+    reading = str(draft(tmp_path / name, WISH, tmp_path).reading)
+    assert ("- Of 2 sheets the first, 'a', is read." in reading) == (name == "a.xlsx")
     assert frame["job"].tolist() == [row["job"] for row in ROWS]
     assert (frame["y"] == "1").tolist() == [row["y"] == "1" for row in ROWS]
     assert read_frame(tmp_path / name, named={"sex"}).equals(pd.DataFrame(ROWS))
