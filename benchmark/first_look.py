@@ -335,7 +335,7 @@ def _better_classifier(folder: Path, quick_options: QuickOptions, workers: int |
     clearly = compared[(compared["improvement_low"] > 0) & (compared["improvement"] > ROPE)]
     if clearly.empty:
         return ""
-    best = clearly.loc[clearly["improvement"].idxmax()]
+    best = clearly.nlargest(1, "improvement").iloc[0]
     gain, low, high = (100 * best[name] for name in ("improvement", "improvement_low", "improvement_high"))
     return (
         f"{used} is {gain:.1f} percentage points of accuracy behind {best['technique']} "

@@ -141,7 +141,7 @@ TEXTS = frozenset(
 
 
 def _read(source: Path | io.StringIO, columns: tuple[str, ...]) -> pd.DataFrame:
-    spelled = {text: name for name in columns for text in (name, name.replace(*reversed(BRITISH)))}
+    spelled = {text: name for name in columns for text in (name, name.replace(BRITISH[1], BRITISH[0]))}
     frame = pd.read_csv(
         source,
         dtype={text: str for text, name in spelled.items() if name in TEXTS},
