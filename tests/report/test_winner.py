@@ -96,6 +96,11 @@ def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
 
 def test_a_card_that_is_not_at_hand_is_named(here: Path) -> None:
     statistics = made("reweighing[rate=favored]").statistics()
+    (dataset,) = {scenario.dataset for scenario in statistics.scenarios}
+    object.__setattr__(dataset.entry, "columns", {"city": {"ordered": True}})
+    (_, said), lines = winner(statistics)
+    assert "the experiment reads columns otherwise than the card" in said
+    assert lines == ""
     (here / "card.toml").unlink()
     (_, said), lines = winner(statistics)
     assert (said, lines) == ("No lines of Python are shown: the dataset's card is missing.", "")
