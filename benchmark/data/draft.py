@@ -53,6 +53,7 @@ from benchmark.data.states import (
     feature,
     figure,
     merged,
+    name_of_rest,
     useless,
 )
 from benchmark.errors import BetabenchError, DataError
@@ -517,8 +518,8 @@ class _Drafting:
             marks = [value for value in np.array(column.values)[column.missing].tolist() if value.isalpha()]
             words = f", {few(list(map(repr, marks)))}" if marks else ""
             incomplete += [(-lacking, f"{name} ({share(lacking)}{words})")] * (lacking >= 0.01 or bool(marks))
-            if OTHER in made.entry["states"] and OTHER not in column.values:
-                other = float((made.codes == made.entry["states"].index(OTHER)).mean())
+            if (rest_name := name_of_rest(column)) in made.entry["states"]:
+                other = float((made.codes == made.entry["states"].index(rest_name)).mean())
                 rest += [(-other, f"{name} ({share(other)} of the rows)")] * (other >= _MUCH)
             numbers = column.numbers[~column.missing]
             if np.isnan(numbers).mean() < 0.1 and (codes := standing_apart(column)):

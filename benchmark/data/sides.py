@@ -93,7 +93,8 @@ def side(column: RawColumn, given: Named, option: str) -> Side:
         )
     parts = list(dict.fromkeys(meanings(part)[0] for part in parts))  # as the file writes them
     name = " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and {len(parts) - 1} more"
-    return Side(frozenset(value for part in parts for value in meanings(part)), name)
+    values = frozenset(value for part in parts for value in meanings(part))
+    return Side(values, f"{name} ({option})" if name in {*present} - values else name)
 
 
 def least_favored(codes: NDArray[np.integer[Any]], favorable: Mask, n_groups: int) -> int:

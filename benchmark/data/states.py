@@ -129,7 +129,8 @@ def category(column: RawColumn, min_count: int, first: Group | None = None) -> C
     alike: dict[object, list[int]] = {}
     numeric = not np.isnan(column.numbers[free]).any()
     for i in np.flatnonzero(free).tolist():
-        alike.setdefault(column.numbers[i] if numeric else column.values[i], []).append(i)
+        number = column.numbers[i]
+        alike.setdefault(column.values[i] if np.isnan(number) else number, []).append(i)
     sized = sorted(
         alike.values(), key=lambda positions: (-counts[positions].sum(), column.values[positions[0]])
     )
@@ -171,6 +172,11 @@ def cut(column: RawColumn, cuts: Sequence[float], *, levels: bool = False) -> di
     return {"kind": "numeric", "bins": bins, "states": names} | ({"values": values} if values else {})
 
 
+def name_of_rest(column: RawColumn) -> str:
+    """Return the state of rarer values, which is no value of the column."""
+    return OTHER if OTHER not in column.values else f"{OTHER} values"
+
+
 def _add_the_rest(column: RawColumn, groups: list[Group], min_count: int) -> tuple[list[str], Mask]:
     """Give all other values a state; return comments on them, and which values are rare.
 
@@ -179,7 +185,7 @@ def _add_the_rest(column: RawColumn, groups: list[Group], min_count: int) -> tup
     counts, comments = column.counts, []
     rest = ~np.any([members for _, members in groups], axis=0) if groups else np.ones(len(counts), dtype=bool)
     for state, members, words in (
-        (OTHER, rest & ~column.missing, "{n:,} rows have rarer values, {different:,} of them"),
+        (name_of_rest(column), rest & ~column.missing, "{n:,} rows have rarer values, {different:,} of them"),
         (MISSING, rest & column.missing, "{n:,} rows lack a value ({marks})"),
     ):
         if not members.any():

@@ -303,6 +303,15 @@ def test_a_rare_group_is_merged_with_none(min_count: int, tmp_path: Path) -> Non
     assert set(dataset.card.columns["sex"].states) == {"F", "M", "x"}
 
 
+def test_groups_of_many_values_are_not_merged_into_a_named_one(tmp_path: Path) -> None:
+    lands = ["other", "A or B", "A", "B", *(f"land {k}" for k in range(14))]
+    frame = table(1000, land=drawn(lands))
+    for deprived in ("other", ("A", "B"), ("land 3",)):
+        _, dataset = read(tmp_path, frame, replace(WISH, sensitive="land", deprived=deprived))
+        named = [deprived] if isinstance(deprived, str) else deprived
+        assert dataset.table.deprived.tolist() == frame["land"].isin(named).tolist()
+
+
 @pytest.mark.parametrize("favorable", ["1", "01", "1.0", " 1 "])
 def test_numbers_and_blanks_have_one_meaning_that_is_said(favorable: str, tmp_path: Path) -> None:
     ones, zeros = ["1", "1.0", "01", " 1"], ["0", "0 ", "00", "0.0"]
