@@ -1,7 +1,7 @@
 """Networks as BIF files, the interchange format that pgmpy, bnlearn and pyAgrum read.
 
-BIF has no roles and allows few characters, so a file holds plain tokens. Its meaning comes from the schema
-that it is read with: states are matched to the schema's states by their tokens.
+BIF has no roles and allows few signs, so a file holds tokens: letters and digits of all scripts. Its meaning
+comes from the schema that it is read with: names and states are matched to the schema's, or to their tokens.
 """
 
 import itertools
