@@ -323,7 +323,7 @@ def test_a_shard_in_the_folder_of_a_run_forgets_none_of_its_files(quick: Path) -
     assert main([*run, *small, "--shard", "1/2"]) == 0
     assert set(Path("out/tables").iterdir()) == tables
     shutil.copy("out/manifest.json", "shard.json")
-    assert main([*run, "--datasets", "dutch", "--techniques", "none"]) == 0
+    assert main([*run, "--datasets", "dutch", "--techniques", "none", "--fresh"]) == 0
     assert not [path for path in Path("out/tables").iterdir() if "compas" in path.name]
 
 
