@@ -31,12 +31,13 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.data.load import load_dataset
     from benchmark.network.bif import write_bif
     from benchmark.network.inference import discrimination
-    from benchmark.network.learn import learn_network, merge_settings
+    from benchmark.network.learn import announcement, learn_network, merge_settings
 
     card = load_card(options.dataset)
     dataset = load_dataset(card, sources_of(options))
     for note in dataset.notes:
         print(f"Note: {note}")
+    print(announcement(dataset.table), flush=True)
     names = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count", "min_count")
     network = learn_network(
         dataset.table,

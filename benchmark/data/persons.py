@@ -88,4 +88,4 @@ def rows_of_units(units: NDArray[np.intp], drawn: NDArray[np.int64]) -> NDArray[
     within = np.arange((last - first).sum()) - np.repeat(
         np.cumsum(last - first) - (last - first), last - first
     )
-    return order[np.repeat(first, last - first) + within]
+    return np.asarray(order[np.repeat(first, last - first) + within], dtype=np.intp)

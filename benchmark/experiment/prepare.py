@@ -31,7 +31,7 @@ from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 from benchmark.experiment.plan import Block, ExpandedExperiment, Experiment, Train
 from benchmark.experiment.versions import source_digest
 from benchmark.network.bif import read_bif
-from benchmark.network.learn import learn_network, merge_settings
+from benchmark.network.learn import announcement, learn_network, merge_settings
 from benchmark.network.model import Network
 from benchmark.network.sampling import sample
 from benchmark.registry import load_plugin
@@ -326,7 +326,7 @@ def _prepare_dataset(
     if network is None:
         say(f"{entry.name}: {len(test):,} real rows from {rows.source}")
         if experiment.train == "network":
-            say(f"{entry.name}: learning the network of {len(test.schema.columns)} columns ...")
+            say(f"{entry.name}: {announcement(test)}")
             network = learning.of(test)
     else:
         _require_real_rows(experiment, card, rows.missing, changed=learning != of_card)
@@ -473,12 +473,14 @@ def _judged_notes(experiment: Experiment, data: PreparedDataset, judged: Judged)
 def _persons_note(experiment: Experiment, data: PreparedDataset, persons: Persons) -> str:
     """Return the note on persons with several rows."""
     trained, tested = zip(*split_sizes(data, experiment), strict=True)
+    deprived = len(np.unique(persons.numbers[data.test.deprived]))
     named = (
         "rows with the same features are" if data.card.person == EQUAL_ROWS else f"{data.card.person!r} names"
     )
     return (
-        f"{named} {len(persons):,} persons in {len(data.test):,} rows. No person is on both sides of a "
-        f"split, which trains on {_least_to_most(trained)} rows, and tests on {_least_to_most(tested)}."
+        f"{named} {len(persons):,} persons in {len(data.test):,} rows, {deprived:,} of them in the deprived "
+        "group. No person is on both sides of a split. "
+        f"A split trains on {_least_to_most(trained)} rows, and tests on {_least_to_most(tested)}."
     )
 
 

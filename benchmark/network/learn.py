@@ -13,6 +13,8 @@ from benchmark.network.pooling import fit_pooled
 from benchmark.network.search import learn_structure
 from benchmark.seeding import generator
 
+_MANY_COLUMNS = 150  # the time grows with the third power of their number
+
 
 def merge_settings(settings: NetworkSettings, changes: Mapping[str, Any]) -> NetworkSettings:
     """Return settings with every change that is not None.
@@ -59,3 +61,9 @@ def learn_network(
             table, structure.parents, min_count=settings.min_count, pseudo_count=settings.pseudo_count
         )
     return fit_network(table, structure.parents, pseudo_count=settings.pseudo_count)
+
+
+def announcement(table: Table) -> str:
+    """Return a line to show before a table's network is learned."""
+    minutes = ", which takes minutes" if len(table.schema.columns) > _MANY_COLUMNS else ""
+    return f"learning the network of {len(table.schema.columns)} columns{minutes} ..."

@@ -127,8 +127,15 @@ def _lines(statistics: RunStatistics, scenario: Scenario, technique: str) -> tup
         lines = f"from benchmark.techniques import load_plugin\n{lines}".replace(
             "\ndataset", f"\n{loads}dataset", 1
         )
-    tuned = " Its parameters were tuned in each sample. These lines have the values before tuning."
-    return lines, tuned if method.tuned else ""
+    remark = ""
+    if method.tuned:
+        remark = " Its parameters were tuned in each sample. These lines have the values before tuning."
+    if entry.accept is not None:
+        remark += (
+            f" The run accepts {share(entry.accept)} of the people, and predict cuts scores at one half. "
+            "Accept as many by predict_proba."
+        )
+    return lines, remark
 
 
 def _classifier(settings: dict[str, Any], name: str) -> str | dict[str, Any] | None:
