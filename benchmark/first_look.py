@@ -159,7 +159,7 @@ def quick(
     output : str or Path, optional
         Folder of the results; by default ``results/NAME_quick``.
     min_count : int, default 5
-        Values that fewer than this many rows have are merged.
+        Values of a feature that fewer than this many rows have are merged; labels and groups never are.
     workers, figures, formats, progress, console
         As in :func:`run`.
 

@@ -102,7 +102,12 @@ def roles(option: Options, *, optional: bool = False) -> None:
     option("--thousands COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands")
     option("--decimals COLUMNS", "columns A,B in which the point or comma of 1.234 separates decimals")
     option("--max-mb N", "largest file, in megabytes of text; default: 500", type=float)
-    option("--min-count N", "merge values that fewer than N rows have; default: 5", type=int, default=5)
+    option(
+        "--min-count N",
+        "merge values of a feature that fewer than N rows have; default: 5",
+        type=int,
+        default=5,
+    )
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -55,6 +55,7 @@ from benchmark.data.states import (
     merged,
     name_of_rest,
     useless,
+    words_among_numbers,
 )
 from benchmark.errors import BetabenchError, DataError
 from benchmark.text.words import as_number, as_parameters, few, in_list, number, share, values_in_list
@@ -498,6 +499,7 @@ class _Drafting:
     def _features(self, label: DraftColumn, sensitive: DraftColumn, member: Mask) -> None:
         draft, first = self.draft, dict[object, str]()
         incomplete, rest, apart, weights = [], [], dict[str, list[str]](), []
+        words_in: list[str] = []
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
                 draft.columns[name] = label if name == label.name else sensitive
@@ -508,8 +510,10 @@ class _Drafting:
             if not reason and len((entry := feature(column, self.least))[0]["states"]) < 2:
                 reason = "has nearly the same value in every row"
             if reason and name in self.keep:
-                problem = f"The column {name!r} cannot be kept: it {reason}"
-                raise DataError(problem, remedy="take it out of --keep")
+                raise DataError(
+                    f"The column {name!r} cannot be kept: it {reason}, or no value has {self.least} rows",
+                    remedy="take it out of --keep, or lower --min-count",
+                )
             if reason:
                 draft.dropped[name] = reason
                 continue
@@ -518,6 +522,7 @@ class _Drafting:
             marks = [value for value in np.array(column.values)[column.missing].tolist() if value.isalpha()]
             words = f", {few(list(map(repr, marks)))}" if marks else ""
             incomplete += [(-lacking, f"{name} ({share(lacking)}{words})")] * (lacking >= 0.01 or bool(marks))
+            words_in += words_among_numbers(column) if made.entry["kind"] == "categorical" else []
             if (rest_name := name_of_rest(column)) in made.entry["states"]:
                 other = float((made.codes == made.entry["states"].index(rest_name)).mean())
                 rest += [(-other, f"{name} ({share(other)} of the rows)")] * (other >= _MUCH)
@@ -536,6 +541,11 @@ class _Drafting:
         if rest:
             columns = few([text for _, text in sorted(rest)], 8)
             draft.problems.append(f"Rarer values of these columns are one state, {OTHER!r}: {columns}.")
+        if words_in:
+            draft.problems.append(
+                "Columns with words among many numbers are read as categories. If the words mean missing, "
+                f"write --missing {quoted(in_list(words_in))}."
+            )
         if apart:
             columns = few([f"{name} ({few(codes)})" for name, codes in apart.items()], 8)
             draft.problems.append(

@@ -30,7 +30,7 @@ def parquet_frame(content: bytes, location: str) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        return pd.read_parquet(io.BytesIO(content))
+        frame = pd.read_parquet(io.BytesIO(content))
     except ImportError as error:
         raise DataError(
             "Parquet files need the package pyarrow, which is not installed",
@@ -44,3 +44,4 @@ def parquet_frame(content: bytes, location: str) -> pd.DataFrame:
             got=str(error).strip(),
             remedy="save it again, or as CSV",
         ) from error
+    return frame.reset_index() if frame.index.name is not None else frame

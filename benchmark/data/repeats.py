@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmark.data.doubts import Answer, Question
 from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.sniff import RawColumn
-from benchmark.data.states import MOST_STATES, useless
+from benchmark.data.states import DATES, MOST_STATES, useless
 from benchmark.errors import DataError
 from benchmark.text.words import few, share
 
@@ -33,6 +33,7 @@ _REPEATED = 0.01  # share of rows from which repeats count
 _FEW = 0.01  # different values per row, at least, for a column whose name does not speak of a number
 _ENOUGH = 10.0  # pairs of rows that would differ by chance
 _SAME, _EXACTLY_SAME = 0.1, 0.02  # how often pairs differ, relative to chance, at most
+_BANDS = 5  # fewest numbers in a band, on average
 _COPIES = 0.7  # share of pairs that agree in the last column, of those that agree in all others
 
 
@@ -67,7 +68,7 @@ def naming_people(columns: Mapping[str, RawColumn], label: str, sensitive: str) 
             kind == "person's number"
             or (kind == "person" and many)
             or (kind == "number" and n > MOST_STATES and tells(every, _SAME))
-            or (many and not _is_fraction(column) and tells(first, _EXACTLY_SAME))
+            or (many and not _measures(column, columns[sensitive].rows) and tells(first, _EXACTLY_SAME))
         ):
             found[name] = n, n_rows
     return found
@@ -127,9 +128,13 @@ def _kind(name: str) -> str:
     return "number" if words[0] == "id" or words[-1] in _NUMBER else ""
 
 
-def _is_fraction(column: RawColumn) -> bool:
+def _measures(column: RawColumn, groups: NDArray[np.intp]) -> bool:
+    """Return whether a column has fractions or dates, or numbers, as ages, of which groups are bands."""
     numbers = column.numbers[~np.isnan(column.numbers)]
-    return bool((numbers != np.round(numbers)).any())
+    if (numbers != np.round(numbers)).any() or useless(column) == DATES:
+        return True
+    members = groups[np.argsort(column.numbers[column.rows], kind="stable")]
+    return len(numbers) == len(column.values) and _BANDS * (np.diff(members) != 0).sum() < len(numbers)
 
 
 def _tells(column: RawColumn, groups: NDArray[np.intp], most: float) -> bool:

@@ -17,9 +17,11 @@ from benchmark.text.words import as_number, few, share
 MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct numbers that are a state each
 OTHER, MISSING = "other", "missing"  # states of rare values, and of missing ones
 NO_STATES = ("has no value in any row", "has the same value in every row")  # reasons of useless columns
+DATES = "holds dates or times, which have no states"
 Mask = NDArray[np.bool_]
 Group = tuple[str, Mask]  # a state, and a mask of the column's values that it stands for
 CardEntry = tuple[dict[str, Any], list[str]]  # a column's entry in the card, and comments on it
+_MOST_WORDS = 3  # words that may stand for missing among numbers
 _MOST_CODES = 40  # distinct numbers that may be codes
 _LARGEST = 1e300  # larger numbers are not rounded
 _HEAVY = 0.25  # share of the rows from which one number has a bin of its own
@@ -52,7 +54,7 @@ def useless(column: RawColumn, n_file: int = 0) -> str:
         return NO_STATES[1]
     values, numbers = [column.values[i] for i in present], column.numbers[present]
     if sum(bool(_DATE.fullmatch(value)) for value in values) >= 0.95 * n:
-        return "holds dates or times, which have no states"
+        return DATES
     named = _ID.fullmatch(column.name) or _CAMEL_ID.fullmatch(column.name)
     if named and n > max(MOST_STATES, 0.05 * n_rows):
         return f"has the name of an identifier, and {n:,} different values"
@@ -217,6 +219,15 @@ def _read_as(column: RawColumn, groups: Sequence[Group], rare: Mask, binned: Mas
         # A column of numbers does not take the name of a state for a value.
         values |= {column.values[i]: name for i in listed if column.values[i] != name or binned.any()}
     return entry | ({"values": values} if values else {})
+
+
+def words_among_numbers(column: RawColumn) -> list[str]:
+    """Return a few words in a column of many numbers as ``--missing`` takes them; none of another column."""
+    words = np.flatnonzero(np.isnan(column.places) & ~column.missing)
+    many = (~np.isnan(column.places)).sum() > MOST_STATES
+    rows = column.counts[words].sum() / max(1, column.counts[~column.missing].sum())
+    few_words = many and 0 < len(words) <= _MOST_WORDS and rows < 0.5
+    return [f"{column.name}={column.values[i]}" for i in words] if few_words else []
 
 
 def _are_codes(distinct: NDArray[np.float64]) -> bool:

@@ -61,6 +61,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "a.arff.gz": lambda path: path.write_bytes(gzip.compress(arff(ROWS).encode())),
     "a.xlsx": lambda path: excel(ROWS, path),
     "a.parquet": lambda path: pd.DataFrame(ROWS).to_parquet(path),
+    "indexed.parquet": lambda path: pd.DataFrame(ROWS).set_index("sex").to_parquet(path),
 }
 
 

@@ -229,6 +229,20 @@ def test_words_among_numbers_are_on_no_side_of_a_condition(tmp_path: Path) -> No
     assert made.n_rows == 585
 
 
+def test_words_in_a_column_of_numbers_are_said_with_the_option_to_type(tmp_path: Path) -> None:
+    frame = table(
+        age=lambda i: ("unknown", "n.a.")[i % 2] if i % 5 == 0 else drawn(range(18, 80))(i),
+        size=lambda i: "S" if i % 2 else drawn(range(4))(i),
+    )
+    made, _ = read(tmp_path, frame)
+    assert "are read as categories. If the words mean missing, write --missing age=n.a.,age=unknown." in said(
+        made
+    )
+    made, dataset = read(tmp_path, frame, replace(WISH, missing="age=n.a.,age=unknown"))
+    assert dataset.card.columns["age"].kind == "numeric"
+    assert (dataset.to_frame()["age"] == "missing").sum() == 120
+
+
 def test_rows_in_the_state_of_rarer_values_are_said(tmp_path: Path) -> None:
     frame = table(1000, band=lambda i: f"{i * 7919 % 17 * 5}-{i * 7919 % 17 * 5 + 4}")
     assert "one state, 'other': band (35 % of the rows)" in said(read(tmp_path, frame)[0])
@@ -291,6 +305,11 @@ def test_bands_of_the_sensitive_numbers_are_copies(tmp_path: Path) -> None:
     frame["kin"] = [random.Random(-i).randrange(4) for i in range(600)]
     made, _ = read(tmp_path, frame, replace(WISH, sensitive="age", deprived="< 25"))
     assert list(made.dropped) == ["band"]
+    # Nor do finer numbers, or dates, behind the groups name people.
+    frame["born"] = [f"{2020 - age}-0{1 + age % 9}-11" for age in frame["age"]]
+    frame["band"] = frame["band"].map(lambda k: f"band {k}")
+    made, _ = read(tmp_path, frame, replace(WISH, sensitive="band", deprived="band 0"))
+    assert set(made.dropped) == {"age", "born"}
 
 
 @pytest.mark.parametrize("min_count", [1, 5, 50])
