@@ -209,7 +209,7 @@ def test_words_name_the_right_one(statistics: RunStatistics) -> None:
         "Prejudice remover unconstrained for Prejudice remover, "
         "Zafar 2015 unconstrained for Zafar 2015 and Accurate"
     )
-    assert f"with classifiers: None; COMPAS (embedded), own learners: {each}." in text
+    assert f"with classifiers: No technique; COMPAS (embedded), own learners: {each}." in text
     assert "changed by the bias: Zafar 2015 unconstrained" in text
     assert "compared with Zafar 2015 unconstrained" in text
     rows = next(rows for (_, _, learner, _), _, rows in by_level(statistics.answers) if learner == OWN)
