@@ -12,20 +12,25 @@ EXAMPLE = "betabench alternation"
 def add_options(option: Options) -> None:
     experiment = "shipped experiment or a TOML file of kind alternation; default: %(default)s"
     option("experiment EXPERIMENT", experiment, nargs="?", default="alternation")
-    option("--output DIR", "folder of the results; default: results/EXPERIMENT", type=Path)
+    output = "folder of the results; default: results/EXPERIMENT, or the next of _2, _3, ... without results"
+    option("--output DIR", output, type=Path)
     option.figures()
     option.data()
 
 
 def execute(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
+    from benchmark.columns import MANIFEST_NAME
     from benchmark.experiment.versions import package_versions
+    from benchmark.runs.folder_notes import numbered
     from benchmark.text.spreadsheet import csv_text
     from benchmark.text.writing import figure_formats, require_writable, write_atomically, write_json
 
     formats = figure_formats(options.formats)
     experiment = load_alternation(options.experiment)
-    output: Path = options.output or Path("results") / experiment.name
+    output: Path = options.output or numbered(
+        Path("results") / experiment.name, lambda folder: not (folder / MANIFEST_NAME).exists()
+    )
     require_writable(output)
     outcome = run_alternation(experiment, sources_of(options))
     manifest = {
@@ -37,7 +42,7 @@ def execute(options: argparse.Namespace) -> int:
     written = [
         write_atomically(output / "results.csv", csv_text(outcome.results)),
         write_atomically(output / "summary.csv", csv_text(outcome.summary)),
-        write_json(output / "manifest.json", manifest),
+        write_json(output / MANIFEST_NAME, manifest),
     ]
     if options.figures:
         from benchmark.figures.alternation import alternation_figures

@@ -419,6 +419,13 @@ def run(folder: Path, output: str, *words: str) -> int:
     return main(["alternation", file, *where, *words])
 
 
+def test_without_a_named_folder_no_results_are_replaced(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop)
+    for _ in range(2):
+        assert main(["alternation", "pay.toml", "--data-dir", ".", "--offline", "--no-figures"]) == 0
+    assert sorted(path.name for path in Path("results").iterdir()) == ["shop_pay", "shop_pay_2"]
+
+
 @pytest.mark.nightly
 def test_the_command_writes_the_same_bytes_twice(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(shop, "one") == run(shop, "two") == 0
