@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.statistics.agreement import resamples_of
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.text.words import short
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 RESAMPLES = 100_000
 """Resamples of repetitions where the end of an interval decides: its Monte Carlo error is about .001."""
+
+_COUNTED = 400_000
 
 Estimate = tuple[float, float, float]
 """A number and the ends of its interval."""
@@ -29,19 +33,45 @@ def student_estimate(
     return float(values.mean()), float(low), float(high)
 
 
+def resampled(
+    own: NDArray[np.float64], statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> tuple[float, float]:
+    """Return the percentiles 2.5 and 97.5 of a statistic over resamples of the last axis of some values.
+
+    ``statistic`` takes sums over resamples. All resamples of up to eleven values are counted. Of more,
+    :data:`RESAMPLES` are drawn.
+    """
+    n = own.shape[-1]
+    most = _COUNTED if math.comb(2 * n - 1, n) <= _COUNTED else RESAMPLES
+    counts, chances = resamples_of(n, most)
+    values = statistic(own @ counts.T)
+    order = np.argsort(values, kind="stable")
+    ends = np.searchsorted(np.cumsum(chances[order]), [0.025, 0.975])
+    low, high = values[order[ends]]
+    return float(low), float(high)
+
+
 def two(value: float) -> str:
-    """Return a number with two digits, below 1 without the zero before the point."""
-    return short(value, 2)
+    """Return a number with two digits, as :func:`three` does."""
+    return _signed(value, 2)
 
 
 def three(value: float) -> str:
-    """Return a number with three digits, below 1 without the zero before the point."""
-    return short(value)
+    """Return a number with three digits, below 1 without the zero before the point.
+
+    A number below 0 keeps its sign if it rounds to 0: the end of an interval shows its side.
+    """
+    return _signed(value, 3)
+
+
+def _signed(value: float, digits: int) -> str:
+    text = short(value, digits)
+    return f"-{text}" if value < 0 and not text.startswith("-") else text
 
 
 def signed(value: float) -> str:
     """Return a number as :func:`three` does, with its sign."""
-    return f"{'+' if round(value, 3) > 0 else ''}{three(value)}"
+    return f"{'+' if value > 0 else ''}{three(value)}"
 
 
 def told(estimate: Estimate, write: Callable[[float], str]) -> str:

@@ -63,7 +63,8 @@ def rule(statistics: RunStatistics) -> str:
         "Better (worse) than the baseline: nearer to the ideal (farther from it) on the same training "
         f"samples, by more than {statistics.rope:g} in the whole interval over "
         f"{statistics.run.repetitions_text}. The intervals of all techniques at a level of bias hold "
-        f"together with a confidence of {100 * (1 - statistics.alpha):g} %."
+        f"together with a confidence of {100 * (1 - statistics.alpha):g} %, for each dataset and learner by "
+        "itself."
     )
 
 

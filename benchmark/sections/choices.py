@@ -282,8 +282,9 @@ def recommended_rule(goals: Collection[str], criteria: Criteria) -> list[str]:
             if EQUALISE in goals
             else []
         ),
-        "It has a value in every repetition, and never gives the same answer to more than "
-        f"{share(NEARLY_ALL)} of all or of a group.",
+        "It has a value in every repetition. In no sample does it give the same answer to more than "
+        f"{share(NEARLY_ALL)} of all, or of each group. On average, no group gets the same answer in more "
+        f"than {share(NEARLY_ALL)}.",
         f"With fewer than {criteria.least_splits} repetitions there are candidates only.",
     ]
 

@@ -80,7 +80,7 @@ def tau_interval(
     tau = float(tau_of(*middle))
     if n < 2:
         return TauInterval(tau, np.nan, np.nan, np.nan)
-    counts, chances = _resamples(n, resamples)
+    counts, chances = resamples_of(n, resamples)
     wider = np.sqrt((1 + n * overlap) * n / (n - 1))
     taus = tau_of(
         *(
@@ -109,8 +109,11 @@ def _ends(tau: float, taus: Array, chances: Array, n: int) -> tuple[float, float
 
 
 @lru_cache(maxsize=8)
-def _resamples(n: int, most: int) -> tuple[Array, Array]:
-    """Return how often each of n splits is in each resample, and the probabilities of the resamples."""
+def resamples_of(n: int, most: int) -> tuple[Array, Array]:
+    """Return how often each of n values is in each resample, and the probabilities of the resamples.
+
+    All are counted, as multisets, if they are at most ``most``. Otherwise so many are drawn.
+    """
     if math.comb(2 * n - 1, n) > most:
         counts = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), most)
         return counts.astype(np.float64), np.full(most, 1 / most)

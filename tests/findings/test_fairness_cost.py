@@ -32,6 +32,7 @@ from tools.findings.fairness_cost import (
     error,
     gaps,
     mitigation,
+    nearer,
     over_datasets,
     ranks,
     seen,
@@ -219,6 +220,8 @@ def test_what_the_method_page_says() -> None:
     assert round(50 * max(high - low for _, low, high in widths)) == 13
     understated, real = effect("network_rows", "adult"), effect("fairness_cost", "adult")
     assert f"by {understated:.3f} on average, and on real rows by {real:.3f}".replace("0.", ".") in page(2)
+    closer = [nearer(run, "adult") for run in ("network_rows", "fairness_cost")]
+    assert f"the distance from 0 falls by {closer[0]:.3f} and {closer[1]:.3f}".replace("0.", ".") in page(2)
     off = [
         float(np.mean([error(f"{dataset}{name}", metric) for metric in METRICS]))
         for name in ("_denser", "")

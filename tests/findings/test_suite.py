@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from benchmark.columns import CELL_COLUMNS, EQUALISE, RESTORE
 from benchmark.experiment.plan import load_experiment
@@ -61,14 +62,14 @@ def test_the_deprived_lose_and_the_favored_pay() -> None:
     assert more == {"massaging", "preferential_sampling"}
 
 
-def test_the_smallest_difference_is_that_of_the_formula() -> None:
-    assert suite.smallest_difference(0.1, 11) == pytest.approx(
-        (2.2281 + 0.8791) * 0.1 / np.sqrt(11), abs=1e-5
-    )
-    # The quantile of Student's t with 10 degrees of freedom at 1 - .05 / 22.
-    assert suite.smallest_difference(0.1, 11, 11) == pytest.approx(
-        (3.6388 + 0.8791) * 0.1 / np.sqrt(11), abs=1e-5
-    )
+@pytest.mark.parametrize(("n", "comparisons"), [(8, 1), (11, 1), (8, 11)])
+def test_the_smallest_difference_is_found_in_four_of_five_experiments(n: int, comparisons: int) -> None:
+    least = suite.smallest_difference(0.1, n, comparisons)
+    drawn = np.random.default_rng(31).normal(least, 0.1, (20_000, n))
+    t = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * np.sqrt(n)
+    # Three standard errors of 20,000 experiments are 0.0085. With 8 datasets and 11 tests the sum of two
+    # quantiles of t gives 0.78.
+    assert (t > scipy.stats.t.ppf(1 - 0.025 / comparisons, n - 1)).mean() == pytest.approx(0.8, abs=0.0085)
 
 
 def test_both_parts_of_what_is_removed_sum_to_all_of_it() -> None:

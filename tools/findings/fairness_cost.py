@@ -223,6 +223,12 @@ def effect(run: str, entry: str, metric: str = "discrimination") -> float:
     return float(own[BASELINE] - np.mean([own[technique] for technique in RELABELLED]))
 
 
+def nearer(run: str, entry: str) -> float:
+    """Return by how much relabelling and resampling bring discrimination nearer to 0, as :func:`effect`."""
+    own = dict(zip(techniques(), distances(run, entry, "label", 0.0, "discrimination"), strict=True))
+    return float(own[BASELINE].mean() - np.mean([own[technique] for technique in RELABELLED]))
+
+
 def error(entry: str, metric: str) -> float:
     """Return the mean absolute error of a technique's mean on samples of the network, at both levels."""
     real, made = (
