@@ -31,6 +31,7 @@ _PLANTED = {
 """Kinds of bias in words, with a level."""
 
 _TOO_GOOD = 0.99  # accuracy
+_BY_CHANCE = 0.005  # accuracy
 
 
 def offer(accepts: bool) -> str:
@@ -104,10 +105,12 @@ def _effect_of_bias(
 
 def doubts(model: Answer) -> Iterator[str]:
     """Yield reasons why a model without planted bias may be useless to study."""
-    doubt = ""
-    if model.accuracy <= model.constant_accuracy:
-        constant = number(model.constant_accuracy)
-        doubt = f"is no more accurate than {model.constant_answer} (accuracy {constant})"
+    doubt, by_lot = "", model.constant_answer.endswith("by lot")
+    # A tree without branches gives everybody the same score. Then lots decide, and are right a little more or
+    # less often than expected.
+    if model.accuracy <= model.constant_accuracy + by_lot * _BY_CHANCE:
+        constant, hardly = number(model.constant_accuracy), "hardly" if by_lot else "no"
+        doubt = f"is {hardly} more accurate than {model.constant_answer} (accuracy {constant})"
     elif model.mostly_constant:
         doubt = model.degenerate
     if doubt:

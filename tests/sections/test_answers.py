@@ -269,6 +269,16 @@ def test_a_nearly_constant_model_is_not_called_less_accurate_than_it_is(baseline
     assert ("--accept 0.1" in said_of_it) == bool(words)
 
 
+def test_a_model_that_hardly_does_better_than_lots_is_said() -> None:
+    (model,) = level_of(answers_of({"none": BASELINE}))
+    for gain, hardly in ((0.003, True), (0.02, False)):
+        by_lot = model._replace(
+            constant_answer="accepting 60 % by lot", constant_accuracy=model.accuracy - gain
+        )
+        words = "hardly more accurate than accepting 60 % by lot"
+        assert any(words in sentence for sentence in doubts(by_lot)) == hardly
+
+
 def test_leveling_down_is_named() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.25, 0.2, 0.3)})
     words = "leveling down: accepts no more of the deprived group than doing nothing (20 %), "
