@@ -289,6 +289,15 @@ def test_it_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again.computed == 0
 
 
+def test_an_interruption_before_the_first_cell_counts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "compute", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="interrupted before the first cell; the same command starts"):
+        run()
+
+
 def test_workers_have_ended_when_files_are_written_and_the_store_is_still_locked(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,8 @@ TOY = [["f", "minor", "no"], ["m", "adult", "yes"], ["f", "adult", "yes"], ["m",
 
 def test_a_dataset_of_ones_own(write_card: WriteCard, tmp_path: Path) -> None:
     dataset = load_dataset(write_card())
+    assert len(repr(dataset)) < 200
+    assert f"{len(dataset.table)} rows" in repr(dataset)
     assert states(dataset) == TOY
     assert dataset.source == f"own file: {tmp_path / 'toy.csv'}"
     assert dataset.table.y.tolist() == [False, True, True, False]

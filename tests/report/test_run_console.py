@@ -7,13 +7,15 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from rich.console import Console
 
+from benchmark.columns import FAILURE_COLUMNS
 from benchmark.report.run_console import print_report
-from benchmark.runs.descriptions import PlantedBias
+from benchmark.runs.descriptions import MetricDescription, PlantedBias
 from benchmark.statistics.repetitions import few_words
-from tests.helpers.made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
+from tests.helpers.made_up_runs import ADULT, METRICS, TECHNIQUES, Run, changed, many_techniques, sample_run
 
 
 def printed(
@@ -69,6 +71,21 @@ def test_the_legend_says_how_little_few_repetitions_show_at_one_level() -> None:
 def test_gaps_and_failures_are_counted(text: str) -> None:
     assert text.count("–/–/–") == 2
     assert "Without a value: 10 failed, 5 undefined (reasons in failures.csv)" in text
+
+
+@pytest.mark.parametrize(
+    ("metric", "beta"), [("given_back", 0.0), ("given_back_deprived", 0.0), ("paid", 0.5)]
+)
+def test_values_that_cannot_exist_without_bias_are_told_apart(metric: str, beta: float) -> None:
+    own = sample_run(datasets=(ADULT,), betas=(0.0, 0.5), repetitions=2, techniques=TECHNIQUES[:2])
+    row = ("adult", "paper", beta, "none", "c45", 0, "original", metric, "undefined", "nobody")
+    failures = pd.DataFrame([row], columns=list(FAILURE_COLUMNS))
+    metrics = (*METRICS, MetricDescription(metric, metric, 1.0))
+    shown = tuple(own.name for own in metrics)
+    run = Run(own.results, failures, changed(own.description, metrics=metrics, headline=shown))
+    text = printed(run, width=200)
+    assert "Without a value: 1 undefined" in text
+    assert ("1 of these are of given back at β = 0" in text) == (beta == 0)
 
 
 def test_many_betas_go_on_below() -> None:

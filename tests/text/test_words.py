@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.errors import DataError
-from benchmark.text.words import distinct_file_names, in_list, p_value, values_in_list
+from benchmark.text.words import distinct_file_names, in_list, p_value, sentence, values_in_list
 
 
 def test_the_first_of_names_that_are_alike_keeps_its_plain_form() -> None:
@@ -69,3 +69,16 @@ def test_a_p_value_is_not_rounded_across_the_level_of_significance(p: float, tex
 def test_a_p_value_is_written_on_its_side_of_any_level(p: float, alpha: float) -> None:
     written = float(p_value(p, alpha).removeprefix("< "))
     assert (written <= alpha) == (p <= alpha)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("it survives", "it survives."),
+        ("does it?", "does it?"),
+        ("it does!", "it does!"),
+        ("it ends. ", "it ends."),
+    ],
+)
+def test_a_sentence_keeps_its_own_end(text: str, expected: str) -> None:
+    assert sentence(text) == expected
