@@ -27,7 +27,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, standings
 from benchmark.statistics.cells import WHERE, first_true
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE, share_counts
-from benchmark.statistics.recommendation import EQUAL, Criteria, references
+from benchmark.statistics.recommendation import EQUAL, Criteria, is_hidden_truth, references
 from benchmark.statistics.restoration import NO_REFERENCE
 
 ODD, EVEN = "odd", "even"
@@ -73,7 +73,7 @@ def part_means(run: RunFrames, part: str, atlas: Atlas) -> pd.DataFrame:
     for half in (ODD, EVEN):
         results = choosable.results[half_of(choosable.results["repetition"]) == half]
         if len(results):
-            halves.append(_half_means(results, choosable.manifest).assign(half=half))
+            halves.append(_half_means(results, run.decisions, choosable.manifest).assign(half=half))
     means = pd.concat(halves, ignore_index=True)
     means = means.join(_shares(run), on=_HALF)
     described = pd.DataFrame(list(_scenarios(run.manifest, atlas))).set_index(["dataset", "bias", "beta"])
@@ -90,8 +90,11 @@ def half_of(repetition: pd.Series) -> NDArray[np.object_]:
     return np.where(repetition % 2 == 0, ODD, EVEN)
 
 
-def _half_means(results: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:
-    """Return means and limits over the repetitions of one half, a row for each technique and level."""
+def _half_means(results: pd.DataFrame, decisions: pd.DataFrame | None, manifest: Manifest) -> pd.DataFrame:
+    """Return means and limits over the repetitions of one half, a row for each technique and level.
+
+    ``decisions`` are of all repetitions.
+    """
     names = [GOAL_METRICS[EQUALISE], ACCURACY, *ACCEPTANCE, RESTORATION_DISTANCE, AGREEMENT]
     cells = results.pivot(index=[*WHERE, "repetition"], columns="metric", values="value")
     cells = cells.reindex(columns=names)
@@ -101,7 +104,10 @@ def _half_means(results: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:
     n = of_level.count()
     means["n"], means["planned"] = n[ACCURACY], of_level.size()
     means["missing"] = means["planned"] - means["n"]
-    table = means.join(standings(results, manifest.constant_answers).set_index(list(WHERE))).reset_index()
+    if decisions is not None:
+        decisions = decisions[decisions["repetition"].isin(results["repetition"].unique())]
+    standing = standings(results, manifest.constant_answers, decisions)
+    table = means.join(standing.set_index(list(WHERE))).reset_index()
     table["baseline"] = UNTREATED
     for goal in GOALS:
         limits = references(table, goal, Criteria())
@@ -109,7 +115,7 @@ def _half_means(results: pd.DataFrame, manifest: Manifest) -> pd.DataFrame:
         # Nothing is planted at level 0, and a test may have no clean model: there is nothing to restore.
         table[f"reason_{goal}"] = _reasons(table, limits, lacking)
     at_zero = (table["beta"] == 0) | ~table["test"].isin((ORIGINAL, TRUTH))
-    hidden = table["bias"].map(lambda name: parted_name(name)[1] > 0) & (table["test"] == TRUTH)
+    hidden = is_hidden_truth(table)
     table.loc[at_zero & ~hidden, [RESTORATION_DISTANCE, AGREEMENT]] = np.nan
     table.loc[at_zero & ~hidden, f"reason_{RESTORE}"] = NO_REFERENCE
     return table

@@ -123,7 +123,7 @@ class RunFrames(FinishedRun):
     @cached_property
     def standing(self) -> pd.DataFrame:
         """Which techniques are degenerate or less accurate than a constant answer; see ``standings``."""
-        return standings(self.results, self.manifest.constant_answers)
+        return standings(self.results, self.manifest.constant_answers, self.decisions)
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:

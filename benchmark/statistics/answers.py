@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 from benchmark.columns import (
     BALANCED,
     BIASED,
+    DECISION_COUNTS,
     EQUALISE,
     GOAL_METRICS,
     GOALS,
@@ -38,10 +39,18 @@ from benchmark.statistics.cells import (
     positions_in,
     to_cells,
 )
-from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE
+from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE, clean_model_shares
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
-from benchmark.statistics.recommendation import EQUAL, Criteria, choose, references, verdicts
+from benchmark.statistics.recommendation import (
+    EQUAL,
+    TRUE_CLEAN,
+    Criteria,
+    choose,
+    is_hidden_truth,
+    references,
+    verdicts,
+)
 from benchmark.statistics.restoration import BY_CHANCE
 from benchmark.text.words import share as percent
 
@@ -70,6 +79,7 @@ STANDING_COLUMNS = (
     *("constant_accuracy", "constant_answer"),
     *("n_degenerate", "degenerate", "mostly_constant", "below_constant", "one_group"),
     *("favorable", "favorable_deprived", "favorable_favored"),
+    *(f"{TRUE_CLEAN}{name}" for name in (*ACCEPTANCE, ACCURACY)),
 )
 """Columns of :func:`standings`."""
 
@@ -173,7 +183,9 @@ def constant_in(answer: ConstantAnswer | None, test: str, bias: str, beta: float
     return math.nan if whole is None else whole.accuracy
 
 
-def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) -> pd.DataFrame:
+def standings(
+    results: pd.DataFrame, constants: Mapping[str, ConstantAnswer], decisions: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Return which techniques answer nearly everybody the same, or worse than a constant would.
 
     A repetition is *degenerate* if the classifier gives more than :data:`NEARLY_ALL` of the test rows the
@@ -182,11 +194,14 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     because a mean over useful and useless classifiers describes neither.
 
     ``constants`` have, by name of the dataset, the best constant answer on the original test rows; it is
-    unknown for other datasets.
+    unknown for other datasets. ``decisions`` are the run's, with the columns
+    :data:`~benchmark.columns.DECISION_COLUMNS`, if it counted any.
 
     The result has the columns :data:`STANDING_COLUMNS`, which ``results/README.md`` explains at
     ``answers.csv``, and one row for each technique at each level of bias. ``favorable`` is the share of
-    favorable labels in the original test rows.
+    favorable labels in the original test rows. Columns that begin with ``true_clean_`` are of the model
+    without hidden bias, in rows with hidden bias that are tested in truth; elsewhere, and where this model is
+    degenerate, they are NaN.
     """
     cells = results.pivot(index=[*WHERE, "repetition"], columns="metric", values="value")
     cells = cells.reindex(columns=[ACCURACY, *ACCEPTANCE])
@@ -225,7 +240,24 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     for i, name in enumerate(("favorable_deprived", "favorable_favored")):
         standing[name] = [answer.groups[i] if answer and answer.groups else math.nan for answer in labels]
     standing["below_constant"] = standing["accuracy_mean"] < standing["constant_accuracy"] - _ROUNDING
+    standing = standing.join(_true_clean_models(decisions), on=where)
     return standing[list(STANDING_COLUMNS)]
+
+
+def _true_clean_models(decisions: pd.DataFrame | None) -> pd.DataFrame:
+    """Return whom the models without hidden bias accept, and their accuracy, by the rows' :data:`WHERE`."""
+    columns = [*ACCEPTANCE, ACCURACY]
+    if decisions is None or not (in_truth := is_hidden_truth(decisions)).any():
+        none = pd.MultiIndex.from_tuples([], names=WHERE)
+        return pd.DataFrame(columns=columns, index=none, dtype=float).add_prefix(TRUE_CLEAN)
+    rows = decisions[in_truth]
+    splits = [*WHERE, "repetition"]
+    # A value of a repetition is the mean over its folds.
+    shares = pd.DataFrame(clean_model_shares(rows[list(DECISION_COUNTS)].to_numpy()), index=rows.index)
+    cells = pd.concat([rows[splits], shares], axis=1).groupby(splits, sort=False)[columns].mean()
+    of_level = cells.groupby(level=list(WHERE), sort=False)
+    degenerate = (_kinds(cells) != "").groupby(level=list(WHERE), sort=False).any()
+    return of_level.mean().mask(degenerate).add_prefix(TRUE_CLEAN)
 
 
 def _favorable_where_scored(accuracy: pd.Series, constants: Mapping[str, ConstantAnswer]) -> pd.Series:

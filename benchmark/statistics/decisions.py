@@ -86,6 +86,25 @@ def restoration_values(counts: NDArray[Any]) -> dict[str, Array]:
         return means | {name: upper / lower for name, (upper, lower) in share_counts(counts).items()}
 
 
+def clean_model_shares(counts: NDArray[Any]) -> dict[str, Array]:
+    """Return the shares of people whom the clean model accepts, and its accuracy; shape (n_rows,) each.
+
+    ``counts``, shape (n_rows, 32), are in the order of :data:`~benchmark.columns.DECISION_COUNTS`.
+    """
+    people = _people(counts).sum(axis=(4, 5))  # by group, label and decision of the clean model
+    accepted, everybody = people[:, :, :, 1].sum(axis=2), people.sum(axis=(2, 3))
+    right = people[:, :, 0, 0] + people[:, :, 1, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deprived, favored = (accepted / everybody).T
+        accepted_of_all, accuracy = (part.sum(axis=1) / everybody.sum(axis=1) for part in (accepted, right))
+    return {
+        "accepted": accepted_of_all,
+        "accepted_deprived": deprived,
+        "accepted_favored": favored,
+        "accuracy": accuracy,
+    }
+
+
 def _people(counts: NDArray[Any]) -> Array:
     """Return counts of people by group, label, clean model, biased baseline and technique."""
     return np.asarray(counts, dtype=np.float64).reshape(-1, 2, 2, 2, 2, 2)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, UNTREATED
+from benchmark.columns import EQUALISE, TRUTH, UNTREATED, parted_name
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.cells import SCENARIO, first_true
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
@@ -38,6 +38,9 @@ REFERENCE_COLUMNS = (
     *("accuracy_floor", "baseline_accepted_deprived", "too_few"),
 )
 """Columns of :func:`references`."""
+
+TRUE_CLEAN = "true_clean_"
+"""Prefix of columns of the model that was trained without planted and without hidden bias."""
 
 FEWER = "fewer_deprived"
 """Limit for a technique that accepts fewer of the deprived group than the baseline does."""
@@ -71,20 +74,26 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
 
     ``table`` has techniques at levels of bias, with ``baseline``, ``clean_model``, ``n_degenerate``,
     ``accuracy``, ``constant_accuracy``, the shares accepted, and ``favorable``, ``favorable_deprived`` and
-    ``favorable_favored``, the shares of favorable labels. ``goal`` is one of
-    :data:`~benchmark.columns.GOALS`.
+    ``favorable_favored``, the shares of favorable labels, and the columns of the true clean model, which
+    begin with :data:`TRUE_CLEAN`. ``goal`` is one of :data:`~benchmark.columns.GOALS`.
 
     The result has the columns :data:`REFERENCE_COLUMNS`, which ``results/README.md`` explains at
-    ``answers.csv``, and the table's index. The reference is the clean model, at level 0 of the
-    scenario. If that was not run or is degenerate, it is the share of favorable labels in the test rows.
+    ``answers.csv``, and the table's index. The reference is the clean model, at level 0 of the scenario; in
+    truth, it is the one that was trained without hidden bias. If that was not run or is degenerate, it is the
+    share of favorable labels in the test rows.
     ``too_few`` names the :data:`LIMITS` that are missed, with spaces between.
     """
     groups = ("deprived", "favored")
     shares = ("accepted", *(f"accepted_{group}" for group in groups))
     baselines = table[table["technique"] == table["baseline"]]
     clean = table[(table["technique"] == table["clean_model"]) & (table["beta"] == 0)]
-    clean = clean[clean["n_degenerate"] == 0]
-    of_clean = _of_technique("clean_model", clean, table, SCENARIO, [*shares, "accuracy"])
+    # In truth, the untreated learner at level 0 has the hidden bias.
+    in_truth, useful = is_hidden_truth(clean), clean["n_degenerate"] == 0
+    of_models = {
+        name: clean[f"{TRUE_CLEAN}{name}"].where(in_truth, clean[name].where(useful))
+        for name in (*shares, "accuracy")
+    }
+    of_clean = _of_technique("clean_model", clean.assign(**of_models), table, SCENARIO, [*of_models])
     has_clean = of_clean[[*shares[1:]]].notna().all(axis=1)
     labels = table[["favorable", *(f"favorable_{group}" for group in groups)]].astype(float)
     of_labels = ~has_clean & labels.notna().all(axis=1)
@@ -114,6 +123,12 @@ def references(table: pd.DataFrame, goal: str, criteria: Criteria) -> pd.DataFra
     words = [np.where(missed[limit], f"{limit} ", "") for limit in LIMITS if limit in missed]
     frame["too_few"] = ["".join(limits).rstrip() for limits in zip(*words, strict=True)]
     return frame[list(REFERENCE_COLUMNS)]
+
+
+def is_hidden_truth(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Return which rows, with ``bias`` and ``test``, have hidden bias and are tested in truth."""
+    hides = {name: parted_name(name)[1] > 0 for name in frame["bias"].unique()}
+    return (frame["test"] == TRUTH) & frame["bias"].map(hides).astype(bool)
 
 
 def verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:

@@ -249,6 +249,55 @@ def test_what_is_read_back_keeps_worlds_apart(folder: Path) -> None:
     assert german["label", ORIGINAL] > german["label+hidden_0.15", ORIGINAL]
 
 
+def test_in_truth_techniques_are_held_against_the_model_without_hidden_bias(folder: Path) -> None:
+    answers = pd.read_csv(folder / "statistics" / "answers.csv")
+    results = pd.read_csv(folder / "results.csv")
+    clean = results[(results["hidden"] == 0) & (results["dose"] == 0) & (results["technique"] == "none")]
+    clean_of = clean[clean["test"] == TRUTH].groupby(["dataset", "metric"])["value"].mean()
+    in_truth = answers[(answers["test"] == TRUTH) & (answers["hidden"] > 0)]
+    assert set(in_truth["dataset"]) == {"german:embedded", "ricci:embedded"}
+    for row in in_truth.itertuples():
+        assert row.reference == "baseline"
+        for part in ("accepted", "deprived", "favored"):
+            name = part if part == "accepted" else f"accepted_{part}"
+            assert getattr(row, f"reference_{part}") == pytest.approx(clean_of[row.dataset, name], abs=1e-6)
+        least = min(clean_of[row.dataset, "accuracy"], row.constant_accuracy)
+        assert row.accuracy_floor == pytest.approx(least - 0.01, abs=1e-6)
+    # With hidden labels for the original, it is the model that was trained on them.
+    apparent = answers[(answers["test"] == ORIGINAL) & (answers["hidden"] == 0.4)]
+    own = results[(results["hidden"] == 0.4) & (results["dose"] == 0) & (results["technique"] == "none")]
+    own_accepted = own[(own["test"] == ORIGINAL) & (own["metric"] == "accepted_deprived")]["value"].mean()
+    assert np.allclose(apparent["reference_deprived"], own_accepted, atol=1e-6)
+    assert not np.isclose(own_accepted, clean_of["german:embedded", "accepted_deprived"])
+
+
+@pytest.mark.parametrize(("bias", "split"), [("label", {"holdout": None, "folds": 3}), (SELECTION, {})])
+def test_the_model_without_hidden_bias_is_counted_fold_by_fold(
+    here: Path, monkeypatch: pytest.MonkeyPatch, bias: Any, split: Any
+) -> None:
+    monkeypatch.setattr(engine, "LocalEngine", InProcess)
+    asked = {**GIVEN, "bias": bias, "doses": [0.1], "hidden": [0.1], **split}
+    made = benchmark.run(Experiment(**asked), output=here, figures=False, progress=False)
+    frames = read_frames(made.folder)
+    assert frames.decisions is not None
+    in_truth = frames.decisions[frames.decisions["test"] == TRUTH]
+    people = in_truth[(in_truth["technique"] == "none") & (in_truth["beta"] == 0)]
+    values = []  # of each fold
+    for row in people.to_dict("records"):
+        counts = {name: row[name] for name in DECISION_COUNTS}
+        deprived = {name: n for name, n in counts.items() if name.startswith("deprived")}
+        accepts, everybody = (sum(n for name, n in deprived.items() if name[-3] in of) for of in ("1", "01"))
+        right = sum(n for name, n in counts.items() if name[-3] == name[-4])
+        values.append((row["repetition"], accepts / everybody, right / sum(counts.values())))
+    frame = pd.DataFrame(values, columns=["repetition", "accepted_deprived", "accuracy"])
+    wanted = frame.groupby("repetition").mean().mean()
+    standing = frames.standing.set_index(["test", "technique", "beta"]).loc[TRUTH, "none", 0.0]
+    assert standing["true_clean_accepted_deprived"] == pytest.approx(wanted["accepted_deprived"])
+    assert standing["true_clean_accuracy"] == pytest.approx(wanted["accuracy"])
+    others = frames.standing[frames.standing["test"] == ORIGINAL]
+    assert others["true_clean_accuracy"].isna().all()
+
+
 def test_without_hidden_bias_files_are_as_they_were(here: Path) -> None:
     made = benchmark.run(Experiment(**GIVEN), output=here, figures=False, progress=False)
     for name in ("results", "decisions", "doses"):
