@@ -333,7 +333,7 @@ def run_atlas(
             )
     if written:  # not if parts were only estimated, or are shards
         say("comparing recommenders on clusters that they have not seen ...")
-        written += (*write_comparison(folder), write_description(folder, declared))
+        written += (*write_comparison(folder, say), write_description(folder, declared))
     return AtlasRun(folder, runs, written)
 
 

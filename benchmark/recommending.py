@@ -44,7 +44,9 @@ def recommend(
     Parameters
     ----------
     data : DataFrame, str or Path, optional
-        Rows with the feared bias. Their features count if advice from features has passed the rule.
+        Rows with the feared bias. If no source of the atlas is like them, the answer is not known: the
+        deprived group is ahead by its labels, for one, or a share lies outside of the sources' range. Their
+        features choose the technique if advice from features has passed the rule.
     goal : {"restore", "equalize"}, default "restore"
         Decide as without the bias, or accept both groups equally often.
     bias : str, optional

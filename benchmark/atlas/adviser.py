@@ -10,10 +10,11 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from benchmark.atlas.claims import CLAIM_COLUMNS
-from benchmark.atlas.comparison import CLAIMS, RECOMMENDERS
-from benchmark.atlas.features import DataFeatures
+from benchmark.atlas.comparison import CLAIMS, RECOMMENDERS, without_comparison
+from benchmark.atlas.features import FEATURES, SHAPE, DataFeatures, is_ahead, shapes
 from benchmark.atlas.means import BY_CHANCE
 from benchmark.atlas.recommenders import (
     AVERAGE,
@@ -30,16 +31,25 @@ from benchmark.atlas.recommenders import (
     predicted_elsewhere,
     recommended,
 )
-from benchmark.atlas.regret import ALL, REGRET_COLUMNS, Verdict, rows_of, sign_flip_interval, verdict
-from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of
+from benchmark.atlas.regret import (
+    ALL,
+    REGRET_COLUMNS,
+    Verdict,
+    n_corrected,
+    rows_of,
+    sign_flip_interval,
+    verdict,
+)
+from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of, undo_reasons
 from benchmark.atlas.sentences import BIASES, CHECKED, NOT_KNOWN, SIMPLE, STAGES, sentences_of
 from benchmark.atlas.tables import Tables, read_table, read_tables
 from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir
-from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.errors import ExperimentError, ReportError, UnknownNameError
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.statistics.recommendation import EQUAL
 from benchmark.techniques import get_technique
+from benchmark.text.writing import plain_or_packed
 
 Stage = Literal["pre", "in", "post"]
 
@@ -66,6 +76,7 @@ class Record:
     by_chance: float  # the share that a refit on other rows with the same bias gives back
     in_their_place: float  # share accepted of the people whom the model without bias refuses
     in_their_place_nothing: float  # the same of doing nothing
+    not_allowed: float  # share of these scenarios where it misses a limit
     failed: tuple[str, ...]  # datasets on which it is mostly not allowed, or worse than doing nothing
 
     @property
@@ -83,24 +94,53 @@ class FalseAlarm:
 
 
 @dataclass(frozen=True)
+class AheadRecord:
+    """What a technique did where the deprived group is ahead by its labels, with all learners."""
+
+    scenarios: int
+    datasets: int
+    clusters: int
+    farther: float  # share of the scenarios where it was farther from the goal than doing nothing
+    value: float  # mean distance to the goal over the scenarios
+    nothing: float  # the same of doing nothing
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A number of the user's data that none of the sources has."""
+
+    name: str  # of :data:`~benchmark.atlas.features.SHAPE`
+    value: float  # NaN if it cannot be measured
+    low: float  # least and largest number of the sources
+    high: float
+
+
+@dataclass(frozen=True)
 class Advice:
     """A technique to try, with its record and its grade."""
 
     goal: str
     technique: str  # "" where the answer is not known
+    elsewhere: str  # the technique that is chosen for data like the sources'
     record: Record | None  # in the scenarios that were asked for
     rule: str  # the recommender by which it was chosen
     grade: str  # :data:`NOT_KNOWN`, :data:`SIMPLE` or :data:`CHECKED`
     # Distance to the goal in the scenarios that were asked for, in clusters that the choice had not seen.
     nothing: float
     gain: float  # by how much the choice lessens it
-    low: float  # ends of the interval of the gain
+    low: float  # ends of the interval of the gain, corrected for ``n_corrected`` comparisons
     high: float
+    n_corrected: int
     n_clusters: int
+    n_scenarios: int
+    nothing_to_undo: int  # scenarios of these without anything to restore, by the rule of reports
+    gain_to_undo: tuple[float, float, float]  # the gain in the others, with its interval
     by_dose: Mapping[float, tuple[float, int]]  # gain and number of clusters, if no dose was asked for
     shown: bool  # whether the choice is shown to help there
     false_alarm: FalseAlarm | None
     usage: str  # the technique in Python
+    ahead: AheadRecord | None = None  # where the deprived group of the user's data is ahead
+    outside: tuple[Outside, ...] = ()
     sentences: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -143,8 +183,16 @@ class Adviser:
         A ReportError says that its tables are missing.
         """
         folder = shipped_folder() if folder is None else folder
+        tables = read_tables(folder)
+        if not plain_or_packed(folder / RECOMMENDERS).is_file() and (reason := without_comparison(tables)):
+            raise ReportError(
+                f"{folder} has no comparison of recommenders, so that there is no advice",
+                expected="doses, two repetitions or more, and two independent sources of data",
+                got=reason,
+                remedy="change the atlas's file, and run it again into this folder",
+            )
         return cls(
-            read_tables(folder),
+            tables,
             read_table(folder / RECOMMENDERS, REGRET_COLUMNS),
             read_table(folder / CLAIMS, CLAIM_COLUMNS),
         )
@@ -276,12 +324,17 @@ class Adviser:
         nothing = scenarios.value[:, :, 0].mean(axis=0)
         candidates = self.techniques(question.stage, group_known=question.group_known)
         # Where no candidate was tried, nothing can be chosen.
+        ahead, outside = self._unlike_sources(question, technique)
         open_to = scenarios.run[:, [scenarios.techniques.index(name) for name in candidates]].any(axis=1)
         of = at(scenarios, learner, question.bias, question.dose) & open_to
         means = cluster_means(scenarios.frame[of], np.column_stack([nothing, nothing - score])[of])
         gains = means[1].to_numpy()
-        low, high = sign_flip_interval(gains, self.atlas.rules.alpha)
-        enough = len(gains) >= self.atlas.rules.fewest_clusters
+        corrected = max(n_corrected(self.recommenders, goal), 1)
+        alpha = self.atlas.rules.alpha / corrected
+        low, high = sign_flip_interval(gains, alpha)
+        to_undo = of & (self.undo_reasons == "") if goal == RESTORE else of
+        of_undo = cluster_means(scenarios.frame[to_undo], (nothing - score)[to_undo])[0].to_numpy()
+        enough = len(gains) >= self.atlas.rules.fewest_clusters and ahead is None and not outside
         record = self.records(goal, learner, question.bias, question.dose).get(technique)
         by_dose: dict[float, tuple[float, int]] = {}
         if question.dose is None:
@@ -293,6 +346,7 @@ class Adviser:
         return Advice(
             goal=goal,
             technique=technique if enough else "",
+            elsewhere=technique,
             record=record if enough else None,
             rule=rule,
             grade=NOT_KNOWN if not enough else CHECKED if rule in (KIND, DATA) else SIMPLE,
@@ -300,12 +354,65 @@ class Adviser:
             gain=float(gains.mean()) if len(gains) else np.nan,
             low=low,
             high=high,
+            n_corrected=corrected,
             n_clusters=len(gains),
+            n_scenarios=int(of.sum()),
+            nothing_to_undo=int(of.sum() - to_undo.sum()),
+            gain_to_undo=(float(of_undo.mean()), *sign_flip_interval(of_undo, alpha))
+            if len(of_undo)
+            else (np.nan, -np.inf, np.inf),
             by_dose=by_dose,
             shown=enough and low > 0 and record is not None and not record.mostly_failed,
             false_alarm=self.false_alarm(technique, learner) if enough else None,
             usage=self.usage(technique) if enough and technique != UNTREATED else "",
+            ahead=ahead,
+            outside=outside,
         )
+
+    @cached_property
+    def undo_reasons(self) -> NDArray[np.object_]:
+        """Why there is nothing to restore in each scenario; empty if there is."""
+        return undo_reasons(self.scenarios[RESTORE], self.tables.dose_rows, self.tables.clean_rows)
+
+    def _features_of(self, goal: str) -> pd.DataFrame:
+        """Return the features of each scenario's data."""
+        where = ["dataset", "bias", "level"]
+        features = self.tables.dose_features[[*where, *FEATURES]]
+        return self.scenarios[goal].frame[where].merge(features, on=where, how="left", validate="many_to_one")
+
+    def _unlike_sources(
+        self, question: Question, technique: str
+    ) -> tuple[AheadRecord | None, tuple[Outside, ...]]:
+        """Return the record where the deprived group is ahead, if it is, and numbers that no source has."""
+        if question.features is None:
+            return None, ()
+        own = shapes(pd.DataFrame([asdict(self._as_trained(question.features))])).loc[0]
+        scenarios = self.scenarios[question.goal]
+        where = ["dataset", "bias", "level"]
+        features = self.tables.dose_features[[*where, *FEATURES]]
+        merged = scenarios.frame[where].merge(features, on=where, how="left", validate="many_to_one")
+        sources = shapes(merged)
+        if is_ahead(own["gap"]):
+            values = scenarios.value[:, :, [scenarios.techniques.index(technique), 0]].mean(axis=0)
+            rows = is_ahead(sources["gap"]).to_numpy() & np.isfinite(values).all(axis=1)
+            frame, (value, nothing) = scenarios.frame[rows], values[rows].T
+            n = [frame[name].nunique() for name in ("dataset", "cluster")]
+            means = (pd.Series(part).mean() for part in (value > nothing + EQUAL, value, nothing))
+            return AheadRecord(len(frame), *n, *map(float, means)), ()
+        ranges = sources[at(scenarios, question.learner)]
+        low, high = ranges.min(), ranges.max()
+        return None, tuple(
+            Outside(name, float(own[name]), float(low[name]), float(high[name]))
+            for name in SHAPE
+            if not low[name] - EQUAL <= own[name] <= high[name] + EQUAL
+        )
+
+    def _as_trained(self, features: DataFeatures) -> DataFeatures:
+        """Return features with the number of rows that the atlas would train on."""
+        part = self.atlas.experiments[self.tables.advice_parts[0]]
+        n_train = features.rows * (1 - (part.holdout or 0))
+        most = np.inf if part.train_rows == "data" else float(part.train_rows)
+        return replace(features, rows=min(n_train, most))
 
     def _chosen(self, question: Question, rule: str) -> tuple[str, Array]:
         """Return the technique that a rule chooses, and its score in each scenario, shape (n_scenarios,).
@@ -347,13 +454,7 @@ class Adviser:
         of = at(scenarios, question.learner, question.bias, question.dose)
         pairs = scenarios.frame[of][["bias", "level"]].drop_duplicates()
         frame = pairs.assign(dataset="yours", classifier=question.learner)
-        # The atlas trains on a part of the rows.
-        part = self.atlas.experiments[self.tables.advice_parts[0]]
-        n_train = features.rows * (1 - (part.holdout or 0))
-        capped = replace(
-            features, rows=min(n_train, float(part.train_rows)) if part.train_rows != "data" else n_train
-        )
-        features_of_frame = frame.assign(**asdict(capped))
+        features_of_frame = frame.assign(**asdict(self._as_trained(features)))
         gains = predicted_elsewhere(scenarios, self.tables.dose_features, frame, features_of_frame)
         tried = np.atleast_2d(scenarios.run[of].any(axis=0))
         return scenarios.techniques[int(highest(np.atleast_2d(gains.mean(axis=0)), tried)[0])]
@@ -372,7 +473,7 @@ def _records(scenarios: Scenarios) -> dict[str, Record]:
         "by_chance": by_chance,
         "in_their_place": np.where(counts, wrong, wrong[:, :, :1]),
         "in_their_place_nothing": wrong[:, :, :1],
-        "failed": (~counts).astype(float),
+        "not_allowed": (~counts).astype(float),
     }
     # Rows of the odd half, then of the even half.
     both = [np.tile(scenarios.frame[name].to_numpy(), 2) for name in ("cluster", "card")]
@@ -383,7 +484,7 @@ def _records(scenarios: Scenarios) -> dict[str, Record]:
     )
     of_cards = table.groupby(both).mean()
     means = of_cards.groupby(level=0).mean().mean()
-    worse = (of_cards["failed"] > 0.5) | (of_cards["value"] > of_cards["nothing"] + EQUAL)
+    worse = (of_cards["not_allowed"] > 0.5) | (of_cards["value"] > of_cards["nothing"] + EQUAL)
     cards = of_cards.index.get_level_values(1)
     tried = {name: of_cards["value", name].notna() for name in scenarios.techniques}
     return {
@@ -391,7 +492,7 @@ def _records(scenarios: Scenarios) -> dict[str, Record]:
             technique=name,
             datasets=tuple(cards[tried[name]]),
             failed=tuple(cards[worse[name] & tried[name]]),
-            **{measure: float(means[measure, name]) for measure in measures if measure != "failed"},
+            **{measure: float(means[measure, name]) for measure in measures},
         )
         for name in scenarios.techniques[1:]
         if tried[name].any()

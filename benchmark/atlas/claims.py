@@ -23,6 +23,7 @@ from benchmark.atlas.regret import ALL, HIDDEN, rows_of, sign_flip_interval
 from benchmark.atlas.scenarios import Array, Scenarios
 from benchmark.atlas.sentences import GOAL_WORDS
 from benchmark.columns import EQUALISE, RESTORE
+from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recommendation import EQUAL
 
 CLAIM_COLUMNS = ("version", "claim", "text", "fate", "evidence")
@@ -36,7 +37,7 @@ class Compared:
     """Recommenders on one set of scenarios for one goal."""
 
     goal: str
-    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL` or HIDDEN
+    kind: str  # of the scenarios: :data:`~benchmark.atlas.regret.ALL`, TO_UNDO or HIDDEN
     scenarios: Scenarios
     choices: Mapping[str, Choices]
 
@@ -49,6 +50,7 @@ class Comparison:
     parts: Mapping[tuple[str, str], Compared]  # by goal and set of scenarios
     regrets: pd.DataFrame  # ``recommenders.csv``
     variance: pd.DataFrame  # ``variance.csv``
+    shares_without_each: Sequence[pd.DataFrame] = ()  # to restore, without each cluster in turn
 
     def contrast(self, recommender: str, against: str) -> Mapping[str, float]:
         """Return the row of a contrast to restore, over all scenarios and main clusters."""
@@ -82,17 +84,35 @@ def _estimate(mean: float, low: float, high: float) -> str:
 
 
 def other_winner(of: Comparison) -> Decision:
-    """Decide whether the goals have different best techniques."""
-    best = {}
-    evidence = []
-    for goal, words in GOAL_WORDS.items():
-        regret = of.regret_of(goal)
-        first, second = regret.mean().sort_values(kind="stable").index[:2]
-        behind = (regret[second] - regret[first]).dropna().to_numpy()
-        ends = _estimate(float(behind.mean()), *sign_flip_interval(behind))
-        evidence.append(f"`{first}` to {words}, {ends} ahead of `{second}`")
-        best[goal] = first
-    return HELD if len({*best.values()}) > 1 else REFUTED, "; ".join(evidence)
+    """Decide whether the goals have different best techniques.
+
+    They have if each technique is shown to be behind the best one to restore, or behind the best one to
+    equalize.
+    """
+    regrets = {goal: of.regret_of(goal) for goal in GOAL_WORDS}
+    best = {goal: regret.mean().sort_values(kind="stable").index[:2] for goal, regret in regrets.items()}
+
+    def behind(technique: str, goal: str, other: str) -> tuple[float, float, float]:
+        more = (regrets[goal][technique] - regrets[goal][other]).dropna().to_numpy()
+        return float(more.mean()), *sign_flip_interval(more)
+
+    leads = {goal: behind(second, goal, first) for goal, (first, second) in best.items()}
+    evidence = [
+        f"`{best[goal][0]}` to {words}, {_estimate(*leads[goal])} ahead of `{best[goal][1]}`"
+        for goal, words in GOAL_WORDS.items()
+    ]
+    winners = {goal: first for goal, (first, _) in best.items()}
+    if len({*winners.values()}) == 1:
+        shown = all(low > 0 for _, low, _ in leads.values())
+        return REFUTED if shown else NOT_DECIDED, "; ".join(evidence)
+    both = [name for name in regrets[RESTORE] if name in regrets[EQUALISE]]
+    may_be = [
+        name for name in both if not any(behind(name, goal, first)[1] > 0 for goal, first in winners.items())
+    ]
+    told = "; ".join(evidence)
+    if may_be:
+        told += f". Not shown to be behind in either: {', '.join(f'`{name}`' for name in may_be)}"
+    return _fate(not may_be, False), told
 
 
 def gap_is_not_places(of: Comparison) -> Decision:
@@ -107,12 +127,26 @@ def gap_is_not_places(of: Comparison) -> Decision:
 
 
 def cluster_before_kind(of: Comparison) -> Decision:
-    """Decide whether technique and cluster have more variance than technique and kind."""
-    frame = of.variance[of.variance["goal"] == RESTORE].set_index("effect")
-    cluster, kind = (float(frame["share"][f"technique × {name}"]) for name in ("cluster", "kind"))
-    evidence = f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, over the "
-    evidence += f"{frame['n_levels']['cluster']} sources of data with all kinds and doses"
-    return HELD if cluster > kind else REFUTED, evidence
+    """Decide whether technique and cluster have more variance than technique and kind.
+
+    The interval of the difference of their shares is Student's, of a jackknife over clusters.
+    """
+
+    def compared(shares: pd.DataFrame) -> tuple[float, float]:
+        share = shares.set_index("effect")["share"]
+        return float(share["technique × cluster"]), float(share["technique × kind"])
+
+    cluster, kind = compared(of.variance[of.variance["goal"] == RESTORE])
+    more = cluster - kind
+    without = np.array([np.subtract(*compared(shares)) for shares in of.shares_without_each])
+    pseudo = len(without) * more - (len(without) - 1) * without
+    [low], [high] = student_intervals(pseudo[None, :], estimate=np.array([more]))
+    evidence = (
+        f"{100 * cluster:.0f} % and {100 * kind:.0f} % of the variance, over the {len(without)} sources of "
+        f"data with all kinds and doses. The difference is {100 * more:.0f} points ({100 * low:.0f} to "
+        f"{100 * high:.0f})"
+    )
+    return _fate(low > 0, high <= 0), evidence
 
 
 def planting_loses(of: Comparison) -> Decision:
@@ -129,8 +163,9 @@ def features_do_not_win(of: Comparison) -> Decision:
     contrasts = [of.contrast(DATA, other) for other in (DROP, AVERAGE)]
     alpha = of.atlas.rules.alpha
     wins = all(row["difference"] > 0 and row["p_corrected"] <= alpha for row in contrasts)
+    loses = any(row["difference_high"] <= 0 for row in contrasts)
     ends = (_estimate(*(row[f"difference{end}"] for end in ("", "_low", "_high"))) for row in contrasts)
-    return REFUTED if wins else HELD, "it lessens regret by {}, and by {}".format(*ends)
+    return _fate(loses, wins), "it lessens regret by {}, and by {}".format(*ends)
 
 
 def noise_correction_loses(of: Comparison) -> Decision:

@@ -74,7 +74,7 @@ MEANINGS: Mapping[str, str] = {
     "label_auc": "AUC with which the features tell the label",
     "strongest_proxy": "largest association (Cramer's V) of a feature with the group",
     "goal": "`restore` or `equalize`",
-    "scenarios": "`all` with planted doses, or `planted` with hidden bias",
+    "scenarios": "`all` with planted doses, `to_undo` with something to restore, `planted` with hidden bias",
     "clusters": "`main`, or `finer` for the second line",
     "recommender": "rule that chooses a technique",
     "n_clusters": "number of clusters",

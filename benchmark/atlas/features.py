@@ -39,6 +39,31 @@ class DataFeatures:
 
 
 FEATURES = tuple(field.name for field in fields(DataFeatures))
+
+SHAPE = {
+    "rows": "rows to train on",
+    "share_deprived": "share of the deprived group",
+    "base_rate": "share of favorable labels",
+    "gap": "label gap",
+    "group_auc": "AUC with which the other columns tell the group",
+    "label_auc": "AUC with which the columns tell the label",
+}
+"""What data are compared by with the data of an atlas, in words."""
+
+
+def shapes(features: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers that data are compared by, columns :data:`SHAPE`; ``features`` has FEATURES."""
+    rates = features[["share_deprived", "rate_deprived", "rate_favored"]].to_numpy(dtype=float).T
+    share, deprived, favored = rates
+    base_rate = share * deprived + (1 - share) * favored
+    return features.assign(base_rate=base_rate, gap=favored - deprived)[list(SHAPE)]
+
+
+def is_ahead(gap: Any) -> Any:
+    """Return whether the deprived group has the favorable label more often, by half a permille or more."""
+    return np.round(gap, 3) < 0
+
+
 LEVEL = ("dataset", "bias", "hidden", "level", "unit")
 """Columns that name a level of bias in a dataset."""
 

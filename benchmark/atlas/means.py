@@ -108,7 +108,7 @@ def _half_means(results: pd.DataFrame, decisions: pd.DataFrame | None, manifest:
         decisions = decisions[decisions["repetition"].isin(results["repetition"].unique())]
     standing = standings(results, manifest.constant_answers, decisions)
     table = means.join(standing.set_index(list(WHERE))).reset_index()
-    table["baseline"] = UNTREATED
+    table["baseline"] = table["clean_model"] = UNTREATED
     for goal in GOALS:
         limits = references(table, goal, Criteria())
         lacking = table["planned"] - n[VALUES[goal]].to_numpy()

@@ -44,8 +44,10 @@ REGRET_COLUMNS = (
 AGAINST = (NOTHING, DROP, AVERAGE)
 """Recommenders that all others are compared with."""
 
-ALL, HIDDEN = "all", "planted"
-"""Sets of scenarios: with planted doses and no hidden bias, and with hidden bias."""
+ALL, TO_UNDO, HIDDEN = "all", "to_undo", "planted"
+"""Sets of scenarios: with planted doses and no hidden bias; those of them with something to restore; and with
+hidden bias.
+"""
 
 PRIMARY = ((DATA, DROP), (DATA, AVERAGE))
 """The contrasts of the primary question, which are not corrected for restoring."""
@@ -79,7 +81,7 @@ def regret_table(
 ) -> pd.DataFrame:
     """Return regrets of all recommenders, and their differences from others, columns :data:`REGRET_COLUMNS`.
 
-    ``kind`` names the set of scenarios, :data:`ALL` or :data:`HIDDEN`. ``clusters`` is "main", or "finer" for
+    ``kind`` names the set of scenarios, such as :data:`ALL`. ``clusters`` is "main", or "finer" for
     the second line. A row with ``against`` is a contrast: the other's regret minus the recommender's.
     """
     by = "cluster" if clusters == "main" else "finer"
@@ -130,6 +132,17 @@ def regret_table(
             }
         )
     return pd.DataFrame(rows).reindex(columns=list(REGRET_COLUMNS))
+
+
+def n_corrected(table: pd.DataFrame, goal: str) -> int:
+    """Return the number of contrasts that are corrected for each other, of all scenarios and main clusters.
+
+    ``table`` is ``recommenders.csv``.
+    """
+    of = (table["goal"] == goal) & (table["scenarios"] == ALL) & (table["clusters"] == "main")
+    contrasts = table[of & (table["against"] != "")]
+    pairs = zip(contrasts["recommender"], contrasts["against"], strict=True)
+    return sum(goal != RESTORE or pair not in PRIMARY for pair in pairs)
 
 
 def _detectable(differences: Array, alpha: float) -> float:

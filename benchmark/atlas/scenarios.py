@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from benchmark.atlas.file import Atlas
 from benchmark.atlas.means import ALLOWED, BY_CHANCE, EVEN, ODD, VALUES
-from benchmark.columns import ORIGINAL, TRUTH, UNTREATED
+from benchmark.columns import EQUALISE, GOAL_METRICS, ORIGINAL, TRUTH, UNTREATED
+from benchmark.statistics.answers import is_constant
+from benchmark.statistics.cells import ROUNDING, first_true
 from benchmark.statistics.recommendation import EQUAL
+from benchmark.statistics.restoration import HARDLY_MOVED, NO_REFERENCE, NOTHING_TO_UNDO
 
 HALVES = (ODD, EVEN)
 
@@ -135,6 +138,31 @@ def hidden_scenarios_of(
         pd.MultiIndex.from_frame(part.frame[list(SCENARIO)]) for part in (in_truth, as_seen)
     )
     return in_truth.take(true_keys.isin(seen_keys)), as_seen.take(seen_keys.isin(true_keys))
+
+
+def undo_reasons(scenarios: Scenarios, doses: pd.DataFrame, clean: pd.DataFrame) -> NDArray[np.object_]:
+    """Return why there is nothing to restore in each scenario, as far as means tell; empty if there is.
+
+    ``doses`` and ``clean`` are means with planted doses and without bias. Without bias, the untreated learner
+    gives nearly everybody the same answer on average. Or the bias hardly moves its discrimination.
+    """
+    keys = [name for name in SCENARIO if name != "level"]
+    columns = [GOAL_METRICS[EQUALISE], "accepted"]
+
+    def untreated(rows: pd.DataFrame, where: list[str]) -> pd.DataFrame:
+        rows = rows[rows["technique"] == UNTREATED]
+        sums = (
+            rows[columns].mul(rows["n"], axis=0).assign(n=rows["n"]).groupby([rows[k] for k in where]).sum()
+        )
+        return sums[columns].div(sums["n"], axis=0).reindex(pd.MultiIndex.from_frame(scenarios.frame[where]))
+
+    biased, before = untreated(doses, list(SCENARIO)), untreated(clean, keys)
+    moved = np.abs(biased[columns[0]].to_numpy() - before[columns[0]].to_numpy())
+    reasons = {
+        NO_REFERENCE: is_constant(before["accepted"].to_numpy()),
+        NOTHING_TO_UNDO: moved < HARDLY_MOVED * (1 - ROUNDING),
+    }
+    return np.asarray(first_true(reasons), dtype=object)
 
 
 def _arrays(rows: pd.DataFrame, atlas: Atlas, goal: str, techniques: Sequence[str]) -> Scenarios:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmark.atlas.features import SHAPE
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
-from benchmark.atlas.regret import ALL, HIDDEN
+from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO
 from benchmark.columns import EQUALISE, RESTORE, UNTREATED
 from benchmark.declarations import title_of
+from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.text.words import few
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ AIMS = {
 
 REGRET_HEADINGS = {
     ALL: "Regret of each rule on unseen data: how much farther from the goal than the best choice",
+    TO_UNDO: "The same where there was something to restore",
     HIDDEN: "The same where a part of the bias was hidden, and could only be judged by planting more",
 }
 """Headings of comparisons of rules, by the set of scenarios."""
@@ -76,6 +80,8 @@ def sentences_of(
     tried = adviser.records(question.goal, question.learner)
     if not tried.keys() & set(candidates):
         return (f"{condition}: nothing is known. No {which} was tried with this learner.",)
+    if advice.ahead is not None or advice.outside:
+        return (f"{condition}: what to try is not known for data like yours.", *_unlike_sentences(advice))
     if advice.grade == NOT_KNOWN:
         asked = "with this kind, dose and learner" if question.bias or question.dose else "with this learner"
         return (
@@ -102,20 +108,59 @@ def sentences_of(
     sentences += _rule_sentences(advice, question, adviser)
     if dose != question.dose:
         sentences.append(f"No dose of {dose:g} was run: the numbers are of the nearest, {question.dose:g}.")
+    if advice.technique not in TRIED_BY_QUICK:
+        sentences.append(f"`betabench quick` does not try {advice.technique} on your rows.")
     return (*sentences, f"In Python: {advice.usage}.")
+
+
+def _unlike_sentences(advice: Advice) -> list[str]:
+    """Return how a user's data differ from all sources, and what is known of such data."""
+    elsewhere = f"On other data, the best on average is {name_of(advice.elsewhere)}."
+    if (ahead := advice.ahead) is None:
+        numbers = [
+            f"Your {SHAPE[out.name]}: {few_digits(out.value)}; the sources have {few_digits(out.low)} to "
+            f"{few_digits(out.high)}."
+            for out in advice.outside
+        ]
+        return [*numbers, "No source of the atlas is like that.", elsewhere]
+    sentences = ["In your data, the deprived group has the favorable label more often than the others."]
+    if not ahead.scenarios:
+        return [*sentences, "No source of the atlas is like that.", elsewhere]
+    files = "file" if ahead.datasets == 1 else "files"
+    source = "source" if ahead.clusters == 1 else "sources"
+    return [
+        *sentences,
+        f"That holds in {ahead.scenarios} scenarios of the atlas: {ahead.datasets} {files} of "
+        f"{ahead.clusters} independent {source} of data.",
+        f"There, {name_of(advice.elsewhere)} was farther from the goal than doing nothing in "
+        f"{100 * ahead.farther:.0f} % of the scenarios.",
+        f"It changed {AIMS[advice.goal]} from {ahead.nothing:.3f} to {ahead.value:.3f} on average.",
+        "On other data, it is the best on average.",
+    ]
+
+
+def few_digits(value: float) -> str:
+    """Return a number of rows or a share as text."""
+    if math.isnan(value):
+        return "not measurable"
+    return f"{value:,.0f}" if value > 1 else f"{value:.3f}"
 
 
 def _gain_sentences(advice: Advice) -> list[str]:
     """Return sentences on the gain in data that the choice had not seen."""
     changed = "lessened" if advice.gain > 0 else "widened"
-    below = "; below 0 is farther away" if advice.low < 0 else ""
     sentences = [
         f"Each of {advice.n_clusters} independent sources of data got the choice that the others suggest.",
         f"That {changed} {AIMS[advice.goal]}: from {advice.nothing:.3f} to "
         f"{advice.nothing - advice.gain:.3f} on average.",
-        f"The gain is {advice.gain:.3f}, with an interval of 95 % from {advice.low:.3f} to {advice.high:.3f}"
-        f"{below}.",
+        f"The gain is {_with_ends(advice.gain, advice.low, advice.high, advice.n_corrected)}.",
     ]
+    if advice.nothing_to_undo:
+        sentences += [
+            f"In {advice.nothing_to_undo} of {advice.n_scenarios} scenarios there was nothing to restore, by "
+            "the rule of reports.",
+            f"Without them, the gain is {_with_ends(*advice.gain_to_undo, advice.n_corrected)}.",
+        ]
     if len(advice.by_dose) > 1:
         gains = ", ".join(
             f"{gain:.3f} at {dose:g}" + (f" ({n} sources)" if n < advice.n_clusters else "")
@@ -123,6 +168,16 @@ def _gain_sentences(advice: Advice) -> list[str]:
         )
         sentences.append(f"It depends on how much the bias widened the label gap: {gains}.")
     return sentences
+
+
+def _with_ends(gain: float, low: float, high: float, n_corrected: int) -> str:
+    """Return a gain with its interval, which is corrected for a number of comparisons."""
+    if math.isnan(gain):
+        return "not known"
+    if math.isinf(low):
+        return f"{gain:.3f}; so few sources have no interval that is corrected for {n_corrected} comparisons"
+    interval = f"interval of 95 %, corrected for {n_corrected} comparisons, from {low:.3f} to {high:.3f}"
+    return f"{gain:.3f}, with an {interval}" + "; below 0 is farther away" * (low < 0)
 
 
 def _record_sentences(goal: str, record: Record) -> list[str]:
@@ -137,6 +192,11 @@ def _record_sentences(goal: str, record: Record) -> list[str]:
         sentences.append(
             f"Of 100 people whom a model without the bias refuses, it accepted "
             f"{100 * record.in_their_place:.0f} in place of {100 * record.in_their_place_nothing:.0f}."
+        )
+    if share_failed := round(100 * record.not_allowed):
+        sentences.append(
+            f"In {share_failed} % of the scenarios it missed a limit such as accuracy: there, doing nothing "
+            "counts in these numbers."
         )
     if record.failed:
         n, n_failed = len(record.datasets), len(record.failed)

@@ -175,10 +175,11 @@ def write_tables(
 
     ``digest`` is of the experiment that was run. If it is not as in the file, later runs of other parts are
     not joined with it. ``replaced`` are parts whose rows may be out of date, because they are run next.
-    Raises a ReportError if the folder has rows of another part whose experiment has changed since, or of
-    another version.
+    Raises a ReportError if the folder has rows of another part whose experiment has changed since, of another
+    version, or of a dataset with other rows.
     """
     before = _tables_before(folder, atlas, {part}, {*replaced})
+    before = _of_same_rows(before, folder, part, run, {*replaced})
     say(f"{part}: means of {len(run.results):,} values ...")
     means = _by_part(_joined(before.means, _rounded(part_means(run, part, atlas))), atlas)
     cells = _joined(before.cells, _random_cells(run, part, atlas))
@@ -235,13 +236,41 @@ def _tables_before(folder: Path, atlas: Atlas, run: set[str], replaced: set[str]
             got=f"version {version}, with other experiments in {', '.join(refused)}",
             remedy="run these parts as well, or name another folder by --output",
         )
-    kept = {name: facts for name, facts in kept.items() if name not in changed}
-    return Tables(
-        tables.means[tables.means["part"].isin(kept)],
-        tables.features[tables.features["part"].isin(kept)],
-        tables.cells[tables.cells["part"].isin(kept)],
-        {"parts": kept},
+    return _of_parts(tables, {name: facts for name, facts in kept.items() if name not in changed})
+
+
+def _of_parts(tables: Tables, parts: Mapping[str, Any]) -> Tables:
+    """Return the rows of some parts; ``parts`` are their facts."""
+    means, features, cells = (
+        frame[frame["part"].isin(list(parts))] for frame in (tables.means, tables.features, tables.cells)
     )
+    return Tables(means, features, cells, {"parts": parts})
+
+
+def _of_same_rows(tables: Tables, folder: Path, part: str, run: RunFrames, replaced: set[str]) -> Tables:
+    """Return tables without the parts in ``replaced`` that have other rows of a dataset than the run.
+
+    Raises a ReportError if another part has.
+    """
+    rows = {dataset.name: dataset.test_digest for dataset in run.manifest.datasets}
+    parts = tables.manifest["parts"]
+    differing = {
+        name: [
+            d for d, data in facts["data"].items() if rows.get(d, data["rows_digest"]) != data["rows_digest"]
+        ]
+        for name, facts in parts.items()
+    }
+    refused = {name: datasets for name, datasets in differing.items() if datasets and name not in replaced}
+    if refused:
+        name, datasets = next(iter(refused.items()))
+        raise ReportError(
+            f"The part {part} has other rows of {datasets[0]} than the part {name} in {folder}",
+            expected="the same rows, with the same label and groups, in all parts",
+            got=f"rows {rows[datasets[0]][:12]}, and {parts[name]['data'][datasets[0]]['rows_digest'][:12]}",
+            remedy=f"run all parts on the same card and files: --part {' '.join([part, *refused])}; or name "
+            "another folder by --output",
+        )
+    return _of_parts(tables, {name: facts for name, facts in parts.items() if not differing[name]})
 
 
 def _rounded(frame: pd.DataFrame) -> pd.DataFrame:

@@ -30,8 +30,22 @@ def variance_shares(scenarios: Scenarios) -> pd.DataFrame:
     Searle, Casella and McCulloch (1992), Variance components, chapter 4.
     """
     table = _balanced(scenarios)
+    return (
+        pd.DataFrame(columns=["effect", "share", "n_levels", "n_cells"]) if table is None else _shares(table)
+    )
+
+
+def shares_without_each(scenarios: Scenarios) -> list[pd.DataFrame]:
+    """Return :func:`variance_shares` of the same combinations without each cluster in turn."""
+    table = _balanced(scenarios)
     if table is None:
-        return pd.DataFrame(columns=["effect", "share", "n_levels", "n_cells"])
+        return []
+    clusters = table.index.get_level_values("cluster")
+    return [_shares(table[clusters != name]) for name in clusters.unique()]
+
+
+def _shares(table: pd.Series) -> pd.DataFrame:
+    """Return the shares of factors, and of pairs of factors, in complete combinations of FACTORS."""
     levels = [table.index.get_level_values(name).unique() for name in FACTORS]
     cube = table.to_numpy().reshape([len(level) for level in levels])
     effects = components_of(cube)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from benchmark import recommend
 from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.comparison import write_comparison
+from benchmark.atlas.regret import n_corrected, rows_of, sign_flip_interval
 from benchmark.atlas.sentences import CHECKED, NOT_KNOWN, SIMPLE
 from benchmark.cli import main
 from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
@@ -122,22 +124,37 @@ def test_the_commands_print_the_answer(
     assert "Evidence: simple rule, " in capsys.readouterr().out
 
 
+def people(group: Sequence[str], label: Sequence[str], age: Sequence[int] | None = None) -> pd.DataFrame:
+    ages = [20 + i % 30 for i in range(len(group))] if age is None else age
+    return pd.DataFrame({"sex": group, "age": ages, "hired": label})
+
+
+def with_rates(deprived: float, favored: float, n: int = 600, share: float = 0.5) -> pd.DataFrame:
+    """Return rows whose shares of favorable labels in the deprived group ``f`` and in ``m`` are given."""
+    group = ["f" if i < share * n else "m" for i in range(n)]
+    rate = {"f": deprived, "m": favored}
+    seen = {"f": 0, "m": 0}
+    label = []
+    for name in group:
+        seen[name] += 1
+        label.append("yes" if int(seen[name] * rate[name]) > int((seen[name] - 1) * rate[name]) else "no")
+    return people(group, label)
+
+
+ROLES: dict[str, Any] = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
+
+
 def test_a_file_of_the_user_gets_advice(
     tmp_path: Path, world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = [
-        "sex,age,hired",
-        *(f"{'fm'[i % 2]},{20 + i % 30},{'yes' if i % 3 else 'no'}" for i in range(300)),
-    ]
-    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    with_rates(0.5, 0.6).to_csv(tmp_path / "people.csv", index=False)
     words = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
     words += ["--atlas", str(world(alike))]
     assert main(["recommend", str(tmp_path / "people.csv"), *words]) == 0
     printed = capsys.readouterr().out.replace("\n", " ")
-    assert "Your data: 300 rows, 50 % of the deprived group (sex = f)." in printed
-    roles = {"label": "hired", "favorable": "yes", "sensitive": "sex", "deprived": "f"}
-    advice = recommend(tmp_path / "people.csv", **roles, atlas=world(alike))  # type: ignore[arg-type]
-    assert advice.technique == "drop_sensitive"
+    assert "Your data: 600 rows, 50 % of the deprived group (sex = f)." in printed
+    advice = recommend(tmp_path / "people.csv", **ROLES, atlas=world(alike))
+    assert (advice.technique, advice.shown, advice.outside) == ("drop_sensitive", True, ())
     # What the reading of the file warns of stands before any advice, in the terminal and in Python.
     frame = pd.read_csv(tmp_path / "people.csv")
     frame["sex_code"] = (frame["sex"] == "f").astype(int)
@@ -145,11 +162,132 @@ def test_a_file_of_the_user_gets_advice(
     frame.to_csv(tmp_path / "ahead.csv", index=False)
     assert main(["recommend", str(tmp_path / "ahead.csv"), *words]) == 0
     printed = capsys.readouterr().out.replace("\n", " ")
-    for told in (str(recommend(frame, **roles, drop=["age"], atlas=world(alike))), printed):  # type: ignore[arg-type]
+    for told in (str(recommend(frame, **ROLES, drop=["age"], atlas=world(alike))), printed):
         assert "Warning: sex = 'f' is better off in these data" in told
         assert "sex_code is left out: it goes with the sensitive column" in told
+        assert ": try " not in told
     with pytest.raises(DataError, match="no column 'aeg'"):
-        recommend(frame, **roles, drop="aeg")  # type: ignore[arg-type]
+        recommend(frame, **ROLES, drop="aeg")
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        (with_rates(0.5, 0.9), ["gap"]),
+        (with_rates(0.5, 0.6, share=0.75), ["share_deprived"]),
+        (with_rates(0.02, 0.15, n=1200), ["base_rate"]),
+        (with_rates(0.5, 0.6, n=90), ["rows"]),
+    ],
+)
+def test_data_that_no_source_is_like_get_no_advice(
+    world: World, rows: pd.DataFrame, names: list[str]
+) -> None:
+    advice = recommend(rows, **ROLES, atlas=world(alike))
+    assert [out.name for out in advice.outside] == names
+    assert (advice.technique, advice.usage, advice.shown, advice.grade) == ("", "", False, NOT_KNOWN)
+    told = str(advice)
+    assert "what to try is not known for data like yours" in told
+    assert "No source of the atlas is like that." in told
+    assert ": try " not in told
+    [out] = advice.outside
+    assert not out.low <= out.value <= out.high
+
+
+@pytest.mark.parametrize("rates", [(0.57, 0.39), (0.66, 0.35), (0.51, 0.5)])
+def test_a_group_that_is_ahead_gets_the_record_on_such_data(
+    tmp_path: Path, rates: tuple[float, float]
+) -> None:
+    folder = write_atlas(tmp_path, alike)
+    features, means = pd.read_csv(folder / "features.csv"), pd.read_csv(folder / "means.csv")
+    ahead = ["data0", "data3"]
+    features.loc[features["dataset"].isin(ahead), "rate_deprived"] = 0.9
+    features.to_csv(folder / "features.csv", index=False)
+    harmed = means["dataset"].eq("data0") & means["technique"].eq("drop_sensitive")
+    means.loc[harmed, ["restoration_distance", "distance"]] = 0.3
+    means.to_csv(folder / "means.csv", index=False)
+    write_comparison(folder)
+    advice = recommend(with_rates(*rates, n=800), **ROLES, atlas=folder)
+    assert advice.ahead is not None
+    record = advice.ahead
+    assert (record.scenarios, record.datasets, record.clusters) == (8, 2, 2)
+    assert record.farther == 0.5  # in all four of data0
+    assert record.nothing == pytest.approx(0.1, abs=0.002)
+    assert record.value == pytest.approx((0.3 + 0.08) / 2, abs=0.002)
+    assert (advice.technique, advice.usage, advice.shown) == ("", "", False)
+    told = str(advice)
+    assert "(drop_sensitive) was farther from the goal than doing nothing in 50 % of the scenarios" in told
+    assert ": try " not in told
+    assert "is better off in these data" in told
+
+
+def test_no_record_is_said_where_no_group_of_the_sources_is_ahead(world: World) -> None:
+    advice = recommend(with_rates(0.6, 0.5), **ROLES, atlas=world(alike))
+    assert advice.ahead is not None
+    assert advice.ahead.scenarios == 0
+    assert "No source of the atlas is like that." in str(advice)
+
+
+def test_rows_without_a_group_are_said(
+    tmp_path: Path, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pd.concat([with_rates(0.5, 0.6), people([""] * 90, ["yes"] * 90)])
+    rows.to_csv(tmp_path / "people.csv", index=False)
+    words = ["--label", "hired", "--favorable", "yes", "--sensitive", "sex", "--deprived", "f"]
+    assert main(["recommend", str(tmp_path / "people.csv"), *words, "--atlas", str(world(alike))]) == 0
+    assert "Warning: 90 rows with no 'sex' are left out" in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_the_corrected_interval_decides_what_is_shown(world: World) -> None:
+    def mostly(technique: str, kind: str, rate: float) -> float:
+        return (
+            (-0.03 if rate < 0.3 else 0.03)
+            if technique == "drop_sensitive"
+            else -0.05 * (technique != "none")
+        )
+
+    atlas = Adviser.of(world(mostly))
+    assert n_corrected(atlas.recommenders, "restore") == 14
+    assert n_corrected(atlas.recommenders, "equalize") == 16
+    gains = atlas.scenarios["restore"].gain[:, 1]
+    by_cluster = pd.Series(gains).groupby(atlas.scenarios["restore"].frame["cluster"]).mean().to_numpy()
+    assert sign_flip_interval(by_cluster)[0] > 0
+    advice = atlas.advise("restore")
+    assert (advice.low, advice.high) == pytest.approx(sign_flip_interval(by_cluster, 0.05 / 14))
+    assert advice.low < 0 < advice.gain
+    assert not advice.shown
+    assert "no technique is shown to help here" in str(advice)
+    assert "corrected for 14 comparisons" in str(advice)
+
+
+def test_few_sources_have_no_corrected_interval(world: World) -> None:
+    """Of 256 signs of eight sources, none is as rare as a corrected test asks for."""
+    advice = Adviser.of(world(alike, n_clusters=8)).advise("restore")
+    assert not advice.shown
+    assert advice.gain > 0
+    assert "no technique is shown to help here" in advice.sentences[0]
+    assert "so few sources have no interval that is corrected for 14 comparisons" in str(advice)
+
+
+def test_scenarios_with_nothing_to_restore_are_counted_apart(tmp_path: Path) -> None:
+    folder = write_atlas(tmp_path, alike)
+    means = pd.read_csv(folder / "means.csv")
+    means.loc[means["technique"] == "none", "discrimination"] = 0.1
+    clean = means[means["level"] == 0.1].assign(level=0.0)
+    clean.loc[clean["dataset"] == "data0", "discrimination"] = 0.09  # hardly moved
+    clean.loc[clean["dataset"] != "data0", "discrimination"] = 0.0
+    clean.loc[clean["dataset"] == "data1", "accepted"] = 0.995  # everybody alike
+    pd.concat([means, clean]).to_csv(folder / "means.csv", index=False)
+    write_comparison(folder)
+    atlas = Adviser.of(folder)
+    advice = atlas.advise("restore")
+    assert (advice.n_scenarios, advice.nothing_to_undo) == (48, 8)
+    assert "In 8 of 48 scenarios there was nothing to restore" in str(advice)
+    alone, to_undo = (rows_of(atlas.recommenders, "restore", kind=kind) for kind in ("all", "to_undo"))
+    assert alone["n_scenarios"].unique().tolist() == [48]
+    assert to_undo["n_scenarios"].unique().tolist() == [40]
+    assert to_undo["n_clusters"].unique().tolist() == [10]
+    assert set(atlas.recommenders["scenarios"][atlas.recommenders["goal"] == "equalize"]) == {"all"}
+    assert atlas.advise("equalize").nothing_to_undo == 0
 
 
 def test_a_dose_that_was_not_run_stands_for_the_nearest(world: World) -> None:
@@ -209,3 +347,18 @@ def test_a_technique_of_some_clusters_is_compared_on_these(tmp_path: Path) -> No
     advice = Adviser.of(folder).advise(stage="post")
     assert (advice.technique, advice.n_clusters) == ("threshold_optimizer", 10)
     assert advice.gain == pytest.approx(0.05, abs=0.002)
+
+
+def test_numbers_say_that_doing_nothing_counts_where_a_limit_is_missed(tmp_path: Path) -> None:
+    folder = write_atlas(tmp_path, alike)
+    means = pd.read_csv(folder / "means.csv")
+    missed = means["technique"].eq("drop_sensitive") & means["dataset"].isin(["data0", "data1", "data2"])
+    means.loc[missed, "allowed_restore"] = 0
+    means.to_csv(folder / "means.csv", index=False)
+    write_comparison(folder)
+    atlas = Adviser.of(folder)
+    record = atlas.records("restore", "c45")["drop_sensitive"]
+    assert record.not_allowed == 0.25
+    atlas.verdicts["restore"] = replace(atlas.verdicts["restore"], simple="drop", by={})
+    told = str(atlas.advise("restore"))
+    assert "In 25 % of the scenarios it missed a limit such as accuracy: there, doing nothing counts" in told

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.atlas.adviser import Adviser
 from benchmark.atlas.comparison import RECOMMENDERS, compared, write_comparison
 from benchmark.atlas.file import Rules
 from benchmark.atlas.recommenders import (
@@ -28,6 +29,7 @@ from benchmark.atlas.regret import REGRET_COLUMNS, sign_flip_interval, verdict
 from benchmark.atlas.scenarios import Scenarios, scenarios_of
 from benchmark.atlas.tables import read_tables
 from benchmark.atlas.variance import components_of
+from benchmark.errors import ReportError
 from benchmark.statistics.hypothesis_tests import sign_flip_p_values
 from tests.helpers.atlases import ATLAS, Gain, alike, by_kind, by_rate, write_atlas
 
@@ -165,3 +167,27 @@ def test_shares_of_variance_are_those_of_made_up_effects(technique_by_kind: floa
         expected = 0.3**2 if effect == () else deviations.get(effect, 0.0) ** 2
         mean = np.mean([components[effect] for components in found])
         assert mean == pytest.approx(expected, rel=0.25, abs=0.02), effect
+
+
+@pytest.mark.parametrize(
+    ("lacking", "reason"),
+    [
+        ({"half": ["even"]}, "each part has one repetition"),
+        ({"dataset": [f"data{i}" for i in range(1, 12)]}, "one independent source of data"),
+        ({"unit": ["dose"]}, "no part that advice is fitted on has doses"),
+    ],
+)
+def test_why_nothing_is_compared_is_said(tmp_path: Path, lacking: dict[str, list[str]], reason: str) -> None:
+    folder = write_atlas(tmp_path, alike)
+    means = pd.read_csv(folder / "means.csv")
+    for column, values in lacking.items():
+        means = means[~means[column].isin(values)]
+    means.to_csv(folder / "means.csv", index=False)
+    said: list[str] = []
+    assert write_comparison(folder, said.append) == ()
+    assert len(said) == 1
+    assert said[0].startswith("No comparison of recommenders is written: ")
+    assert reason in said[0]
+    with pytest.raises(ReportError, match="has no comparison of recommenders") as refused:
+        Adviser.of(folder)
+    assert reason in str(refused.value)

@@ -117,6 +117,29 @@ def test_rows_of_another_experiment_are_refused(whole: Path) -> None:
         run_atlas(changed, parts=["lines"], output=whole / "whole", offline=True, workers=1, progress=False)
 
 
+def test_parts_on_other_rows_are_refused(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole / "whole", tmp_path / "whole")
+    path = tmp_path / "whole" / "atlas.json"
+    manifest = json.loads(path.read_text())
+    manifest["parts"]["trees"]["data"]["german:embedded"]["rows_digest"] = "0" * 64
+    path.write_text(json.dumps(manifest))
+    before = (tmp_path / "whole" / "means.csv.xz").read_bytes()
+    parameters = {"output": tmp_path / "whole", "offline": True, "workers": 1, "progress": False}
+    with pytest.raises(ReportError, match="other rows of german:embedded than the part trees") as refused:
+        run_atlas(whole / "tiny.toml", parts=["lines"], **parameters)
+    assert "--part lines trees" in str(refused.value)
+    assert (tmp_path / "whole" / "means.csv.xz").read_bytes() == before
+    # Parts that are run again replace the other rows.
+    run_atlas(whole / "tiny.toml", **parameters)
+    digests = json.loads(path.read_text())["parts"]["trees"]["data"]["german:embedded"]["rows_digest"]
+    assert (
+        digests
+        == json.loads((whole / "whole" / "atlas.json").read_text())["parts"]["trees"]["data"][
+            "german:embedded"
+        ]["rows_digest"]
+    )
+
+
 def test_the_manifest_names_versions_data_and_cells(whole: Path) -> None:
     manifest = json.loads((whole / "whole" / "atlas.json").read_text())
     assert list(manifest["parts"]) == ["trees", "lines"]

@@ -54,7 +54,7 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
     rng = np.random.default_rng(seed)
     means, features = [], []
     for number in range(n_clusters):
-        dataset, rate = f"data{number}", 0.2 + 0.6 * number / max(n_clusters - 1, 1)
+        dataset, rate, odd = f"data{number}", 0.2 + 0.6 * number / max(n_clusters - 1, 1), number % 2
         for kind, dose in itertools.product(KINDS, DOSES):
             place = {
                 "version": "1",
@@ -67,8 +67,9 @@ def write_atlas(folder: Path, gain: Gain, *, n_clusters: int = 12, seed: int = 1
             place |= {"hidden": 0.0, "level": dose, "unit": "dose"}
             features.append(
                 place
-                | {"rows": 1000, "columns": 8, "share_deprived": 0.4, "rate_deprived": rate - dose}
-                | {"rate_favored": rate, "group_auc": 0.7, "label_auc": 0.8, "strongest_proxy": 0.2}
+                | {"rows": 10_000 if odd else 100, "columns": 8, "share_deprived": 0.7 if odd else 0.1}
+                | {"rate_deprived": max(rate - dose - 0.1 * odd, 0.01), "rate_favored": rate}
+                | {"group_auc": 1.0 if odd else 0.4, "label_auc": 1.0 if odd else 0.4, "strongest_proxy": 0.2}
             )
             for half, technique in itertools.product(HALVES, TECHNIQUES):
                 value = 0.1 - gain(technique, kind, rate) + rng.normal(0, 0.002)
