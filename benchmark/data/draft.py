@@ -650,7 +650,7 @@ class _Drafting:
             draft.copies = warning_of_copies(repeated, draft.n_rows)
         elif repeated:
             words = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
-            draft.problems.append(f"{words} another row in every column that is read.")
+            draft.problems.append(f"{words} another row in all columns that are read.")
         return once
 
 
