@@ -214,12 +214,14 @@ class TuningEvaluator(Evaluator):
             tried = settings(
                 self.prepared.experiment, entry, technique, dataset=dataset, repetition=block.repetition
             )
-            state.searched[base, cell.classifier] = [self._try(cell, setting, state) for setting in tried]
+            state.searched[base, cell.classifier] = [
+                self._try(block, cell, setting, state) for setting in tried
+            ]
         return state.searched[base, cell.classifier]
 
-    def _try(self, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
+    def _try(self, block: Block, cell: Cell, technique: Technique, state: _BlockState) -> _Tried:
         tools = self._tools(cell, named(technique), state.part)
-        acceptance = self.acceptance(str(state.fold.axes["dataset"]), state.fold)
+        acceptance = self.acceptance(block.dataset, state.fold)
         factory = self.classifiers.get(cell.classifier)
         numbers = factory is not None and factory.encoding == "numbers"
         train = state.train.twin(numbers=numbers)
