@@ -120,8 +120,8 @@ def resamples_of(n: int, most: int) -> tuple[Array, Array]:
     # Bars between n stars: each multiset of n splits once.
     bars = np.array(list(itertools.combinations(range(2 * n - 1), n - 1))).reshape(-1, n - 1)
     ends = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), 2 * n - 1)])
-    counts = np.diff(ends, axis=1) - 1.0
-    return counts, np.exp(gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) - n * np.log(n))
+    multiples = np.asarray(np.diff(ends, axis=1) - 1, dtype=np.float64)
+    return multiples, np.exp(gammaln(n + 1) - gammaln(multiples + 1).sum(axis=1) - n * np.log(n))
 
 
 def tau_of_halves(values: Array) -> float:
