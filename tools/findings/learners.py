@@ -354,7 +354,7 @@ def findings() -> str:
     answer = (
         "**No change of discrimination that is shown with C4.5, logistic regression, a random forest or "
         f"boosting is shown reversed with another of these four.** With naive Bayes, {reversed_by_bayes} "
-        f"are. To restore decisions there is little to survive: of {n_changes:,} changes where there is "
+        f"are. To restore decisions there is little to survive. Of {n_changes:,} changes where there is "
         f"something to undo, {nearer} are shown to be nearer to the clean model, {farther} farther."
     )
     words = [
