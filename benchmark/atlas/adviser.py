@@ -386,7 +386,7 @@ class Adviser:
         """Return the record where the deprived group is ahead, if it is, and numbers that no source has."""
         if question.features is None:
             return None, ()
-        own = shapes(pd.DataFrame([asdict(self._as_trained(question.features))])).loc[0]
+        own = shapes(pd.DataFrame([asdict(self._as_trained(question.features))])).to_dict("records")[0]
         scenarios = self.scenarios[question.goal]
         where = ["dataset", "bias", "level"]
         features = self.tables.dose_features[[*where, *FEATURES]]
@@ -397,8 +397,8 @@ class Adviser:
             rows = is_ahead(sources["gap"]).to_numpy() & np.isfinite(values).all(axis=1)
             frame, (value, nothing) = scenarios.frame[rows], values[rows].T
             n = [frame[name].nunique() for name in ("dataset", "cluster")]
-            means = (pd.Series(part).mean() for part in (value > nothing + EQUAL, value, nothing))
-            return AheadRecord(len(frame), *n, *map(float, means)), ()
+            means = pd.DataFrame([value > nothing + EQUAL, value, nothing], dtype=float).mean(axis=1)
+            return AheadRecord(len(frame), *n, *map(float, means.to_numpy())), ()
         ranges = sources[at(scenarios, question.learner)]
         low, high = ranges.min(), ranges.max()
         return None, tuple(

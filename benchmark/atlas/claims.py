@@ -105,7 +105,7 @@ def other_winner(of: Comparison) -> Decision:
     if len({*winners.values()}) == 1:
         shown = all(low > 0 for _, low, _ in leads.values())
         return REFUTED if shown else NOT_DECIDED, "; ".join(evidence)
-    both = [name for name in regrets[RESTORE] if name in regrets[EQUALISE]]
+    both = [str(name) for name in regrets[RESTORE] if name in regrets[EQUALISE]]
     may_be = [
         name for name in both if not any(behind(name, goal, first)[1] > 0 for goal, first in winners.items())
     ]

@@ -12,7 +12,7 @@ from benchmark.atlas.recommenders import DROP_TECHNIQUE
 from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO
 from benchmark.columns import EQUALISE, RESTORE, UNTREATED
 from benchmark.declarations import title_of
-from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.experiment.quick_defaults import TECHNIQUES
 from benchmark.text.words import few
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _TECHNIQUES = {
     "drop_proxies": "leaving out the group and its proxies",
     "reweighing_favored": "reweighing to the favored group's rate",
 }
+_TRIED_BY_QUICK = {entry if isinstance(entry, str) else entry["name"] for entry in TECHNIQUES}
 _MOST_NAMED = 4
 
 
@@ -108,8 +109,10 @@ def sentences_of(
     sentences += _rule_sentences(advice, question, adviser)
     if dose != question.dose:
         sentences.append(f"No dose of {dose:g} was run: the numbers are of the nearest, {question.dose:g}.")
-    if advice.technique not in TRIED_BY_QUICK:
-        sentences.append(f"`betabench quick` does not try {advice.technique} on your rows.")
+    if advice.technique not in _TRIED_BY_QUICK:
+        sentences.append(
+            f"`betabench quick` tries it on your rows only with --techniques {advice.technique}."
+        )
     return (*sentences, f"In Python: {advice.usage}.")
 
 

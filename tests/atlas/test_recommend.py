@@ -14,10 +14,11 @@ import pandas as pd
 import pytest
 
 from benchmark import recommend
-from benchmark.atlas.adviser import Adviser
+from benchmark.atlas.adviser import Adviser, Question
 from benchmark.atlas.comparison import write_comparison
 from benchmark.atlas.regret import n_corrected, rows_of, sign_flip_interval
 from benchmark.atlas.sentences import CHECKED, NOT_KNOWN, SIMPLE
+from benchmark.atlas.sentences import sentences_of as words_of
 from benchmark.cli import main
 from benchmark.errors import DataError, ExperimentError, ReportError, UnknownNameError
 from benchmark.pages.atlas_page import atlas_page, choices_of, sentences_of
@@ -362,3 +363,11 @@ def test_numbers_say_that_doing_nothing_counts_where_a_limit_is_missed(tmp_path:
     atlas.verdicts["restore"] = replace(atlas.verdicts["restore"], simple="drop", by={})
     told = str(atlas.advise("restore"))
     assert "In 25 % of the scenarios it missed a limit such as accuracy: there, doing nothing counts" in told
+
+
+@pytest.mark.parametrize(("best", "told"), [("massaging", False), ("drop_proxies", True), ("repair", True)])
+def test_a_technique_that_quick_does_not_try_by_itself_is_said(world: World, best: str, told: bool) -> None:
+    atlas = Adviser.of(world(alike))
+    advice = replace(atlas.advise("restore"), technique=best)
+    sentences = words_of(advice, Question(), atlas)
+    assert (f"only with --techniques {best}." in " ".join(sentences)) == told
