@@ -33,40 +33,37 @@ def favorable_values(
     """
     for role, values in classes.items():
         _check_classes(role, names[role], values)
-    codings = {role: _coding(values) for role, values in classes.items()}
-    everything = set().union(*(values for role, values in classes.items() if own is None or role == "label"))
-    sided = favorable is not None and _side(favorable) is not None and None not in codings.values()
+    clear = {role for role, values in classes.items() if None not in map(_side, values)}
+    shared = {role: values for role, values in classes.items() if own is None or role == "label"}
+    everything = set().union(*shared.values())
+    sided = favorable is not None and _side(favorable) is not None and shared.keys() <= clear
     if favorable is not None and everything and not (sided or any(_alike(v, favorable) for v in everything)):
         raise UnknownNameError("favorable value", favorable, everything)
     if own is not None and not any(_alike(value, own) for value in classes["prediction"]):
         raise UnknownNameError("favorable prediction", own, classes["prediction"])
-    if own is None and favorable is not None and len(classes) == 2:
+    if favorable is not None and len(shared) == 2:
         _check_numbers(classes, favorable)
     chosen = {}
     for role, values in classes.items():
-        wanted, coding = own if own is not None and role == "prediction" else favorable, codings[role]
-        if wanted is None:
-            if coding is None:
-                _refuse_classes(role, names[role], values)
-            chosen[role] = {value for value in values if value.lower() == coding[1]}
-            continue
-        chosen[role] = {value for value in values if _alike(value, wanted)}
-        if coding is None and _side(wanted) is not None:
-            chosen[role] |= {value for value in values if _side(value) == _side(wanted)}
-        if len({value if coding is None else value.lower() for value in chosen[role]}) > 1:
-            raise DataError(
-                f"The {role} {names[role]!r} writes the favorable value in several ways",
-                expected="one way",
-                got=listed(chosen[role]),
-                remedy="write it in one way",
-            )
-        others = set().union(*(other for name, other in classes.items() if name != role))
-        if not chosen[role] and sided and coding is not None and (at := _side(wanted)) is not None:
-            wanted = coding[at]
-            chosen[role] = {value for value in values if value.lower() == wanted}
-        elif not chosen[role] and not values <= others:
-            _ask_for_both(classes, favorable or "")
-        if not chosen[role] and role == "prediction":
+        wanted = favorable if role in shared else own
+        side = 1 if wanted is None else _side(wanted)
+        if role in clear and side is not None and (sided or wanted is None or role not in shared):
+            chosen[role] = {value for value in values if _side(value) == side}
+        elif wanted is None:
+            _refuse_classes(role, names[role], values)
+        else:
+            chosen[role] = {value for value in values if _alike(value, wanted)}
+            if len(chosen[role]) > 1:
+                raise DataError(
+                    f"The {role} {names[role]!r} writes the favorable value in several ways",
+                    expected="one way",
+                    got=listed(chosen[role]),
+                    remedy="write it in one way",
+                )
+            others = set().union(*(other for name, other in classes.items() if name != role))
+            if not chosen[role] and not values <= others:
+                _ask_for_both(classes, favorable or "")
+        if not chosen[role] and role == "prediction" and wanted is not None:
             raise DataError(
                 f"No row is predicted {wanted!r}",
                 expected="predictions of the favorable value",
@@ -75,11 +72,6 @@ def favorable_values(
                 "--favorable-prediction VALUE for the prediction",
             )
     return chosen
-
-
-def _coding(values: Collection[str]) -> tuple[str, str] | None:
-    """Return the clear pair in which values are written, in upper or lower case."""
-    return next((pair for pair in _CLEAR if {value.lower() for value in values} <= {*pair}), None)
 
 
 def _side(value: str) -> int | None:
