@@ -67,9 +67,7 @@ def read_predictions(
             f"{Path(path).name} has no rows", expected="one row per person", remedy="add its rows"
         )
     remarks = [remark for remark in frame.attrs.get(REMARKS, ()) if not _ROUTINE.fullmatch(remark)]
-    _refuse_twice(
-        [name for name in sorted(named & {*frame.columns}) if f"{name}.1" in frame], Path(path).name
-    )
+    _refuse_twice(sorted(named & frame.attrs.get("betabench_repeated", frozenset())), Path(path).name)
     frame.attrs[REMARKS] = tuple(remarks)
     return frame
 
@@ -212,12 +210,12 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     numbers = unclear.keys() & {name for role, name in used if role in _NUMBERS}
     marks = [f"the mark in numbers of {name} such as {unclear[name]} is read as decimal" for name in numbers]
     notes = [*remarks, *sorted(marks)]
-    for name in frame.attrs.get("betabench_na", ()):
-        if name in attributes:
-            typed = shlex.quote(f"{name}=NA")
-            notes.append(
-                f"NA counts as missing in {name}: if it is the name of a group, type --known {typed}"
-            )
+    classed = {*attributes, *(name for role, name in used if role in OUTCOMES)}
+    notes += [
+        f"NA counts as missing in {name}: if it is a name there, type --known {shlex.quote(f'{name}=NA')}"
+        for name in frame.attrs.get("betabench_na", ())
+        if name in classed
+    ]
     if n_lost := int((~complete).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
     given = {role: column[complete] for (role, _), column in zip(used, read, strict=True)}
@@ -240,7 +238,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
         truth["prediction"] = chosen.selected
         selection = f"{columns.score} ≥ {chosen.threshold:g}: {chosen.n_selected:,} rows"
         notes.append(f"selected are rows with {selection}")
-        if columns.threshold is not None and 0 < columns.threshold < 1 < np.max(scores):
+        shares = np.min(scores) >= 0  # unlike log odds
+        if columns.threshold is not None and 0 < columns.threshold < 1 < np.max(scores) and shares:
             notes.append(f"scores go up to {np.max(scores):g}: is {columns.threshold:g} meant as a share?")
         if (more := chosen.n_tied) > 0:
             notes.append(f"{more:,} more rows than asked for are selected: they tie at the last score")

@@ -36,8 +36,8 @@ def remarks_on_columns(
             shown = few([*map(repr, values)], _MOST_NAMED)
             typed = shlex.quote(f"{name}={values[0]}")
             yield (
-                f"{name} has {len(values)} values ({shown}), each with the same people: these rows are "
-                f"predictions of several models or runs. Audit each by itself: type --where {typed}"
+                f"{name} has {len(values)} values ({shown}), each with the same people: are these rows "
+                f"predictions of several models or runs? If so, audit each by itself: type --where {typed}"
             )
             break
     if copies := _copies(frame):
@@ -46,7 +46,8 @@ def remarks_on_columns(
     if "weight" not in dict(used):
         for name in free:
             if LIKE_WEIGHT.fullmatch(name) and pd.to_numeric(frame[name], errors="coerce").notna().all():
-                yield f"{name} looks like weights, and rows count alike: type --weight {shlex.quote(name)}"
+                typed = f"--weight {shlex.quote(name)}"
+                yield f"does {name} say how much each row counts? If so, type {typed}; now rows count alike"
     for name in attributes:
         texts = frame[name].dropna().astype(str).str.strip().unique().tolist()
         alike = pd.Series(texts, dtype=object).groupby([text.casefold() for text in texts]).unique()
@@ -117,11 +118,18 @@ def wrong_everywhere(right: NDArray[np.bool_], groups: Iterable[pd.Series]) -> b
     return True
 
 
+def _ranks_reversed(table: pd.DataFrame) -> bool:
+    """Return whether every group's AUC is below 0.5, and one of them is so by more than chance."""
+    favorable = table["labelled_positives"] / (table["labelled_positives"] + table["labelled_negatives"])
+    by_chance = (12 * table["n"] * favorable * (1 - favorable)) ** -0.5  # standard error of random scores
+    return bool((table["auc"] < _HALF).all() and (table["auc"] < _HALF - 3 * by_chance).any())
+
+
 def remarks_on_groups(table: pd.DataFrame, attribute: str) -> Iterator[str]:
     """Yield remarks on an attribute's groups."""
     if len(table) == 1:
         yield f"{attribute}: there is one group, and nothing to compare it with"
-    if "auc" in table and len(table) and (table["auc"] < _HALF).all():
+    if "auc" in table and _ranks_reversed(table):
         yield (
             f"{attribute}: in every group the AUC is below 0.5: a high score stands for an unfavorable "
             "label; name the other value as favorable, or reverse the score"

@@ -70,7 +70,7 @@ NAMED, _COPY = "named by --drop", "as a copy does"  # in reasons to leave a colu
 _MUCH = 0.05  # share of rows in the state of rare values that is said
 LIKE_WEIGHT = re.compile(  # names of columns of weights
     r"(.*[_ .-])?(weights?|wgts?|wts?|fnlwgt|wtfinl|p?wgtp|(per|hh|asec|earn|samp|final?|p)(wt|wgt|weight))"
-    r"\d*|.*[a-z]Weight",
+    r"\d*|(?-i:.*[a-z]Weight)",  # not overweight
     re.IGNORECASE,
 )
 _OPPOSITE = {"unfavorable": "favorable", "favored": "deprived"}

@@ -130,6 +130,7 @@ class RawTable:
     numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
     unseen: tuple[str, ...] = ()  # sentences on what a look at the file may miss: blanks, further sheets
     unclear: Mapping[str, Notation] = field(default_factory=dict)  # columns with two readings, by name
+    repeated: frozenset[str] = frozenset()  # names that several columns have; all but the first got a number
 
     @property
     def n_rows(self) -> int:
@@ -173,6 +174,7 @@ def sniff(
         text, encoding, remarks = _decode(content, path)
         source = source.model_copy(update={"encoding": encoding})
     del content
+    header_names: list[str] = []
     if kind != "arff":
         choices = DELIMITERS if kind == "csv" and not typed else DELIMITERS[:1]
         delimiter, names, skipped, header = _layout(text, path, choices, None if typed else named)
@@ -180,12 +182,15 @@ def sniff(
         file = source.files[0].model_copy(update={"skip_lines": skipped})
         changes = {"files": (file,), "delimiter": delimiter, "column_names": names}
         source = source.model_copy(update=changes)
+        if names is None:
+            header_names = next(row for line, row in _sample(text, delimiter) if line > skipped)
     columns, blanks = _read(text, source, path)
     if typed:
         columns = {name: replace(column, marks=frozenset({""})) for name, column in columns.items()}
     if kind == "csv" and any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
         remarks += ("Some values are in quotes.",)
-    if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
+    numbered = {name: re.sub(r"\.\d+$", "", name) for name in columns if name not in header_names}
+    if repeats := {name: first for name, first in numbered.items() if first in columns.keys() - {name}}:
         remarks += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
     known = columns.__contains__
     separates = dict.fromkeys(values_in_list(thousands, known, "thousands"), True)
@@ -197,7 +202,9 @@ def sniff(
     for name, written in notations.items():
         form = written.form or NumberForm(decimal)
         columns[name] = replace(columns[name], form=form, mixed=written.mixed)
-    return RawTable(source, columns, remarks, sentences, (*said, *blanks), unclear)
+    return RawTable(
+        source, columns, remarks, sentences, (*said, *blanks), unclear, frozenset(repeats.values())
+    )
 
 
 def read_frame(
@@ -212,8 +219,9 @@ def read_frame(
     Values of a Parquet file keep their types. Others are text without blanks around it, or None if they are
     missing; numbers are as Python writes them. ``known`` are values by column that are not missing, such as
     ``NA``. ``frame.attrs`` has ``betabench_remarks`` on the file, the columns whose numbers are
-    ``betabench_unclear``, with an example, and the columns with ``betabench_na``: missing values that are
-    written ``NA``. Other parameters and errors are those of :func:`sniff`.
+    ``betabench_unclear``, with an example, the names that several columns have (``betabench_repeated``), and
+    the columns with ``betabench_na``: missing values that are written ``NA``. Other parameters and errors are
+    those of :func:`sniff`.
     """
     import pandas as pd
 
@@ -233,12 +241,13 @@ def read_frame(
     frame = pd.DataFrame(columns)
     frame.attrs["betabench_remarks"] = (*table.remarks, *(f"Numbers of {words}" for words in table.numbers))
     frame.attrs["betabench_unclear"] = {name: column.example for name, column in table.unclear.items()}
+    frame.attrs["betabench_repeated"] = table.repeated
     frame.attrs["betabench_na"] = tuple(written_na)
     return frame
 
 
 def _content(path: Path, most_mb: float) -> bytes:
-    if (content := read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))) is None:
+    if (content := read_file(path, SourceFile(path=_as_utf8(path)), most=int(1e6 * most_mb))) is None:
         raise DataError(f"There is no file {path}", remedy="correct the path")
     return content
 
@@ -246,9 +255,14 @@ def _content(path: Path, most_mb: float) -> bytes:
 def _from(path: Path, folder: Path) -> str:
     """Return a file's path relative to a card's folder."""
     try:
-        return Path(os.path.relpath(path, folder)).as_posix()
+        return _as_utf8(Path(os.path.relpath(path, folder)))
     except ValueError:  # on another drive
-        return path.resolve().as_posix()
+        return _as_utf8(path.resolve())
+
+
+def _as_utf8(path: Path) -> str:
+    """Return a path as text, also where the locale is not that of the file's name."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "replace")
 
 
 def _kind(content: bytes, path: Path) -> Literal["csv", "arff", "xlsx", "parquet"]:

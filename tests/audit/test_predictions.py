@@ -55,6 +55,29 @@ def test_what_is_odd_about_a_file_is_remarked(tmp_path: Path) -> None:
     assert plain.attrs["betabench_remarks"] == ()
 
 
+@pytest.mark.parametrize("name", ["s", "1", "decile score"])
+def test_a_name_that_looks_numbered_is_no_repeated_one(name: str, tmp_path: Path) -> None:
+    named, row = {"y", "p", "sex", name}, "1,0,f,0.5,0.7\n"
+    frame = read_predictions(write(tmp_path / "a.csv", f"y,p,sex,{name},{name}.1\n{row}"), named=named)
+    assert frame[name].tolist() == ["0.5"]
+    assert frame.attrs["betabench_remarks"] == ()
+    with pytest.raises(DataError, match=f"Got: '{name}' more than once"):
+        read_predictions(write(tmp_path / "b.csv", f"y,p,sex,{name},{name}\n{row}"), named=named)
+    other = read_predictions(write(tmp_path / "b.csv", f"y,p,sex,{name},{name}\n{row}"), named={"y"})
+    assert other.attrs["betabench_remarks"] == (f"Columns of the same name are numbered: {name}.1.",)
+
+
+@pytest.mark.parametrize("column", ["y", "p", "sex"])
+def test_na_in_labels_and_predictions_is_asked_about(column: str, tmp_path: Path) -> None:
+    table().astype(str).replace({column: {"1": "NA", "f": "NA"}}).to_csv(tmp_path / "a.csv", index=False)
+    found = prepared(read_predictions(tmp_path / "a.csv"), favorable="0", **ROLES)
+    assert f"type --known {column}=NA" in "\n".join(found.notes)
+    known = read_predictions(tmp_path / "a.csv", known={column: {"NA"}})
+    ready = prepared(known, favorable="0", **ROLES)
+    assert ready.facts["rows_audited"] == 6
+    assert "--known" not in "\n".join(ready.notes)
+
+
 def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
     frame = table(s=[0.1, 0.2, 0.3, np.nan, 0.5, 0.6])
     frame.to_csv(tmp_path / "a.csv.gz", index=False)

@@ -93,6 +93,17 @@ def test_tied_scores_are_counted() -> None:
     )
 
 
+def test_scores_that_rank_by_chance_are_not_called_reversed() -> None:
+    by_chance = [notes(made_up(seed=seed), score="s") for seed in range(12)]
+    assert by_chance == [""] * 12
+    assert any((audited(made_up(seed=i), score="s", **ROLES).groups["auc"] < 0.5).all() for i in range(12))
+    wrong = FRAME.assign(s=FRAME["s"] - 0.5 * FRAME["y"])
+    for weight in (1e-6, 1e6):
+        assert "the AUC is below 0.5" in notes(wrong.assign(w=weight), score="s", weight="w")
+    odds = np.log(FRAME["s"] / (1 - FRAME["s"]))  # log odds are no shares of 100
+    assert "meant as a share" not in notes(FRAME.assign(s=odds), prediction=None, score="s", threshold=0.5)
+
+
 def several(name: str, values: list[Any], **columns: Any) -> pd.DataFrame:
     parts = [made_up(right=0.7 + i / 20).assign(y=FRAME["y"], sex=FRAME["sex"]) for i in range(len(values))]
     return pd.concat(
@@ -120,9 +131,9 @@ def test_rows_that_count_twice_weights_and_spellings_are_remarked() -> None:
     assert "300 of 600 rows repeat another row" in notes(pd.concat([FRAME, FRAME]))
     assert "repeat" not in notes(pd.concat([FRAME, FRAME]).drop(columns="s"))
     assert "type --weight sample_weight" in notes(FRAME.assign(sample_weight=1.5))
-    assert (
-        "looks like weights" not in notes(FRAME.assign(w=2, weight=2), weight="w").partition("rows have")[2]
-    )
+    assert "--weight" not in notes(FRAME.assign(w=2, weight=2), weight="w").partition("rows have")[2]
+    for name, asked in (("sampleWeight", True), ("overweight", False), ("Lightweight", False)):
+        assert (f"--weight {name}" in notes(FRAME.assign(**{name: 1}))) is asked
     assert "'F', 'f' differ by case alone" in notes(FRAME.assign(sex=["F", "f", "m"] * 100))
 
 
