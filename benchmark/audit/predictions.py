@@ -31,7 +31,7 @@ from benchmark.audit.remarks import remarks_on_columns
 from benchmark.data.sniff import read_frame
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
-from benchmark.text.words import as_number
+from benchmark.text.words import as_number, as_text
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
@@ -377,10 +377,7 @@ def group_name(value: Any) -> str:
 
 def _name(value: object) -> str | None:
     """Return a value as text, None if that is empty."""
-    # Whole numbers beside missing ones are stored as floats.
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip() or None
+    return as_text(value) or None
 
 
 def _outcome_name(value: object) -> str | None:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.data.draft import LIKE_WEIGHT
-from benchmark.text.words import few
+from benchmark.text.words import as_text, few
 
 SMALL = 30
 """Groups of fewer rows are flagged."""
@@ -91,7 +91,7 @@ def _models(
     answers = frame.groupby([*outputs], dropna=False, observed=True).ngroup().to_numpy()[order]
     in_order &= (answers.reshape(n, each) != answers[:each]).any()
     if in_order or _MODEL.fullmatch(name) or any(_identifies(frame, other, name, each) for other in free):
-        return [*map(str, sizes.index)]
+        return [*map(as_text, sizes.index)]
     return []
 
 

@@ -261,7 +261,7 @@ def _from(path: Path, folder: Path) -> str:
 
 
 def _as_utf8(path: Path) -> str:
-    """Return a path as text, also where the locale is not that of the file's name."""
+    """Return a path as text, also where the encoding of file names is not UTF-8."""
     return os.fsencode(path.as_posix()).decode("utf-8", "replace")
 
 

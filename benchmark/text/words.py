@@ -129,6 +129,11 @@ def as_number(text: str) -> float | None:
     return parsed if math.isfinite(parsed) and "_" not in text else None  # "1_2" is a name
 
 
+def as_text(value: object) -> str:
+    """Return a value as text, without blanks around it; 1.0 is "1": columns with gaps store numbers so."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+
+
 def share(value: float) -> str:
     """Return a share in percent, with a decimal if it is close to none or to all."""
     if math.isnan(value):

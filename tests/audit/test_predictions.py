@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +121,12 @@ def test_files_that_cannot_be_used(name: str, content: bytes, message: str, tmp_
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="There is no file"):
         read_predictions(tmp_path / "nowhere.csv")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such file names")
+def test_a_file_name_may_be_in_another_encoding(tmp_path: Path) -> None:
+    path = write(tmp_path / os.fsdecode("prévisions.csv".encode("latin-1")), "y,p,sex\n1,0,f\n")
+    assert read_predictions(path)["sex"].tolist() == ["f"]
 
 
 def test_parquet_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

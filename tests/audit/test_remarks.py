@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from benchmark.audit.predictions import rows_where
 from benchmark.audit.table_audit import AuditResult
 from benchmark.pages.audit_page import audit_page
 from benchmark.report.audit_text import print_audit
@@ -114,8 +116,9 @@ def several(name: str, values: list[Any], **columns: Any) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("frame", "typed"),
     [
-        (several("model", ["tree", "net", "logit"]).sample(frac=1, random_state=1), "--where model=net"),
+        (several("model", ["tree", "net", "logit"]).sample(frac=1, random_state=1), "--where model="),
         (several("run id", [1, 2]), "--where 'run id=1'"),
+        (several("run", [1.0, 2.0]), "--where run=1"),
         (several("how", ["x=1", "y,2"]), "--where how=x=1"),
         (several("by", ["a", "b"], person=range(300)).sample(frac=1, random_state=2), "--where by="),
     ],
@@ -123,7 +126,9 @@ def several(name: str, values: list[Any], **columns: Any) -> pd.DataFrame:
 def test_predictions_of_several_models_are_remarked(frame: pd.DataFrame, typed: str) -> None:
     said = notes(frame)
     assert "predictions of several models" in said
-    assert typed.partition("=")[0] in said
+    assert typed in said
+    [condition] = shlex.split(said.partition("--where ")[2])
+    assert len(rows_where(frame, condition)) == len(FRAME)
     assert "several models" not in notes(FRAME.assign(city=["a", "b", "c"] * 100, row=range(300)))
 
 
