@@ -13,7 +13,6 @@ from benchmark.atlas.adviser import Advice, Adviser, Stage
 from benchmark.atlas.features import DataFeatures, data_features
 from benchmark.columns import RESTORE
 from benchmark.data.draft import FileOptions, python_options, said_in_python
-from benchmark.data.repeats import INDEPENDENT
 from benchmark.data.table import Table
 from benchmark.data.uncarded import UncardedRows, read_uncarded
 from benchmark.errors import DataError
@@ -89,7 +88,7 @@ def recommend(
             rows = rows_of_file(
                 data, python_options(label, sensitive, favorable=favorable, deprived=deprived, **reading)
             )
-        features, warnings = data_features(rows.table), warnings_of(rows)
+        features, warnings = data_features(rows.table, rows.draft.persons), warnings_of(rows)
     adviser = Adviser.of(None if atlas is None else Path(atlas))
     advice = adviser.advise(
         goal,
@@ -111,8 +110,6 @@ def warnings_of(rows: UncardedRows) -> list[str]:
 
 def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:
     """Return the rows of a file or frame that has no card; errors are those of :func:`draft`."""
-    if options.person is None:  # nothing is split
-        options = replace(options, person=INDEPENDENT)
     with TemporaryDirectory() as folder:
         return read_uncarded(data, options, Path(folder), "data")
 

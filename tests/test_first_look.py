@@ -85,7 +85,7 @@ def test_what_is_missing_is_proposed_in_a_terminal_and_else_one_sentence(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try two techniques only."""
-    monkeypatch.setattr(first_file, "TECHNIQUES", ("none", "drop_sensitive"))
+    monkeypatch.setattr(first_file, "TECHNIQUES", {name: name for name in ("none", "drop_sensitive")})
 
 
 @pytest.mark.slow  # compiles, trains and writes a whole report
@@ -350,10 +350,12 @@ def test_techniques_stage_and_plugins_can_be_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("goal", GOALS)
 def test_quick_tries_what_the_advice_names(goal: str) -> None:
     adviser = Adviser.of()
-    tried = {entry if isinstance(entry, str) else entry["name"] for entry in TECHNIQUES}
-    entry = next(entry for entry in TECHNIQUES if not isinstance(entry, str))
+    entry = TECHNIQUES["reweighing_favored"]
+    assert isinstance(entry, dict)
     for learner, bias in itertools.product(adviser.learners, (None, "label", "selection")):
-        assert adviser.advise(goal, bias=bias, learner=learner).technique in tried
+        advice = adviser.advise(goal, bias=bias, learner=learner)
+        assert advice.technique in TECHNIQUES
+        assert "--techniques" not in str(advice)
     assert adviser._entries[str(entry["name"])].parameters == entry["parameters"]
 
 
@@ -472,6 +474,18 @@ def test_in_a_terminal_what_the_file_leaves_open_is_asked(
     assert main(command) == 2
     assert "type --thousands income" in capsys.readouterr().err
     assert not Path("eu_alone.toml").exists()
+
+
+def test_a_second_answer_is_added_to_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = ["1,1,3", "0,1,4", "1,2,5", "0,2,6"] * 30 + ["9,1,3", "0,9,4"] * 10
+    Path("codes.csv").write_text("\n".join(["y,sex,points", *rows]))
+    monkeypatch.setattr(Console, "is_terminal", True)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(Console, "input", lambda *_, **__: "1")
+    command = ["new-dataset", "codes.csv", "--label", "y", "--favorable", "1", "--sensitive", "sex"]
+    assert main([*command, "--deprived", "2"]) == 0
+    card = load_card("codes.toml")
+    assert (card.filter["y"], card.filter["sex"]) == (("0", "1"), ("1", "2"))
 
 
 def test_in_python_the_error_says_it_in_python() -> None:

@@ -387,11 +387,7 @@ class Adviser:
         if question.features is None:
             return None, ()
         own = shapes(pd.DataFrame([asdict(self._as_trained(question.features))])).to_dict("records")[0]
-        scenarios = self.scenarios[question.goal]
-        where = ["dataset", "bias", "level"]
-        features = self.tables.dose_features[[*where, *FEATURES]]
-        merged = scenarios.frame[where].merge(features, on=where, how="left", validate="many_to_one")
-        sources = shapes(merged)
+        scenarios, sources = self.scenarios[question.goal], shapes(self._features_of(question.goal))
         if is_ahead(own["gap"]):
             values = scenarios.value[:, :, [scenarios.techniques.index(technique), 0]].mean(axis=0)
             rows = is_ahead(sources["gap"]).to_numpy() & np.isfinite(values).all(axis=1)

@@ -71,8 +71,11 @@ FEATURE_COLUMNS = ("version", "part", "card", "cluster", *LEVEL, *FEATURES)
 """Columns of the table of features; ``docs/atlas.md`` explains them."""
 
 
-def data_features(table: Table) -> DataFeatures:
-    """Return the features of labeled rows; NaN where a group or a label is missing."""
+def data_features(table: Table, persons: NDArray[np.intp] | None = None) -> DataFeatures:
+    """Return the features of labeled rows; NaN where a group or a label is missing.
+
+    ``persons``, shape (n_rows,), are the persons of the rows: an AUC is of other persons than its model's.
+    """
     schema, y, deprived = table.schema, table.y, table.deprived
     columns = [i for i in schema.feature_indices if i not in schema.sensitive_indices]
     cardinalities = schema.cardinalities
@@ -87,23 +90,30 @@ def data_features(table: Table) -> DataFeatures:
         share_deprived=float(deprived.mean()),
         rate_deprived=rate(deprived),
         rate_favored=rate(~deprived),
-        group_auc=_auc(table.codes[:, columns], cardinalities[columns], deprived),
-        label_auc=_auc(table.codes[:, everything], cardinalities[everything], y),
+        group_auc=_auc(table.codes[:, columns], cardinalities[columns], deprived, persons),
+        label_auc=_auc(table.codes[:, everything], cardinalities[everything], y, persons),
         strongest_proxy=max(group_associations(table).values(), default=0.0),
     )
 
 
-def _auc(codes: NDArray[np.int16], cardinalities: NDArray[np.int64], target: NDArray[np.bool_]) -> float:
-    """Return the AUC of cross-fitted naive Bayes; NaN with too few rows of one side."""
+def _auc(
+    codes: NDArray[np.int16],
+    cardinalities: NDArray[np.int64],
+    target: NDArray[np.bool_],
+    persons: NDArray[np.intp] | None,
+) -> float:
+    """Return the AUC of cross-fitted naive Bayes; NaN with too few rows, or persons, of one side."""
     from sklearn.metrics import roc_auc_score
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
     from sklearn.naive_bayes import CategoricalNB
 
-    if min(np.bincount(target, minlength=2)) < _FOLDS or not codes.shape[1]:
+    units = np.arange(len(target)) if persons is None else persons
+    if min(len(np.unique(units[target == side])) for side in (False, True)) < _FOLDS or not codes.shape[1]:
         return np.nan
-    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
+    kind = StratifiedKFold if persons is None else StratifiedGroupKFold
+    folds = kind(_FOLDS, shuffle=True, random_state=0)
     model = CategoricalNB(min_categories=cardinalities)
-    scores = cross_val_predict(model, codes, target, cv=folds, method="predict_proba")[:, 1]
+    scores = cross_val_predict(model, codes, target, groups=persons, cv=folds, method="predict_proba")[:, 1]
     return float(roc_auc_score(target, scores))
 
 

@@ -12,7 +12,7 @@ from benchmark.atlas.recommenders import DROP_TECHNIQUE
 from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO
 from benchmark.columns import EQUALISE, RESTORE, UNTREATED
 from benchmark.declarations import title_of
-from benchmark.experiment.quick_defaults import TECHNIQUES
+from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
 from benchmark.text.words import few
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ _TECHNIQUES = {
     "drop_proxies": "leaving out the group and its proxies",
     "reweighing_favored": "reweighing to the favored group's rate",
 }
-_TRIED_BY_QUICK = {entry if isinstance(entry, str) else entry["name"] for entry in TECHNIQUES}
 _MOST_NAMED = 4
 
 
@@ -109,7 +108,7 @@ def sentences_of(
     sentences += _rule_sentences(advice, question, adviser)
     if dose != question.dose:
         sentences.append(f"No dose of {dose:g} was run: the numbers are of the nearest, {question.dose:g}.")
-    if advice.technique not in _TRIED_BY_QUICK:
+    if advice.technique not in TRIED_BY_QUICK:
         sentences.append(
             f"`betabench quick` tries it on your rows only with --techniques {advice.technique}."
         )

@@ -93,8 +93,9 @@ def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) ->
         raise doubt
     answer = question.answers[int(chosen) - 1]
     for name, value in answer.options.items():
-        given = getattr(options, name)
-        setattr(options, name, f"{given},{in_list(value)}" if given and name in _ADDED else value)
+        if name in _ADDED:  # as typed
+            value = ",".join(filter(None, (getattr(options, name), in_list(value))))
+        setattr(options, name, value)
     return answer.typed
 
 

@@ -1,4 +1,4 @@
-"""``betabench quick``: from an unknown CSV file to a first report."""
+"""``betabench quick``: from an unknown file to a first report."""
 
 import argparse
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options
 from benchmark.experiment.quick_defaults import BIAS, CLASSIFIERS, DOSES, MOST_REPETITIONS, SEED
 
-HELP = "take a first look at a CSV file: draft its card, plant bias, and try techniques against it"
+HELP = "take a first look at a file: draft its card, plant bias, and try techniques against it"
 EXAMPLE = "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f"
 
 
@@ -65,7 +65,7 @@ def add_options(option: Options) -> None:
 
 
 def roles(option: Options, *, optional: bool = False) -> None:
-    """Add the options on the columns of a CSV file, which may be optional, and on reading it."""
+    """Add the options on the columns of a file, which may be optional, and on reading it."""
     settings = {"nargs": "?"} if optional else {}
     option("file FILE", "CSV, ARFF, Excel (.xlsx) or Parquet file, gzipped or not", type=Path, **settings)
     option("--label COLUMN", "column of the outcome")

@@ -40,7 +40,7 @@ def execute(options: argparse.Namespace) -> int:
         if not require_roles(options, console):
             return EXIT_USAGE
         rows = asking(options, console, lambda: rows_of_file(options.file, file_options(options)))
-        features = data_features(rows.table)
+        features = data_features(rows.table, rows.draft.persons)
         say(console, told(rows.table, features))
         for warning in warnings_of(rows):
             say(console, warning, "yellow")

@@ -167,6 +167,7 @@ class Draft:
     warnings: list[str] = field(default_factory=list)  # for readers who do not open the card
     reading: Reading | None = None  # how labels, groups and numbers were read
     person: str | None = None  # as in the card
+    persons: NDArray[np.intp] | None = None  # the person of each row, if rows are not independent
     copies: str = ""  # the warning that rows are copies of others
     roles: dict[str, str] = field(default_factory=dict)
     role_comments: dict[str, str] = field(default_factory=dict)
@@ -265,6 +266,7 @@ class _Drafting:
         self._read(whole, read, y, member)
         self._features(label, sensitive, member)
         self._look(y, member, self._repeated_rows())
+        draft.persons = self._persons()
         assert draft.reading is not None
         left = (f"{name} is left out: it {why}." for name, why in draft.dropped.items() if _COPY in why)
         about = (*[draft.copies] * bool(draft.copies), *draft.warnings, *left)
@@ -540,7 +542,7 @@ class _Drafting:
             draft.problems.append(f"Values are missing: {columns}. A missing value is a state of its own.")
         if rest:
             columns = few([text for _, text in sorted(rest)], 8)
-            draft.problems.append(f"Rarer values of these columns are one state, {OTHER!r}: {columns}.")
+            draft.problems.append(f"Rarer values of these columns are one state: {columns}.")
         if words_in:
             draft.problems.append(
                 "Columns with words among many numbers are read as categories. If the words mean missing, "
@@ -639,7 +641,7 @@ class _Drafting:
         """Note or warn that rows repeat; return a mask of one row of each person, or of all rows."""
         draft = self.draft
         rows = [self.raw[name].rows for name in draft.columns]
-        person = None if draft.person in (None, EQUAL_ROWS) else self.raw[draft.person].rows
+        person = None if draft.person == EQUAL_ROWS else self._persons()
         repeated, copied = copies(rows, person)
         once = np.ones(draft.n_rows, dtype=bool)
         if person is not None or copied:
@@ -652,6 +654,18 @@ class _Drafting:
             words = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
             draft.problems.append(f"{words} another row in all columns that are read.")
         return once
+
+    def _persons(self) -> NDArray[np.intp] | None:
+        """Return the person of each row, as the card's loader does; None if all rows are independent."""
+        if (person := self.draft.person) is None:
+            return None
+        if person == EQUAL_ROWS:
+            features = [name for name in self.draft.columns_read if name != self.file_options.label]
+            rows = np.column_stack([self.raw[name].rows for name in features])
+            return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+        column = self.raw[person]
+        unnamed = column.missing[column.rows]
+        return np.where(unnamed, len(column.values) + np.cumsum(unnamed), column.rows)
 
 
 def _codes_in(apart: Mapping[str, Sequence[str]]) -> list[str]:

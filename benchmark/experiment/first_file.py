@@ -214,14 +214,13 @@ def _levels(quick_options: QuickOptions) -> tuple[float, ...]:
 
 def _techniques(quick_options: QuickOptions) -> list[str | Mapping[str, object]]:
     """Return the techniques to try, no mitigation first; an error says that there is none of them."""
-    listed = {entry if isinstance(entry, str) else str(entry["name"]): entry for entry in TECHNIQUES}
     known = list_techniques()
     chosen = []
-    for name in listed if quick_options.techniques is None else quick_options.techniques:
-        entry = listed.get(name, name)
+    for name in TECHNIQUES if quick_options.techniques is None else quick_options.techniques:
+        entry = TECHNIQUES.get(name, name)
         method = entry if isinstance(entry, str) else str(entry["technique"])
         if ":" not in method and method not in known:
-            raise UnknownNameError("technique", method, {*listed, *known})
+            raise UnknownNameError("technique", method, {*TECHNIQUES, *known})
         if method != UNTREATED and quick_options.stage in (None, get_technique(method).stage):
             chosen.append(entry)
     if not chosen:

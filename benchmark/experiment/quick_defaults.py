@@ -23,18 +23,25 @@ Holdouts of 200 rows have so few people of a group that in one of thirty nearly 
 all rows one answer.
 """
 
-TECHNIQUES: tuple[str | Mapping[str, object], ...] = (
-    *("none", "drop_sensitive", "reweighing"),
-    {
-        "technique": "reweighing",
-        "name": "reweighing_favored",
-        "title": "Reweighing, favored rate",
-        "parameters": {"rate": "favored"},
-    },
+_FAVORED_RATE = {
+    "technique": "reweighing",
+    "name": "reweighing_favored",
+    "title": "Reweighing, favored rate",
+    "parameters": {"rate": "favored"},
+}
+_OTHERS = (
     *("massaging", "preferential_sampling"),
     *("exponentiated_gradient", "equalized_odds", "threshold_optimizer"),
 )
-"""No mitigation, and eight techniques that are compared with it, among them those that `recommend` names."""
+TECHNIQUES: Mapping[str, str | Mapping[str, object]] = {
+    **{name: name for name in ("none", "drop_sensitive", "reweighing")},
+    "reweighing_favored": _FAVORED_RATE,
+    **{name: name for name in _OTHERS},
+}
+"""No mitigation, and eight techniques that are compared with it, among them those that `recommend` names.
+
+The entries of an experiment file, by name.
+"""
 
 OTHER_CLASSIFIERS, OTHER_REPETITIONS = ("logistic_regression", "gradient_boosting"), 5
 """Classifiers that may be clearly more accurate than the used one, and the repetitions that show it."""

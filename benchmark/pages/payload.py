@@ -64,6 +64,7 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
         "name": run.name,
         "intervals": "Student's" + ", corrected for overlapping splits" * run.protocol.overlaps,
         "tested": run.protocol.test_text,
+        "alpha": statistics.alpha,
         "degenerate": DEGENERATE,
         "reading": reading(run, recommended_rule(statistics.answered, statistics.criteria)),
         "level": {

@@ -68,12 +68,12 @@ def earlier_results(folder: Path, experiment: Experiment, real: Mapping[str, boo
     manifest = _manifest(folder)
     if not manifest:
         return None
+    declared = manifest["experiment"]
+    if declared["name"] != experiment.name or "techniques" not in declared:  # as of an alternation
+        return Earlier(folder, declared["name"], (), True)
     before, now = (
-        _declared(facts, type(experiment))
-        for facts in (manifest["experiment"], ExperimentInRun.of(experiment).settings)
+        _declared(facts, type(experiment)) for facts in (declared, ExperimentInRun.of(experiment).settings)
     )
-    if before["name"] != now["name"]:
-        return Earlier(folder, before["name"], (), True)
     losses: dict[str, bool] = {}
     for word, lost in _differences(before, now):
         other = _other(word)

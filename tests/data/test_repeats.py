@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.atlas.features import data_features
 from benchmark.data.card import load_card
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, FileOptions, draft
@@ -172,9 +173,31 @@ def test_the_person_of_a_card_is_no_feature_and_stands_in_the_file(tmp_path: Pat
     assert load_card(write_card(tmp_path)).digest != plain.digest
 
 
-def test_advice_splits_no_rows_and_asks_nothing(tmp_path: Path) -> None:
-    table = rows_of_file(visits(), WISH).table
-    assert "patient_nbr" not in table.schema.names
+def test_advice_asks_for_people_and_measures_on_others() -> None:
+    with pytest.raises(DoubtError):
+        rows_of_file(visits(), WISH)
+    auc = {}
+    for person in ("patient_nbr", "none"):
+        rows = rows_of_file(visits(), replace(WISH, person=person))
+        assert "patient_nbr" not in rows.table.schema.names
+        auc[person] = data_features(rows.table, rows.draft.persons).label_auc
+    assert auc["none"] > auc["patient_nbr"] + 0.05
+
+
+def test_rows_without_a_name_are_persons_of_their_own(tmp_path: Path) -> None:
+    frame = visits()
+    frame["patient_nbr"] = frame["patient_nbr"].astype(str).mask(frame.index < 40, "")
+    found = drafted(tmp_path, frame, "patient_nbr").persons
+    dataset = load_dataset(tmp_path / "card.toml")
+    assert found is not None
+    assert dataset.persons is not None
+    assert len(np.unique(found)) == len(dataset.persons)
+    assert len(np.unique(found[:40])) == 40
+    of_rows = drafted(tmp_path, frame, "rows").persons
+    dataset = load_dataset(tmp_path / "card.toml")
+    assert of_rows is not None
+    assert dataset.persons is not None
+    np.testing.assert_array_equal(pd.factorize(of_rows)[0], dataset.persons.numbers)
 
 
 def test_units_are_drawn_with_all_their_rows() -> None:

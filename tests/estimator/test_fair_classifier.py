@@ -212,6 +212,12 @@ def test_a_value_is_read_alike_in_every_spelling(case: str) -> None:
         ([1, 2, 2], [1, "2 y", 2, "3,5"], "1222", "2 of 4 rows .* '2 y', '3,5'"),
         (["a", "b", "b", None], ["A", "a"], ["missing", "a"], "1 of 2 rows .* 'A'"),
         ([f"id {i}" for i in range(60)], ["id 1", "new"], ["other"] * 2, "1 of 2 rows .* 'new'"),
+        (
+            ["other"] * 9 + [f"id {i}" for i in range(60)],
+            ["other", "new"],
+            ["other", "other values"],
+            "1 of 2 rows .* 'new'",
+        ),
         ([True, False, False], [True, "yes"], ["True", "False"], "1 of 2 rows .* 'yes'"),
         (["+", "-", "-"], ["+", "?"], "+-", "1 of 2 rows .* '[?]'"),
     ],

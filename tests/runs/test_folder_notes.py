@@ -81,3 +81,11 @@ def test_networks_do_not_replace_real_data(before: bool, now: bool, lost: bool, 
     assert earlier is not None
     assert earlier.lost == lost
     assert ("embedded networks" in earlier.which) == lost
+
+
+@pytest.mark.parametrize("name", ["alternation", "mine"])
+def test_results_of_another_kind_are_others(name: str, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"experiment": {"name": name, "doses": [0.1]}}))
+    earlier = earlier_results(tmp_path, expanded(), {})
+    assert earlier is not None
+    assert (earlier.which, earlier.lost) == (repr(name), True)

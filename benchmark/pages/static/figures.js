@@ -26,11 +26,11 @@ function fixed(value, digits = 4) {
   return shown.toFixed(digits).replace(/^-(0\.?0*)$/, "$1");
 }
 const range = (low, high) => (Number.isFinite(low) ? `${fixed(low)} to ${fixed(high)}` : "–");
-// As many decimals as show on which side of 0.05 it lies.
+// As many decimals as show on which side of the level of significance it lies.
 function pText(p) {
   if (Number.isNaN(p)) return "not tested";
-  if (p < 0.001) return "< 0.001";
-  const side = (text) => Math.sign(Number(text) - 0.05);
+  if (p < 0.001 && run.alpha >= 0.001) return "< 0.001";
+  const side = (text) => Math.sign(Number(text) - run.alpha);
   let digits = 3;
   while (digits < 16 && side(p.toFixed(digits)) !== side(p)) digits += 1;
   return p.toFixed(digits);
