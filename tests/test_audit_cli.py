@@ -86,7 +86,7 @@ def test_names_and_groups_may_hold_commas_and_equals_signs(capsys: pytest.Captur
         assert facts["reference"] == {"race, told=so": group, "sex": "M", crossed: f"{group} × M"}
     capsys.readouterr()
     assert audit(f"{words} --reference 'race, told=so=Whit'") == 2
-    assert "did you mean 'White'" in capsys.readouterr().err
+    assert "race, told=so=White" in capsys.readouterr().err
 
 
 def test_one_of_several_models_is_audited(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,10 +171,20 @@ def test_warnings_of_the_reading_reach_terminal_and_page(capsys: pytest.CaptureF
         ("predictions.csv --label p --prediction yhat --sensitive sex", "divide it into two classes"),
         ("predictions.csv --label race --prediction yhat --sensitive sex", "--favorable"),
         ("predictions.csv --label y --prediction yhat --sensitive p,sex --tau 2", "tau"),
-        ("predictions.csv --label y --prediction yhat --sensitive sex --reference M", "COLUMN=GROUP"),
+        ("predictions.csv --label y --prediction yhat --sensitive sex --reference M", "sex=F, sex=M"),
         ("predictions.csv --label y --prediction yhat --sensitive sex --known sx=NA", "did you mean 'sex'"),
-        ("predictions.csv --label y --prediction yhat --sensitive sex --reference sex=X", "group called 'X'"),
-        ("predictions.csv --label y --prediction yhat --sensitive sex --reference age=1", "attribute called"),
+        (
+            "predictions.csv --label y --prediction yhat --sensitive sex --reference sex=X",
+            "group called 'sex=X'",
+        ),
+        (
+            "predictions.csv --label y --prediction yhat --sensitive sex --reference age=1",
+            "one of majority, minimum, sex=",
+        ),
+        (
+            "predictions.csv --label y --prediction yhat --sensitive sex --reference sex=M,sex=F",
+            "COLUMN=GROUP",
+        ),
     ],
 )
 def test_bad_input_ends_with_a_sentence(words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

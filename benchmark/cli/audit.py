@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, Options
-from benchmark.errors import ExperimentError
+from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.text.words import values_in_list
 
 if TYPE_CHECKING:
@@ -155,19 +155,11 @@ def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[s
         for group in (*groups, *CHOSEN):
             pairs.setdefault(f"{name}={group}", set()).add((name, group))
     chosen: dict[str, str] = {}
-    starts = [i for i in _starts(text) if any(text[i:].startswith(f"{name}=") for name in attributes)]
-    named = _names(text, "reference", pairs)
-    if starts[:1] == [0] and not set(named) <= pairs.keys():
-        ends = [*starts[1:], len(text)]
-        named = [text[i:end].strip(", ") for i, end in zip(starts, ends, strict=True)]
-    for pair in named:
-        # A group that does not exist is refused later, with the names of the others.
-        meant = pairs.get(pair) or {
-            (n, pair.removeprefix(f"{n}=")) for n in attributes if pair.startswith(f"{n}=")
-        }
-        meant = meant or {(pair.partition("=")[0].strip(), pair.partition("=")[2].strip())}
-        [(name, group), *others] = sorted(meant)
-        if others or not name or not group or name in chosen:
+    for pair in _names(text, "reference", pairs):
+        if pair not in pairs:
+            raise UnknownNameError("reference group", pair, (*CHOSEN, *pairs))
+        [(name, group), *others] = sorted(pairs[pair])
+        if others or name in chosen:
             raise ExperimentError(
                 "The reference groups cannot be read",
                 expected="majority, minimum, or COLUMN=GROUP,COLUMN=GROUP,... with one group for a column",
@@ -176,14 +168,6 @@ def _reference(text: str, frame: pd.DataFrame, columns: Columns) -> str | dict[s
             )
         chosen[name] = group
     return chosen
-
-
-def _starts(text: str) -> Iterator[int]:
-    """Yield the positions at which a text and the texts after its commas begin."""
-    position = 0
-    for part in text.split(","):
-        yield position + len(part) - len(part.lstrip())
-        position += len(part) + 1
 
 
 def _guide() -> int:
