@@ -16,7 +16,7 @@ from benchmark.text.words import as_number, few, share
 
 MOST_STATES, MOST_LEVELS = 12, 8  # most states of a category, and most distinct numbers that are a state each
 OTHER, MISSING = "other", "missing"  # states of rare values, and of missing ones
-REST = (f"{OTHER} values", OTHER)  # states of rare values: the first if the second is a value of its own
+RARE_STATES = (f"{OTHER} values", OTHER)  # of rare values: the first if the second is a value of its own
 NO_STATES = ("has no value in any row", "has the same value in every row")  # reasons of useless columns
 DATES = "holds dates or times, which have no states"
 Mask = NDArray[np.bool_]
@@ -177,7 +177,7 @@ def cut(column: RawColumn, cuts: Sequence[float], *, levels: bool = False) -> di
 
 def name_of_rest(column: RawColumn) -> str:
     """Return the state of rarer values, which is no value of the column."""
-    return REST[OTHER not in column.values]
+    return RARE_STATES[OTHER not in column.values]
 
 
 def _add_the_rest(column: RawColumn, groups: list[Group], min_count: int) -> tuple[list[str], Mask]:

@@ -19,7 +19,7 @@ from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
 from benchmark.data.number_form import Notation, notation
 from benchmark.data.sniff import MISSING_MARKS, RawColumn
-from benchmark.data.states import MISSING, MOST_LEVELS, REST, CardEntry, category, feature
+from benchmark.data.states import MISSING, MOST_LEVELS, RARE_STATES, CardEntry, category, feature
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few
@@ -84,7 +84,11 @@ class LearnedColumn:
                 remedy="leave these rows out, or train on rows that have the value",
             )
         # In an identifier or a date nearly all values are rare, and new values are the rule.
-        if all_values and len(shown) > 1 and not (self.rest == self.usual and states[self.rest] in REST):
+        if (
+            all_values
+            and len(shown) > 1
+            and not (self.rest == self.usual and states[self.rest] in RARE_STATES)
+        ):
             raise RowsError(
                 f"The model knows no value of the column {name!r}",
                 expected="values as in the training rows: "
@@ -216,7 +220,7 @@ def _with_rest(
     missing: int,
     usual: int,
 ) -> LearnedColumn:
-    rest = [column.code(state) for state in REST if state in column.states]
+    rest = [column.code(state) for state in RARE_STATES if state in column.states]
     return LearnedColumn(column, spec, known, missing, (*rest, missing if missing >= 0 else usual)[0], usual)
 
 

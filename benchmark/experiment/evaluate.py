@@ -405,7 +405,8 @@ def answers_of(
 
     answers: dict[Test, Answers] = {}
     for name, rows in tests.items():
-        if rows.among is None:
+        # Of a part of the original rows, another share may be accepted.
+        if rows.among is None or acceptance.share is not None:
             answers[name] = ask(name, rows)
             continue
         answers[name] = answers[ORIGINAL].of(rows.among)

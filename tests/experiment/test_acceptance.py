@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def card(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "loans.toml"
 
 
-def prepared(card: Path, **entry: Any) -> PreparedExperiment:
+def prepared(card: Path, tests: Sequence[str] = ("original",), **entry: Any) -> PreparedExperiment:
     experiment = Experiment(
         datasets=[{"card": str(card), "bias": ["label"], **entry}],
         techniques=["none", "reweighing", "massaging", "equalized_odds"],
@@ -67,6 +68,7 @@ def prepared(card: Path, **entry: Any) -> PreparedExperiment:
         repetitions=1,
         train="data",
         folds=3,
+        tests=tests,
     )
     return prepare_experiment(expand(experiment), Sources(offline=True))
 
@@ -93,6 +95,15 @@ def test_every_technique_with_scores_accepts_the_share(card: Path, tmp_path: Pat
     constant = describe_run(made).datasets[0].best_constant
     assert constant is not None
     assert constant.words == "accepting 60 % by lot"
+
+
+def test_each_test_accepts_the_share_of_its_own_rows(card: Path) -> None:
+    made = prepared(card, ("original", "biased"), accept=0.6, bias=["selection"])
+    block, cells = next(own for own in planned_cells(made) if own[0].level > 0)
+    cell = next(iter(Evaluator(made)(block, cells[:1])))
+    found = [(m.test, m.value) for m in cell.metrics if m.metric == "accepted" and m.fold is None]
+    assert [test for test, _ in found] == ["original", "biased"]
+    assert [value for _, value in found] == pytest.approx([0.6, 0.6], abs=0.002)
 
 
 def test_without_a_share_nearly_everybody_is_accepted_and_keys_differ(card: Path) -> None:
