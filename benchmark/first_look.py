@@ -306,7 +306,7 @@ def first_look(
 def _better_classifier(folder: Path, quick_options: QuickOptions, workers: int | None) -> str:
     """Return a line on a classifier that is clearly more accurate than the used one; nothing without one.
 
-    All are trained without mitigation on the first splits of the run, in which nothing is planted.
+    All are trained without mitigation on the same splits, in which nothing is planted.
     """
     used = quick_options.classifiers[0]
     others = [name for name in OTHER_CLASSIFIERS if name not in quick_options.classifiers]

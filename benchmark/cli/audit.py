@@ -125,7 +125,7 @@ def _names(text: str, option: str, known: Collection[str] = ()) -> list[str]:
 
 def _known(options: argparse.Namespace) -> dict[str, set[str]]:
     """Return by column the values that look missing, and that the options name as values."""
-    from benchmark.data.sniff import MISSING_MARKS
+    from benchmark.data.card_parts import MISSING_MARKS
 
     known: dict[str, set[str]] = {}
     for text in (options.known, options.where, options.reference):

@@ -302,6 +302,9 @@ class Dropped(CardTable):
 MISSING_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """Raw values that mean missing, unless a card names others."""
 
+MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
+"""Values that mean missing in a file without a card, and in a column that names persons."""
+
 
 class Missing(CardTable):
     """How missing values are read; a card may give the name of the state alone."""

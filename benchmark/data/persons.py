@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card_parts import MISSING_VALUES
+from benchmark.data.card_parts import MISSING_MARKS
 
 if TYPE_CHECKING:
     from benchmark.data.card import Card
@@ -61,7 +61,7 @@ def read_persons(card: Card, records: Records, location: str) -> list[Hashable]:
         return list(zip(*cells, strict=True))
     names = (raw.strip() for raw in records.columns[card.person])
     return [
-        (location, line) if name in MISSING_VALUES else name
+        (location, line) if name in MISSING_MARKS else name
         for name, line in zip(names, records.lines, strict=True)
     ]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card_parts import MISSING_VALUES, Source, SourceFile
+from benchmark.data.card_parts import MISSING_MARKS, Source, SourceFile
 from benchmark.data.frames import as_csv, parquet_frame
 from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_decimal, notation
 from benchmark.data.raw import DELIMITERS, READERS, number_repeats
@@ -31,9 +31,6 @@ from benchmark.text.words import as_number, values_in_list
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
-"""Values that mean missing in a file without a card."""
 
 # Open classes of numbers: a sign or word before the limit, or words behind it.
 _OPEN = r"(?:(?:(?P<strict>{})|{})\s*(?P<first>\S+)|(?P<last>\S+?)\s*(?:{}))"

@@ -14,11 +14,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from benchmark.data.card_parts import CategoricalColumn, NumericColumn
+from benchmark.data.card_parts import MISSING_MARKS, CategoricalColumn, NumericColumn
 from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
 from benchmark.data.number_form import Notation, notation
-from benchmark.data.sniff import MISSING_MARKS, RawColumn
+from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MISSING, MOST_LEVELS, RARE_STATES, CardEntry, category, feature
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
