@@ -28,11 +28,13 @@ def add_options(option: Options) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
+    import numpy as np
     from rich.console import Console
 
     from benchmark.audit import LEVELS, audit_features
     from benchmark.classifiers import make_classifier
     from benchmark.data.card import load_card
+    from benchmark.data.persons import rows_of_units, units_of
     from benchmark.experiment.prepare import find_rows
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
@@ -48,11 +50,13 @@ def execute(options: argparse.Namespace) -> int:
     data = find_rows(card, sources_of(options), rng)
     table, embedded = data.table, data.network is not None
     source = f"{NOT_REAL_LOUD}: {data.source}" if embedded else f"real data from {data.source}"
-    order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
-    n_train = 2 * len(table) // 3
+    units = units_of(data.persons, np.arange(len(table)))
+    n_units = int(units.max()) + 1
+    order = generator(options.seed, purpose="influence", dataset=card.name).permutation(n_units)
+    n_train = 2 * n_units // 3
     audit = audit_features(
-        table.take(order[:n_train]),
-        table.take(order[n_train:]),
+        table.take(rows_of_units(units, order[:n_train])),
+        table.take(rows_of_units(units, order[n_train:])),
         lambda cardinalities: factory.build(cardinalities, options.seed),
         options.levels or LEVELS,
         technique=technique,

@@ -10,6 +10,7 @@ import pytest
 
 from benchmark.audit import LEVELS
 from benchmark.cli import main
+from benchmark.data.table import Table
 
 CARD = """
 name = "shop"
@@ -96,3 +97,22 @@ def test_the_help_tells_the_default_levels(capsys: pytest.CaptureFixture[str]) -
         influence("--help")
     shown = " ".join(capsys.readouterr().out.split())
     assert "default: " + " ".join(f"{level:g}" for level in LEVELS) in shown
+
+
+def test_no_person_is_on_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = [f"p{i:02}" for i in range(30)]
+    rows = [f"{'fm'[i % 2]},{p},{'yes' if i % 3 else 'no'}" for i, p in enumerate(people * 4)]
+    (tmp_path / "shop.csv").write_text("\n".join(["who,id,bought", *rows]))
+    street = 'columns."[red] street"]\nkind = "categorical"\nstates = ["n", "s"]'
+    home = f'columns.home]\nsource = "id"\nkind = "categorical"\nstates = {people}'.replace("'", '"')
+    card = tmp_path / "shop.toml"
+    card.write_text(CARD.replace(street, home).replace('title = "Sales', 'person = "rows"\ntitle = "Sales'))
+    sides = []
+
+    def seen(train: Table, test: Table, *_: object, **__: object) -> None:
+        sides.extend({*table.codes[:, table.schema.index("home")].tolist()} for table in (train, test))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("benchmark.audit.audit_features", seen)
+    assert influence("--dataset", card) == 130
+    assert (len(sides[0]), len(sides[1]), sides[0] & sides[1]) == (20, 10, set())
