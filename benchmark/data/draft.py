@@ -52,6 +52,7 @@ from benchmark.data.states import (
     cut,
     feature,
     figure,
+    like_weight,
     merged,
     name_of_rest,
     useless,
@@ -68,11 +69,6 @@ _KNOWN_BEFORE = "Check that it is known before the label."
 _MOST_LISTED = 200  # raw values that a card's filter may list
 NAMED, _COPY = "named by --drop", "as a copy does"  # in reasons to leave a column out
 _MUCH = 0.05  # share of rows in the state of rare values that is said
-LIKE_WEIGHT = re.compile(  # names of columns of weights
-    r"(.*[_ .-])?(weights?|wgts?|wts?|fnlwgt|wtfinl|p?wgtp|(per|hh|asec|earn|samp|final?|p)(wt|wgt|weight))"
-    r"\d*|(?-i:.*[a-z]Weight)",  # not overweight
-    re.IGNORECASE,
-)
 _OPPOSITE = {"unfavorable": "favorable", "favored": "deprived"}
 
 
@@ -532,7 +528,7 @@ class _Drafting:
             if np.isnan(numbers).mean() < 0.1 and (codes := standing_apart(column)):
                 apart[name] = codes
             if (
-                LIKE_WEIGHT.fullmatch(name)
+                like_weight(name, self.raw)
                 and name not in self.keep
                 and (column.numbers[~column.missing] >= 0).all()
             ):
@@ -624,7 +620,10 @@ class _Drafting:
                 reason = f"nearly all rows with {state!r} have one label" if state else reason
                 column.comments.append(f"A strong feature: {reason}. {_KNOWN_BEFORE}")
                 hints.append(name)
-            v = max(proxy_strength(codes, member) for codes in (coarse, self.raw[name].rows[once]))
+            raw = self.raw[name]
+            # Of numbers nearly all different, as weights, no model sees which rows share one.
+            values = raw.rows[once] if len(raw.values) * 5 <= len(raw.rows) else fine
+            v = max(proxy_strength(codes, member) for codes in (coarse, values))
             if v >= PROXY:
                 proxy_of = self.file_options.sensitive
                 column.comments.append(f"Proxy of {proxy_of}: Cramér's V {number(v, 2)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SHOWN, _MOST_NAMED = 5, 20
+_CHANCE = 1e-6  # probability that all new rows are in a bin by chance, below which that is said
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +63,9 @@ class Dataset:
         """Return new rows of the file as states, for a model that was trained on :meth:`to_frame`.
 
         ``rows`` has the columns of the file, the label excepted, with text as in the file or with numbers. A
-        value for which the card has no state stays text: the model warns of it. Raises a DataError if a
-        column is missing.
+        value for which the card has no state stays text: the model warns of it. Where all rows are in one end
+        bin, which chance would not do, a warning asks for the unit. Raises a DataError if a column is
+        missing.
         """
         import pandas as pd
 
@@ -89,7 +92,20 @@ class Dataset:
                 code = (text if isinstance(value, str) else number)[found]
                 states.append(spec.states[code] if code >= 0 else found or None)
             columns[name] = np.array(states, dtype=object)[codes]
+            if isinstance(spec, NumericColumn) and len(values) > 1 and (codes >= 0).all():
+                self._ask_for_unit(name, spec, {*states[:-1]}, len(rows))
         return pd.DataFrame(columns, index=rows.index)
+
+    def _ask_for_unit(self, name: str, spec: NumericColumn, found: set[str | None], n_rows: int) -> None:
+        """Warn that all of several rows are in the first or last bin of a column, if few of the data are."""
+        for code in (0, len(spec.bins) - 2):
+            part = float((self.table.codes[:, self.table.schema.index(name)] == code).mean())
+            if found == {spec.states[code]} and part**n_rows < _CHANCE:
+                warnings.warn(
+                    f"Column {name!r}: all {n_rows:,} rows are in {spec.states[code]!r}, as {share(part)} of "
+                    "the rows of the data are. Have they the unit of the file?",
+                    stacklevel=3,  # the caller of states
+                )
 
     def _contrary_note(self) -> Iterator[str]:
         declared, score = self.card.score, self.score

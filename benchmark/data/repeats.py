@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmark.data.doubts import Answer, Question
 from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.sniff import RawColumn
-from benchmark.data.states import DATES, MOST_STATES, useless
+from benchmark.data.states import DATES, MOST_STATES, PLACE, like_weight, useless
 from benchmark.errors import DataError
 from benchmark.text.words import few, share
 
@@ -129,8 +129,11 @@ def _kind(name: str) -> str:
 
 
 def _measures(column: RawColumn, groups: NDArray[np.intp]) -> bool:
-    """Return whether a column has fractions or dates, or numbers, as ages, of which groups are bands."""
+    """Return whether a column has fractions, dates, weights, places, or numbers of which groups are bands."""
     numbers = column.numbers[~np.isnan(column.numbers)]
+    # Each group has weights of its own, because weights follow its share of the population, and places.
+    if like_weight(column.name) or PLACE.fullmatch(column.name):
+        return True
     if (numbers != np.round(numbers)).any() or useless(column) == DATES:
         return True
     members = groups[np.argsort(column.numbers[column.rows], kind="stable")]
@@ -142,7 +145,8 @@ def _tells(column: RawColumn, groups: NDArray[np.intp], most: float) -> bool:
     order = np.argsort(column.rows, kind="stable")
     values, members = column.rows[order], groups[order]
     pairs = (values[1:] == values[:-1]) & ~column.missing[values[1:]]
-    shares = np.bincount(groups) / len(groups)
+    # Where only one group has values, as of pregnancies, they tell no person.
+    shares = np.bincount(groups[~column.missing[column.rows]]) / max(1, (~column.missing[column.rows]).sum())
     expected = pairs.sum() * (1 - np.square(shares).sum())
     differ = (pairs & (members[1:] != members[:-1])).sum()
     return bool(expected >= _ENOUGH and differ <= most * expected)

@@ -32,8 +32,8 @@ from benchmark.text.words import as_number, values_in_list
 if TYPE_CHECKING:
     import pandas as pd
 
-# Open classes of numbers: a sign or word before the limit, or words behind it.
-_OPEN = r"(?:(?:(?P<strict>{})|{})\s*(?P<first>\S+)|(?P<last>\S+?)\s*(?:{}))"
+# Open classes of numbers: a sign or word before the limit, or words behind it, and perhaps a unit.
+_OPEN = r"(?:(?:(?P<strict>{})|{})\s*(?P<first>[^\s=]+)|(?P<last>\S+?)\s*(?:{}))(?:\s+[a-z]+)?"
 _BELOW = re.compile(
     _OPEN.format(
         "<|under|below|less than|fewer than",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,19 @@ _DATE = re.compile(
     r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
     r"([T ]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
 )
-_PLACE = re.compile(
+PLACE = re.compile(
     r"(.*[_ .-])?((zip|post|postal)[_ .-]?codes?|zips?|plz|fips|zcta|puma|tract)([_ .-]?\d*|[_ .-].*)",
     re.IGNORECASE,
 )
-_ID = re.compile(r"(^|.*[_ .-])(id|uuid|guid|index|key|row|serial)$|unnamed: 0$", re.IGNORECASE)
+_ID = re.compile(r"(^|.*[_ .-])(id|uuid|guid|index|key|row|row_?names?|serial)$|unnamed: 0$", re.IGNORECASE)
+_WEIGHT = re.compile(  # names of columns of weights: sample_weight, PWGTP, PERSONWT, WTMEC2YR
+    r"(?!.*(birth|body|over|under|bmi|light))(.*[_ .-])?"
+    r"(\w*(weights?|wgts?|wghts?)|(\w{3,}|p|hh)?wts?|fnlwgt|p?wgtp|wtfinl|wt(mec|int|sa|fa|ss)\w*|iptw|ipw)"
+    r"([_ .-]?(\d+|norm\w*|final|person|indiv\w*)|[_ .-][a-z])?",
+    re.IGNORECASE,
+)
+_OF_A_BODY = re.compile(r"(.*[_ .-])?(body_?)?(height|hgt|ht|stature|bmi)[_ .-]?(\d*|[a-z]+)", re.IGNORECASE)
+_BARE_WEIGHT = re.compile(r"(weight|wt)[_ .-]?\d*", re.IGNORECASE)
 _CAMEL_ID = re.compile(r".*[a-z](Id|ID)$")
 
 
@@ -43,6 +51,13 @@ def mask(positions: Sequence[int], length: int) -> Mask:
     chosen = np.zeros(length, dtype=bool)
     chosen[list(positions)] = True
     return chosen
+
+
+def like_weight(name: str, names: Iterable[str] = ()) -> bool:
+    """Return whether a column is named like weights of rows; ``weight`` beside a height is a body's."""
+    if _BARE_WEIGHT.fullmatch(name) and any(map(_OF_A_BODY.fullmatch, names)):
+        return False
+    return _WEIGHT.fullmatch(name) is not None
 
 
 def useless(column: RawColumn, n_file: int = 0) -> str:
@@ -94,7 +109,7 @@ def feature(column: RawColumn, min_count: int) -> CardEntry:
     rows, numeric = column.counts * ~column.missing, ~np.isnan(column.places)
     if rows[numeric].sum() < 0.9 * rows.sum():
         return category(column, min_count)
-    if _PLACE.fullmatch(column.name):
+    if PLACE.fullmatch(column.name):
         entry, comments = category(column, min_count)
         return entry, ["Codes of places: each is a state.", *comments]
     distinct, positions = np.unique(column.places[numeric], return_inverse=True)

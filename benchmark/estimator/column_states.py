@@ -19,7 +19,7 @@ from benchmark.data.doubts import mean_the_same
 from benchmark.data.load import Coder
 from benchmark.data.number_form import Notation, notation
 from benchmark.data.sniff import RawColumn
-from benchmark.data.states import MISSING, MOST_LEVELS, RARE_STATES, CardEntry, category, feature
+from benchmark.data.states import MISSING, MOST_LEVELS, RARE_STATES, CardEntry, category, feature, figure
 from benchmark.data.table import CODE_DTYPE, Column
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few
@@ -43,14 +43,25 @@ class LearnedColumn:
     # Code of all other values: of rare ones, else of missing ones, else ``usual``; -1 if they are errors.
     rest: int
     usual: int  # code of the most frequent state
+    # The smallest and the largest number of the training rows.
+    span: tuple[float, float] = (-math.inf, math.inf)
 
     def codes(self, values: pd.Series[Any]) -> NDArray[np.int16]:
         """Return the state of each row, shape (n_rows,).
 
         A value that training rows did not show gets the state ``rest``, and a warning counts such rows. Rows
-        without a known group are a :class:`RowsError`, and so are several values of which none is known.
+        without a known group are a :class:`RowsError`, and so are several values of which none is known. A
+        warning says that most numbers are beyond those of the training rows.
         """
         raw = raw_column(self.column.name, values)
+        beyond = raw.counts[(raw.numbers < self.span[0]) | (raw.numbers > self.span[1])].sum()
+        if 2 * beyond > len(raw.rows):
+            low, high = map(figure, self.span)
+            warnings.warn(
+                f"Column {self.column.name!r}: the numbers of {beyond:,} of {len(raw.rows):,} rows are "
+                f"outside the training rows' range, {low} to {high}. Are the units the same?",
+                stacklevel=4,  # the caller of predict
+            )
         codes = np.fromiter(self._codes(raw.values), dtype=CODE_DTYPE, count=len(raw.values))
         unknown = codes < 0
         if unknown.any():
@@ -210,7 +221,10 @@ def _learned(raw: RawColumn, draft: CardEntry) -> LearnedColumn:
             known[text] = code
         missing = code if lacks else missing
     usual = int(np.bincount(codes, weights=raw.counts).argmax())
-    return _with_rest(Column(raw.name, spec.states, spec.ordered), spec, known, missing, usual)
+    learned = _with_rest(Column(raw.name, spec.states, spec.ordered), spec, known, missing, usual)
+    if not numeric:
+        return learned
+    return replace(learned, span=(float(np.nanmin(raw.numbers)), float(np.nanmax(raw.numbers))))
 
 
 def _with_rest(

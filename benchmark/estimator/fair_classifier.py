@@ -119,10 +119,10 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     says so. Every column is a feature: leave out identifiers, and columns that are known only after the
     outcome.
 
-    In rows to predict, a number beyond those of the training rows is in the first or last bin. Any spelling
-    of a missing value gets the state of missing values. A new value gets the state of rare values, else of
-    missing values, else the column's most frequent state; a warning counts such rows. Several new values
-    and no known one are an error, and so is a new or missing group.
+    In rows to predict, a number beyond those of the training rows is in the first or last bin; if most are, a
+    warning asks for their unit. Any spelling of a missing value gets the state of missing values. A new value
+    gets the state of rare values, else of missing values, else the column's most frequent state; a warning
+    counts such rows. Several new values and no known one are an error, and so is a new or missing group.
 
     Parameters
     ----------
@@ -350,10 +350,11 @@ class FairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not (len(X) and X.shape[1]):
             check_array(np.empty(X.shape))  # an error in scikit-learn's words
         validate_data(self, X, reset=reset, skip_check_array=True)
-        # scikit-learn compares names that are texts. Numbers as names are compared here.
-        if not (reset or all(isinstance(name, str) for name in X.columns)):
+        # scikit-learn compares names that were texts in training. Numbers as names are compared here.
+        if not (reset or hasattr(self, "feature_names_in_")):
             found, expected = list(map(str, X.columns)), [learned.column.name for learned in self._columns]
-            if found != expected:
+            texts = all(isinstance(name, str) for name in X.columns)  # an array has no names to compare with
+            if found != expected and (not texts or {*found} == {*expected}):
                 raise RowsError(
                     "The columns of X are not those of the training rows, in their order",
                     expected=few(expected, 20),

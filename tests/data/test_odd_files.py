@@ -199,6 +199,9 @@ def test_a_list_of_negative_codes_is_no_option(tmp_path: Path, monkeypatch: pyte
         ("under 18", "65+", range(18, 65)),
         ("5 or less", "40 and more", range(6, 40)),
         ("≤0", "more than 3", range(1, 4)),
+        ("<=0", ">=21", range(1, 21)),
+        ("under 1 year", "over 20 years", range(1, 21)),
+        ("less than 18 years", "65 or more years", range(18, 65)),
     ],
 )
 def test_numbers_with_open_classes_keep_their_order(
@@ -352,6 +355,48 @@ def test_names_and_values_in_any_letters_stay(tmp_path: Path) -> None:
     _, dataset = read(tmp_path, frame, FileOptions("採用", "はい", "性別", "女"))
     assert dataset.to_frame().astype(str).equals(frame)
     assert (dataset.card.favorable_label, dataset.card.deprived_group) == ("はい", "女")
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "is_weight"),
+    [
+        ("PERSONWT", "age", True),
+        ("WTMEC2YR", "age", True),
+        ("weight_2020", "age", True),
+        ("pspwght", "age", True),
+        ("X_LLCPWT", "age", True),
+        ("weight", "growth", True),
+        ("weight", "height_cm", False),
+        ("wt71", "ht", False),
+        ("birth_weight", "age", False),
+        ("overweight", "age", False),
+        ("weight_kg", "age", False),
+    ],
+)
+def test_weights_of_rows_are_told_from_those_of_bodies(
+    name: str, other: str, is_weight: bool, tmp_path: Path
+) -> None:
+    made, _ = read(tmp_path, table(**{name: lambda i: i * 7919 % 997, other: lambda i: i * 31 % 60}))
+    assert any("named like weights" in warning for warning in made.warnings) is is_weight
+
+
+def test_numbers_that_few_rows_share_are_no_proxy(tmp_path: Path) -> None:
+    # Two rows share each number and mostly the group, as weights of a survey; so do those of 60 districts.
+    frame = table(
+        4000,
+        sex=lambda i: "FM"[(i // 2 + (i % 7 == 0)) % 2],
+        share=lambda i: i // 2 * 7919 % 2000 + 10_000,
+        district=lambda i: 2 * (i * 31 % 30) + i // 2 % 2 + 60_601,
+    )
+    made, _ = read(tmp_path, frame)
+    proxies = next(problem for problem in made.problems if "Cramér's V" in problem)
+    assert "district" in proxies
+    assert "share" not in proxies
+
+
+def test_names_of_rows_are_no_feature(tmp_path: Path) -> None:
+    made, _ = read(tmp_path, table(rownames=lambda i: i * 7919 % 9973))
+    assert "rownames" in made.dropped
 
 
 def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Path) -> None:

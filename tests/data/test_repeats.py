@@ -93,6 +93,23 @@ def test_numbers_that_people_share_by_chance_name_nobody(tmp_path: Path) -> None
     assert made.person is None
 
 
+def test_numbers_that_go_with_the_group_name_nobody(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    frame = visits()[["sex", "treated"]]
+    n, woman = len(frame), frame["sex"] == "F"
+    asked = rng.random(n) < 0.5
+    frame = frame.assign(
+        pregnancies=np.where(woman & asked, rng.integers(0, 15, n).astype(str), ""),
+        charge=np.where(~woman & asked, np.char.add("article ", rng.integers(0, 40, n).astype(str)), ""),
+        # Of a survey: weights of women are odd, those of men even.
+        weight=2 * rng.integers(1000, 1100, n) + woman,
+        zip_code=2 * rng.integers(30_300, 30_330, n) + woman,
+    )
+    made = drafted(tmp_path, frame)
+    assert made.person is None
+    assert "pregnancies" in made.columns_read
+
+
 @pytest.mark.parametrize("times", [2, 40])
 @pytest.mark.parametrize("numbered", [True, False])
 def test_copies_are_warned_of_first_and_equal_rows_can_be_kept_together(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,12 +120,25 @@ def test_values_that_training_rows_did_not_show_have_a_defined_state() -> None:
     ):
         rome = proba(city="Rome")
     assert rome == proba(city=None) == proba(city=np.nan) == proba(city="") == proba(city="?")
-    assert proba(skill=99.0) == proba(skill=7.5)  # in the last bin
+    with pytest.warns(UserWarning, match="'skill': the numbers of 1 of 1 rows are outside .* units"):
+        assert proba(skill=99.0) == proba(skill=7.5)  # in the last bin
     assert proba(children="2") == proba(children=2.0) == proba(children=2)
     for gap in (None, "x"):
         with pytest.raises(RowsError, match="1 row has no known group") as error:
             model.predict(row.assign(sex=gap))
         assert isinstance(error.value, ValueError)
+
+
+@pytest.mark.parametrize("change", [1000, 0.001, -1, 2.2])
+def test_numbers_in_another_unit_are_warned_of(change: float) -> None:
+    frame = people().drop(columns="hired").assign(skill=lambda f: 50 + f["skill"])
+    model = FairClassifier("none", sensitive="sex", deprived="f").fit(frame, people()["hired"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame)
+        model.predict(frame.assign(skill=frame["skill"].where(frame.index % 3 > 0, 900)))  # a few are new
+    with pytest.warns(UserWarning, match=f"'skill': the numbers of {len(frame)} of {len(frame)} rows"):
+        model.predict(frame.assign(skill=change * frame["skill"]))
 
 
 def test_categories_of_pandas_are_states_in_their_order() -> None:
@@ -156,7 +170,7 @@ def test_nobody_need_say_who_is_deprived() -> None:
 
 # Values of a training column, values to predict, and the state of each of them.
 READ = {
-    "a number below the first": ([1, 2, 3, 4], [0, -5.5, 1, 9], "1114"),
+    "a number below the first": ([1, 2, 3, 4], [0, -5.5, 1, 4, 2], "11142"),
     "also among numbers of text": (["0", "1", "2", "3"], [-1, "-1", "01", "3.0"], "0013"),
     "infinity": ([0.5, 1.5, 2.5], [-np.inf, np.inf, "0.5"], ["0.5", "2.5", "0.5"]),
     "floats of 32 bits": ([0.1, 0.3, 0.7], np.array([0.3, 0.7], "float32"), ["0.3", "0.7"]),
@@ -261,7 +275,10 @@ def test_columns_named_by_numbers_go_by_name(names: list[Any]) -> None:
     frame, y = frame if "2" not in names else frame.rename(columns={"2": 2}), rng.random(300) < 0.5
     model = FairClassifier("none", sensitive=99, deprived=0).fit(frame, y)
     np.testing.assert_array_equal(model.predict(frame), model.predict(frame.copy()))
-    for other in (frame.iloc[:, [1, 0, 2, 3]], frame.set_axis([5, *frame.columns[1:]], axis=1)):
+    shuffled = frame.iloc[:, [1, 0, 2, 3]]
+    with pytest.raises(RowsError, match="in their order"), pytest.warns(UserWarning, match="feature names"):
+        model.predict(shuffled.rename(columns=str))
+    for other in (shuffled, frame.set_axis([5, *frame.columns[1:]], axis=1)):
         with pytest.raises(RowsError, match="not those of the training rows, in their order"):
             model.predict(other)
     array = FairClassifier("none", sensitive=3, deprived=0).fit(frame.to_numpy(), y)

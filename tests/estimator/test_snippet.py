@@ -154,6 +154,15 @@ def test_new_rows_may_have_values_that_the_card_lacks(tmp_path: Path) -> None:
         dataset.states(rows.drop(columns="skill"))
 
 
+@pytest.mark.parametrize("change", [1000, -1])
+def test_new_rows_in_another_unit_are_warned_of(change: float, tmp_path: Path) -> None:
+    write_people(tmp_path)
+    dataset = load_dataset(drafted(tmp_path, "yes", "f"))
+    rows = pd.read_csv(tmp_path / "people.csv").assign(skill=lambda f: f["skill"].rank() + 1)
+    with pytest.warns(UserWarning, match=r"'skill': all \d+ rows are in .* Have they the unit of the file"):
+        dataset.states(rows.assign(skill=change * rows["skill"]))
+
+
 def test_rows_of_a_file_are_no_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_people(tmp_path)
     card = load_card(drafted(tmp_path, "yes", "f"))
