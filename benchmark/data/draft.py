@@ -32,6 +32,7 @@ from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
 from benchmark.data.repeats import (
     INDEPENDENT,
     copies,
+    equal_rows,
     naming_people,
     person_of,
     question_of_people,
@@ -642,11 +643,9 @@ class _Drafting:
         rows = [self.raw[name].rows for name in draft.columns]
         person = None if draft.person == EQUAL_ROWS else self._persons()
         repeated, copied = copies(rows, person)
-        once = np.ones(draft.n_rows, dtype=bool)
-        if person is not None or copied:
-            together = np.column_stack(rows) if person is None else person[:, None]
-            first = np.unique(together, axis=0, return_index=True)[1]
-            once = np.isin(np.arange(draft.n_rows), first)
+        each = np.arange(draft.n_rows)
+        together = person if person is not None else equal_rows(rows) if copied else each
+        once = np.isin(each, np.unique(together, return_index=True)[1])
         if copied and self.file_options.person not in (EQUAL_ROWS, INDEPENDENT):
             draft.copies = warning_of_copies(repeated, draft.n_rows)
         elif repeated:
@@ -660,8 +659,7 @@ class _Drafting:
             return None
         if person == EQUAL_ROWS:
             features = [name for name in self.draft.columns_read if name != self.file_options.label]
-            rows = np.column_stack([self.raw[name].rows for name in features])
-            return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+            return equal_rows([self.raw[name].rows for name in features])
         column = self.raw[person]
         unnamed = column.missing[column.rows]
         return np.where(unnamed, len(column.values) + np.cumsum(unnamed), column.rows)

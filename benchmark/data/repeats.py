@@ -159,6 +159,11 @@ def _hashed(columns: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.uint64], It
     return np.sum(parts, axis=0, dtype=np.uint64), parts
 
 
+def equal_rows(columns: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Return a number for each row, shape (n_rows,): equal for rows that are equal in all columns."""
+    return np.unique(_hashed(columns)[0], return_inverse=True)[1]
+
+
 def copies(columns: Sequence[NDArray[np.intp]], persons: NDArray[np.intp] | None = None) -> tuple[int, bool]:
     """Return how many rows repeat another row in all columns, and whether they seem to be copies.
 

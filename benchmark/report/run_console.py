@@ -154,7 +154,7 @@ def _entries(
 def _constant_entry(constant: ConstantAnswer | None, shares: bool) -> str:
     if constant is None:
         return short(None)
-    parts = [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
+    parts = [short(0.0), short(constant.accuracy), *([f"{100 * constant.accepted:.0f}"] * shares)]
     return "/".join(parts)
 
 

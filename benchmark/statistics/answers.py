@@ -118,9 +118,9 @@ class ConstantAnswer:
         return max(self.favorable, self.unfavorable) / (self.favorable + self.unfavorable)
 
     @property
-    def accepts(self) -> bool:
-        """Whether it predicts the favorable outcome."""
-        return self.favorable > self.unfavorable
+    def accepted(self) -> float:
+        """Share of people whom it accepts, in each group."""
+        return float(self.favorable > self.unfavorable) if self.accept is None else self.accept
 
     @property
     def words(self) -> str:
@@ -129,7 +129,7 @@ class ConstantAnswer:
             return f"accepting {percent(self.accept)} by lot"
         if self.favorable == self.unfavorable:
             return EITHER_CONSTANT
-        return "accepting everybody" if self.accepts else "refusing everybody"
+        return "accepting everybody" if self.accepted else "refusing everybody"
 
 
 def random_accuracy(constant: float) -> float:

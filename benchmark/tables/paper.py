@@ -287,12 +287,12 @@ def shares_cell(shares: Sequence[float]) -> Cell:
 def constant_cells(scenario: Scenario, metrics: Sequence[str], *, with_shares: bool) -> list[Cell]:
     """Return the best constant answer's cells: it has accuracy and discrimination, but no other metric.
 
-    The shares that it accepts, all or none of each group, come last.
+    The shares that it accepts, the same of each group, come last.
     """
     answer = scenario.best_constant
     values = {ACCURACY: answer.accuracy, DISCRIMINATION: 0.0} if answer else {}
     cells = [Cell(values.get(metric, math.nan)) for metric in metrics]
-    shares = [float(answer.accepts) if answer else math.nan] * 3
+    shares = [answer.accepted if answer else math.nan] * 3
     return [*cells, *([shares_cell(shares)] if with_shares else [])]
 
 
