@@ -15,6 +15,7 @@ from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
 from benchmark.data.draft import MIN_COUNT, FileOptions, python_options, said_in_python
 from benchmark.data.draft_text import disclosed, slug, summary_lines
+from benchmark.data.frames import as_csv
 from benchmark.data.sniff import MOST_MB
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.data.uncarded import read_uncarded
@@ -35,6 +36,7 @@ from benchmark.metrics import list_metrics
 from benchmark.registry import load_plugin
 from benchmark.render.console import section_lines
 from benchmark.runs.finished import read_frames
+from benchmark.runs.folder_notes import numbered
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.first_look import offer
 from benchmark.statistics import paired_comparisons
@@ -157,7 +159,8 @@ def quick(
         that it predicts to be favorable. Where one label is rare, these are nearly all rows, or none.
         Techniques without scores are not compared then.
     output : str or Path, optional
-        Folder of the results; by default ``results/NAME_quick``.
+        Folder of the results; by default ``results/NAME_quick``. Where it has another first look, it is the
+        next free one of ``results/NAME_quick_2``, ``_3`` and so on.
     min_count : int, default 5
         Values of a feature that fewer than this many rows have are merged; labels and groups never are.
     workers, figures, formats, progress, console
@@ -240,7 +243,9 @@ def first_look(
         load_plugin(plugin)
     is_frame = isinstance(data, pd.DataFrame)
     name = "data" if is_frame else slug(Path(str(data)).name.partition(".")[0])
-    folder = Path("results", f"{name}_quick") if output is None else Path(output)
+    first = Path("results", f"{name}_quick") if output is None else Path(output)
+    texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
+    folder = _folder_for(first, texts, named=output is not None)  # before the frame is written into it
     require_writable(folder)
     if not is_frame and Path(str(data)).is_file() and Path(str(data)).stat().st_size > _LARGE:
         say(f"reading {data} ...")
@@ -266,14 +271,12 @@ def first_look(
             f"Warning: {share(rare)} of the rows have the rarer label, so models {answer} nearly everybody. "
             f"{offer(favorable > 0.5)}"
         )
-    for path, text in ((folder / "card.toml", rows.card), (folder / "experiment.toml", experiment.text)):
-        if path.exists() and _without_rates(path.read_text(encoding="utf-8")) != _without_rates(text):
-            raise ExperimentError(
-                f"{path} exists already, with other content",
-                remedy=f"choose another --output, or continue that run: betabench run --experiment "
-                f"{folder / 'experiment.toml'} --output {folder}",
-            )
-        write_atomically(path, text)
+    texts |= {"card.toml": rows.card, "experiment.toml": experiment.text}
+    folder = _folder_for(first, texts, named=output is not None)
+    if folder != first:
+        say(f"{first} has another first look, which stays. The results are in {folder}.")
+    for file, text in texts.items():
+        write_atomically(folder / file, text)
     finished = run(
         folder / "experiment.toml",
         output=folder,
@@ -342,6 +345,29 @@ def _better_classifier(folder: Path, quick_options: QuickOptions, workers: int |
         f"[{low:.1f}, {high:.1f}], without mitigation or planted bias in {plain.repetitions} repetitions. "
         f"Try that one: --classifier {best['technique']}, with another --output."
     )
+
+
+def _folder_for(first: Path, texts: Mapping[str, str], *, named: bool) -> Path:
+    """Return the first of FIRST, FIRST_2, FIRST_3, ... with no other content in files of these names.
+
+    An ExperimentError says that the user ``named`` a folder with other content.
+    """
+
+    def others(folder: Path) -> list[Path]:
+        return [
+            path
+            for name, text in texts.items()
+            if (path := folder / name).exists()
+            and _without_rates(path.read_bytes().decode(errors="replace")) != _without_rates(text)
+        ]
+
+    if named and (others_there := others(first)):
+        raise ExperimentError(
+            f"{others_there[0]} exists already, with other content",
+            remedy=f"choose another --output, or continue that run: betabench run --experiment "
+            f"{first / 'experiment.toml'} --output {first}",
+        )
+    return numbered(first, lambda folder: not others(folder))
 
 
 def _without_rates(text: str) -> str:

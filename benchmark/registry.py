@@ -208,10 +208,16 @@ def _run_file(file: Path) -> None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # annotations are resolved through it
+    # Modules beside the file are found, as 'python FILE' finds them, but never in place of an installed one.
+    beside = str(file.parent)
+    if is_new := beside not in sys.path:
+        sys.path.append(beside)
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[module_name]
+        if is_new:
+            sys.path.remove(beside)
         raise
 
 

@@ -82,6 +82,40 @@ def test_what_is_missing_is_proposed_in_a_terminal_and_else_one_sentence(
     assert list(Path().iterdir()) == [Path("my loans.csv")]
 
 
+class StoppedError(Exception):
+    """A run that a test does not need."""
+
+
+def stop(*_: object, **__: object) -> None:
+    raise StoppedError
+
+
+def test_another_first_look_gets_a_folder_of_its_own_and_no_rows_are_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a file with other options, and of other rows of a frame; a named folder is refused before that."""
+    monkeypatch.setattr(first_look, "run", stop)
+    asked: dict[str, Any] = {"label": "repaid", "favorable": 1, "sensitive": "gender", "repetitions": 2}
+    for more, folder in (({}, "loans_quick"), ({"accept": 0.1}, "loans_quick_2"), ({}, "loans_quick")):
+        with pytest.raises(StoppedError):
+            benchmark.quick("my loans.csv", **asked, **more, output=None)
+        written = Path("results", "my_" + folder, "experiment.toml").read_text(encoding="utf-8")
+        assert ("accept" in written) == bool(more)
+    assert {path.name for path in Path("results").iterdir()} == {"my_loans_quick", "my_loans_quick_2"}
+
+    rows, others = loans(), loans().head(300)
+    for frame in (rows, others, rows):
+        with pytest.raises(StoppedError):
+            benchmark.quick(frame, **asked)
+    assert len(pd.read_csv("results/data_quick/data.csv")) == len(rows)
+    assert len(pd.read_csv("results/data_quick_2/data.csv")) == len(others)
+    assert Path("results/data_quick_2/card.toml").is_file()
+    assert not Path("results/data_quick_3").exists()
+    with pytest.raises(ExperimentError, match=r"data\.csv exists already, with other content.*'output'"):
+        benchmark.quick(others, **asked, output="results/data_quick")
+    assert len(pd.read_csv("results/data_quick/data.csv")) == len(rows)
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try two techniques only."""
@@ -115,7 +149,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     assert "What techniques change at dose 0.1:\n- " in text
     assert "At dose 0.05: 1 technique, not recommended" in text
     assert "which hide an unknown amount of bias" in text
-    assert "from outside the file with 'true_rate' F=0.4,M=0.42" in text
+    assert "from outside the file with 'true_rate' deprived=0.4,favored=0.42" in text
     assert "β = 0.05" not in text
     assert "out/data.csv holds your rows" in text.replace("\\", "/")
     for name in ("card.toml", "experiment.toml", "results.csv", "report.html", "statistics/README.md"):

@@ -12,7 +12,12 @@ EXAMPLE = "betabench quick loans.csv --label repaid --favorable yes --sensitive 
 
 def add_options(option: Options) -> None:
     roles(option)
-    option("--output DIR", "folder of the results; default: results/NAME_quick", type=Path)
+    option(
+        "--output DIR",
+        "folder of the results; default: results/NAME_quick, or the next of _2, _3, ... without another "
+        "first look",
+        type=Path,
+    )
     option(
         "--bias KIND",
         f"kind of bias to plant, without parameters; default: {BIAS}, which makes favorable labels of the "

@@ -9,7 +9,7 @@ from benchmark.data.reading import Part, Reading
 from benchmark.errors import DataError
 from benchmark.text.words import as_number, few
 
-_EXAMPLE = "one rate for each group, such as --true-rate F=0.4,M=0.42"
+_EXAMPLE = "one rate for each group, such as --true-rate deprived=0.4,favored=0.42"
 
 
 def parse_rates(text: str) -> dict[str, float]:

@@ -92,7 +92,13 @@ class LearnedColumn:
                 f"{n} row{'s have' if n > 1 else ' has'} no known group",
                 expected=f"in the sensitive column {name!r} one of " + few(list(map(repr, states)), 8),
                 got=few(shown, 8),
-                remedy="leave these rows out, or train on rows that have the value",
+                remedy="leave these rows out, or train on rows that have the value"
+                + "".join(
+                    f"; if they are of the group {state!r}, keep it as text: pandas.read_csv(FILE, "
+                    "keep_default_na=False)"
+                    for state in states
+                    if state in MISSING_MARKS and "no value" in shown
+                ),
             )
         # In an identifier or a date nearly all values are rare, and new values are the rule.
         if (

@@ -27,7 +27,7 @@ from benchmark.text.words import number
 
 TITLE = "What bias that the labels hide makes of this answer"
 
-_EXAMPLE = "--true-rate F=0.4,M=0.42"
+_EXAMPLE = "--true-rate deprived=0.4,favored=0.42"  # names that every file takes
 _HIDDEN = (0.0, 0.05, 0.1)
 """Hidden doses that are shown if the hidden dose is unknown."""
 

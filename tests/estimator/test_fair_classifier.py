@@ -346,6 +346,10 @@ def test_a_group_may_be_called_na(dtype: str) -> None:
     model = FairClassifier("reweighing", sensitive="sex", deprived="NA").fit(X, y)
     assert (model.schema_.groups, model.schema_.deprived_group) == (("NA", "m"), "NA")
     model.predict(X)
+    for value, as_text in ((None, True), ("LATAM", False)):
+        with pytest.raises(RowsError, match="1 row has no known group") as error:
+            model.predict(X[:1].astype({"sex": object}).assign(sex=[value]))
+        assert ("of the group 'NA', keep it as text" in str(error.value)) == as_text
     other = FairClassifier("reweighing", sensitive="sex", deprived="m")
     if dtype == "category":
         assert other.fit(X, y).schema_.groups == ("NA", "m")

@@ -211,6 +211,32 @@ def test_a_bad_plugin_says_why_and_leaves_nothing_behind(tmp_path: Path, text: s
     assert list_techniques() == before
 
 
+@pytest.mark.parametrize("where", ["at_the_top", "in_a_method"])
+def test_a_plugin_imports_modules_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """From any working folder, as 'python FILE' does; a file beside it replaces no installed module."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / f"sizes_{where}.py").write_text("ROWS = 12\n")
+    (tmp_path / "numpy.py").write_text("raise RuntimeError('not numpy')\n")
+    line = f"import sizes_{where}"
+    text = PLUGIN.replace("arange(self.rows)", f"arange(sizes_{where}.ROWS)")
+    if where == "at_the_top":
+        text = f"{line}\n{text}"
+    else:
+        text = text.replace("        import numpy as np", f"        {line}\n        import numpy as np")
+    file = tmp_path / "own.py"
+    file.write_text(text)
+    assert load_plugin(file) == ("first_rows",)
+    unused = Tools(lambda c: None, lambda t: None, None)  # type: ignore[arg-type,return-value]
+    assert len(get_technique("first_rows").prepare(example_table(), unused).table) == 12
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "bad.py").write_text("import no_such_module_anywhere")
+    with pytest.raises(PluginError, match="No module named 'no_such_module_anywhere'"):
+        load_plugin(tmp_path / "bad" / "bad.py")
+    assert str(tmp_path / "bad") not in sys.path
+
+
 PLUGIN_OF_EVERY_KIND = """
 from benchmark.bias import register as register_bias
 from benchmark.bias.label import LabelBias
