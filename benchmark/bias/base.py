@@ -148,6 +148,8 @@ class BiasKind(BaseModel, ABC):
         for value in self.parameters.values():
             if hasattr(value, "check"):  # groups
                 value.check(schema)
+        for name in self.looks_at(schema) or ():
+            schema.column(name)
 
     def edited(self, network: Network, beta: float) -> Network:
         """Return the network that rows are drawn from."""

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit
+from benchmark.bias.label import LabelBias
 from benchmark.bias.planting import Bias
 from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card_parts import NetworkSettings
@@ -184,6 +185,24 @@ def test_a_network_is_edited_first(network: Network) -> None:
     assert both.network is not network
     with pytest.raises(UnknownNameError):
         make_bias(make_step("label", {"group": {"sex": "nobody"}})).plant(network, 0.5)
+
+
+@pytest.mark.parametrize(("column", "allowed"), [("", False), ("skil", False), ("skill", True)])
+def test_a_kind_looks_only_at_columns_that_are_there(network: Network, column: str, allowed: bool) -> None:
+    """A column that nobody named is found before anything is planted, without a check in the kind itself."""
+
+    class Harsh(LabelBias):
+        name = "harsh"
+
+        def looks_at(self, schema: Schema) -> tuple[str, ...]:
+            return (*self.group.columns(schema), column)
+
+    bias = Bias((Harsh(),))
+    if allowed:
+        bias.check(network.schema, [1.0])
+    else:
+        with pytest.raises(UnknownNameError, match=f"no column called '{column}'"):
+            bias.check(network.schema, [1.0])
 
 
 def test_a_kind_that_breaks_a_rule_fails_its_check() -> None:
