@@ -44,6 +44,20 @@ def test_the_answer_says_what_the_rule_lets() -> None:
     assert ("Advice beats simple rules" in text()) == bool(shown)
 
 
+def test_scenarios_with_nothing_to_restore_are_counted_by_hand() -> None:
+    means = atlas.adviser().tables.means
+    parts, own = atlas.adviser().tables.advice_parts, ["part", "dataset", "bias", "classifier"]
+    rows = means[means["part"].isin(parts) & (means["test"] == "original") & (means["technique"] == "none")]
+    rows = rows[(rows["unit"] == "dose") & (rows["pooled"] == 1) | (rows["level"] == 0)]
+    of = rows.groupby([*own, "level"])[["discrimination", "accepted"]].mean().reset_index("level")
+    clean, biased = of[of["level"] == 0], of[of["level"] > 0]
+    alike = ~clean["accepted"].reindex(biased.index).between(0.01, 0.99)
+    moved = (biased["discrimination"] - clean["discrimination"].reindex(biased.index)).abs()
+    little = (moved < 0.02) & ~alike
+    assert f"In {alike.sum()} of {len(biased):,} scenarios the clean model answers nearly all" in text()
+    assert f"In {little.sum()} others the bias moves little." in text()
+
+
 def test_every_claim_of_the_file_has_its_fate() -> None:
     claims = atlas.adviser().claims
     assert [*claims["claim"]] == [claim.name for claim in load_atlas("atlas").claims] == [*DECISIONS]

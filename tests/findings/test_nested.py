@@ -12,6 +12,7 @@ import pytest
 from benchmark.columns import EQUALISE, GOALS, ORIGINAL, RESTORE, TRUTH
 from benchmark.experiment.plan import load_experiment
 from benchmark.statistics.agreement import tau_of_halves
+from tools.estimates import student_estimate
 from tools.findings import nested
 
 # Values of a large run take some seconds to be read.
@@ -57,6 +58,11 @@ def test_what_is_said_of_ranks_and_choices_holds() -> None:
         assert nested.beyond_dropping(nested.judged(EQUALISE, *levels))[2] < 0
         _, low, high = nested.beyond_dropping(nested.judged(RESTORE, *levels))
         assert low < 0 < high
+        if levels[0]:
+            regrets = nested.judged(EQUALISE, *levels).regrets
+            _, low, high = student_estimate(regrets["own"] - regrets["fixed"])
+            assert low < 0 < high
+    assert "planting is not shown to beat a fixed choice" in text()
     assert "beyond chance" in text()
     assert "To restore, that is not shown" in text()
     clean = told[(told["goal"] == RESTORE) & (told["hidden"] == 0)]

@@ -133,8 +133,8 @@ def _average_in_doubt() -> list[str]:
     advice = adviser().advise(RESTORE)
     to_try = "shown to help" if advice.shown else "not shown to help"
     return [
-        f"**To restore**, (c) beats leaving the group out by {drop}. It beats doing nothing by {nothing}. "
-        f"For C4.5 it is `{advice.elsewhere}`, {to_try}."
+        f"**To restore**, the regret of (c) is below (b)'s by {drop}. It is below (a)'s by {nothing}. For "
+        f"C4.5 (c) is `{advice.elsewhere}`, {to_try}."
     ]
 
 
@@ -155,9 +155,9 @@ def _nothing_to_restore() -> list[str]:
     reasons = adviser().undo_reasons
     counts = {reason: int((reasons == reason).sum()) for reason in (NOTHING_TO_UNDO, NO_REFERENCE)}
     return [
-        f"**Nothing to restore.** In {counts[NOTHING_TO_UNDO]} of {len(reasons):,} scenarios the bias moves "
-        f"nothing much. In {counts[NO_REFERENCE]} others the clean model answers nearly all alike. "
-        "Without them (third column), (c) beats doing nothing by "
+        f"**Nothing to restore.** In {counts[NO_REFERENCE]} of {len(reasons):,} scenarios the clean model "
+        f"answers nearly all alike. In {counts[NOTHING_TO_UNDO]} others the bias moves little. "
+        "Without them (third column), the regret of (c) is below (a)'s by "
         f"{_lessened(TO_UNDO, NOTHING)}."
     ]
 

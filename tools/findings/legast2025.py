@@ -151,10 +151,10 @@ def claims() -> list[list[str]]:
         [
             "the best technique depends on the kind of bias",
             f"nearest to parity: massaging under label bias, by {margin('label')}; reweighing under "
-            f"selection, by {margin('selection')} before massaging, where both are nearer than unawareness. "
-            "Most accurate on the clean test: unawareness under both",
-            "cannot be told for parity (reweighing is last under label bias and no farther than massaging "
-            "under selection); does not hold for accuracy",
+            f"selection, by {margin('selection')} before massaging; neither is shown to be nearer than "
+            "unawareness. Most accurate on the clean test: unawareness under both",
+            "cannot be told for parity (under label bias reweighing is shown to be last, under selection no "
+            "difference is shown); does not hold for accuracy",
         ],
         [
             "OULAD: massaging over-corrects (+.39)",

@@ -244,7 +244,7 @@ def findings() -> str:
         "**Nothing hidden.** Then doing nothing restores decisions by definition. A planted dose of .10 "
         f"chooses another technique on {others} of {len(unhidden.chosen)} datasets, at a mean regret of "
         f"{clean}.",
-        "**To equalize, a fixed choice does about as well.** Where bias is hidden, always "
+        "**To equalize, planting is not shown to beat a fixed choice.** Where bias is hidden, always "
         f"`{FIXED}` has a regret of {fixed[0]} to {fixed[1]}, one's own planting {planting[0]} to "
         f"{planting[1]}.",
         f"**Hidden {two(most)}.** To restore, the regret is {nothing} for doing nothing, {own_regrets} for "

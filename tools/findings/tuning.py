@@ -299,8 +299,8 @@ def findings() -> str:
         f"learners by {with_ends(farther[0])} and {with_ends(farther[1])}. With C4.5 it is "
         f"{with_ends(farther[2])} and {with_ends(farther[3])}.",
         "**A limit on validation rows often does not hold on the test.** Of fits tuned on biased rows, "
-        f"{span(beyond['biased'])} are beyond it. That is no more than of fits that the test rows choose, "
-        f"{span(oracle)}, and of default fits, {span(beyond['default'])}.",
+        f"{span(beyond['biased'])} are beyond it. Of fits that the test rows choose, it is {span(oracle)}; "
+        f"of default fits, {span(beyond['default'])}.",
         "**What would change our mind.** An interval of biased − clean off 0, with more splits or rows. One "
         f"rule, one budget, four datasets. {extreme} is in no mean: it takes nearly all there is.",
     ]
