@@ -33,6 +33,7 @@ from benchmark.data.repeats import (
     INDEPENDENT,
     copies,
     equal_rows,
+    first_rows,
     naming_people,
     person_of,
     question_of_people,
@@ -229,7 +230,7 @@ class _Drafting:
         self.raw = _without_codes(table.columns, file_options)
         roles = file_options.label, file_options.sensitive
         self.draft = Draft(table, {}, person=person_of(file_options.person, self.raw, roles))
-        self.naming = naming_people(self.raw, *roles)
+        self.naming = naming_people(self.raw, *roles, self.draft.person)
         self.rows_out: list[tuple[Mask, str]] = []  # rows that are left out, and why
         self.favorable = self._side(file_options.label, favorable, "favorable")
         self.unfavorable = self._opposite(
@@ -497,6 +498,8 @@ class _Drafting:
 
     def _features(self, label: DraftColumn, sensitive: DraftColumn, member: Mask) -> None:
         draft, first = self.draft, dict[object, str]()
+        # Of people with several rows, or of copies, each fine number would seem to tell the group.
+        once = first_rows(self.raw, draft.person)
         incomplete, rest, apart, weights = [], [], dict[str, list[str]](), []
         words_in: list[str] = []
         for name, column in self.raw.items():
@@ -505,7 +508,7 @@ class _Drafting:
                 continue
             if name == draft.person:
                 continue
-            reason = self._left_out(column, first, member)
+            reason = self._left_out(column, first, once, member)
             if not reason and len((entry := feature(column, self.least))[0]["states"]) < 2:
                 reason = "has nearly the same value in every row"
             if reason and name in self.keep:
@@ -558,7 +561,9 @@ class _Drafting:
                 f"If they are weights, write --drop {names}. If not, write --keep {names}."
             )
 
-    def _left_out(self, column: RawColumn, first: dict[object, str], member: Mask) -> str:
+    def _left_out(
+        self, column: RawColumn, first: dict[object, str], once: NDArray[np.intp], member: Mask
+    ) -> str:
         """Return why a column is no feature, or an empty text; ``first`` has the first column by content."""
         name, sensitive = column.name, self.raw[self.file_options.sensitive]
         if name in self.drop:
@@ -571,6 +576,9 @@ class _Drafting:
         if not reason and (same := first.setdefault(content(column), name)) != name:
             return f"tells the same as {same!r}, value by value"
         if not reason and is_copy(column.rows, sensitive.rows, member):
+            codes, groups = column.rows[once], member[once]
+            if proxy_strength(codes, groups) < PROXY and not is_copy(codes, sensitive.rows[once], groups):
+                return ""
             return f"goes with the sensitive column {sensitive.name!r} in nearly every row, {_COPY}"
         return reason
 

@@ -34,24 +34,25 @@ _FEW = 0.01  # different values per row, at least, for a column whose name does 
 _ENOUGH = 10.0  # pairs of rows that would differ by chance
 _SAME, _EXACTLY_SAME = 0.1, 0.02  # how often pairs differ, relative to chance, at most
 _BANDS = 5  # fewest numbers in a band, on average
+_FINE, _BY_CHANCE = 0.005, 0.2  # share of pairs that agree in a fine column, and in all others, at most
 _COPIES = 0.7  # share of pairs that agree in the last column, of those that agree in all others
 
 
-def naming_people(columns: Mapping[str, RawColumn], label: str, sensitive: str) -> dict[str, tuple[int, int]]:
+def naming_people(
+    columns: Mapping[str, RawColumn], label: str, sensitive: str, person: str | None = None
+) -> dict[str, tuple[int, int]]:
     """Return the columns that seem to name people who have several rows: their numbers of values and rows.
 
     Either the name of the column says so, or all rows of a value are of one group, which chance would not do.
     Copies of whole rows count for named columns alone, because with them each number seems to name a person.
+    Where a column names the ``person``, other numbers are features of people, unless their name says more.
     """
     others = {name: column for name, column in columns.items() if name not in (label, sensitive)}
     # A person's group stays the same; of numbers such as ages, which grow, two other columns show a person.
     groups, known = [columns[sensitive].rows], 1
     if np.isfinite(columns[sensitive].numbers).sum() > MOST_STATES:
         groups, known = [column.rows for column in others.values()], 3  # a column tells itself
-    first = every = np.arange(len(columns[sensitive].rows))
-    if read := [column.rows for column in others.values() if not useless(column)]:
-        rows = [columns[sensitive].rows, columns[label].rows, *read]
-        first = np.unique(_hashed(rows)[0], return_index=True)[1]
+    every, first = np.arange(len(columns[sensitive].rows)), first_rows(columns)
     found = {}
     for name, column in others.items():
         present = column.counts[~column.missing]
@@ -68,10 +69,24 @@ def naming_people(columns: Mapping[str, RawColumn], label: str, sensitive: str) 
             kind == "person's number"
             or (kind == "person" and many)
             or (kind == "number" and n > MOST_STATES and tells(every, _SAME))
-            or (many and not _measures(column, columns[sensitive].rows) and tells(first, _EXACTLY_SAME))
+            or (
+                many
+                and not (person in columns and not np.isnan(column.numbers[~column.missing]).any())
+                and not _measures(column, columns[sensitive].rows)
+                and tells(first, _EXACTLY_SAME)
+            )
         ):
             found[name] = n, n_rows
     return found
+
+
+def first_rows(columns: Mapping[str, RawColumn], person: str | None = None) -> NDArray[np.intp]:
+    """Return the first row of each person, or of rows that are equal in all columns but useless ones."""
+    if person is not None and person in columns:
+        rows = [columns[person].rows]
+    else:
+        rows = [column.rows for column in columns.values() if not useless(column)]
+    return np.unique(_hashed(rows)[0], return_index=True)[1] if rows else np.arange(0)
 
 
 def person_of(text: str | None, columns: Mapping[str, RawColumn], roles: Collection[str]) -> str | None:
@@ -168,7 +183,8 @@ def copies(columns: Sequence[NDArray[np.intp]], persons: NDArray[np.intp] | None
     """Return how many rows repeat another row in all columns, and whether they seem to be copies.
 
     Other people agree by chance: then most pairs that agree in all columns but a certain one differ in this
-    one. Copies agree in it, whichever it is. Equal rows of one of ``persons`` do not count.
+    one. Copies agree in it, whichever it is, or agree in all others where they agree in a fine one. Equal
+    rows of one of ``persons`` do not count.
     """
     rows, parts = _hashed(columns)
     of_persons = np.uint64(0) if persons is None else _hashed([persons])[0]
@@ -181,6 +197,16 @@ def copies(columns: Sequence[NDArray[np.intp]], persons: NDArray[np.intp] | None
     repeated, equal = equal_pairs(rows)
     if repeated < _REPEATED * len(rows):
         return repeated, False
+    every = len(rows) * (len(rows) - 1) / 2
+
+    def seldom_shared(part: NDArray[np.uint64]) -> bool:
+        """Return whether pairs that agree in a fine column agree in all others, as chance would not do."""
+        alone, others = equal_pairs(part)[1], equal_pairs(rows - part)[1]
+        return alone <= _FINE * every and others <= _BY_CHANCE * every and equal >= _COPIES * alone
+
+    parts = list(parts)
+    if any(map(seldom_shared, parts)):
+        return repeated, True
     return repeated, all(equal >= _COPIES * equal_pairs(rows - part)[1] for part in parts)
 
 

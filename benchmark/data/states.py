@@ -261,7 +261,7 @@ def bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: bo
     for low, high in _spans(cuts):
         inside = distinct[(distinct >= low) & (distinct < high)]
         if len(inside) == 1 and (levels or inside[0] == 0 or math.isfinite(high - low)):
-            names.append(f"{inside[0]:.6g}")
+            names.append(figure(inside[0]) if whole else f"{inside[0]:.6g}")
         elif low == -math.inf:
             names.append(f"below {figure(high)}")
         elif high == math.inf:
@@ -277,7 +277,8 @@ def _spans(cuts: Sequence[float]) -> Iterator[tuple[float, float]]:
 
 def figure(value: float) -> str:
     """Return the shortest exact text of a number."""
-    return f"{float(value):.12g}"
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else f"{number:.12g}"
 
 
 def cut_of(sign: str, limit: float, numbers: NDArray[np.float64]) -> float:

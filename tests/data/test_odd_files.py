@@ -394,6 +394,13 @@ def test_numbers_that_few_rows_share_are_no_proxy(tmp_path: Path) -> None:
     assert "share" not in proxies
 
 
+@pytest.mark.parametrize("first", [1_234_567, 10**12, 10**15])
+def test_few_large_numbers_are_states_that_differ(first: int, tmp_path: Path) -> None:
+    _, dataset = read(tmp_path, table(site=lambda i: first + i * 7919 % 5))
+    column = dataset.table.schema.columns[dataset.table.schema.index("site")]
+    assert column.states == tuple(str(first + k) for k in range(5))
+
+
 def test_names_of_rows_are_no_feature(tmp_path: Path) -> None:
     made, _ = read(tmp_path, table(rownames=lambda i: i * 7919 % 9973))
     assert "rownames" in made.dropped

@@ -133,6 +133,32 @@ def test_copies_are_warned_of_first_and_equal_rows_can_be_kept_together(
     assert len(persons) == 160
 
 
+@pytest.mark.parametrize("rows", [1000, 100, 30])
+def test_copies_are_found_by_one_fine_number_and_do_not_make_it_a_copy_of_the_group(
+    rows: int, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], 1000),
+            "income": rng.integers(1000, 90_000, 1000),
+            "schooling": rng.choice(["a", "b", "c"], 1000),
+            "treated": rng.choice(["yes", "no"], 1000),
+        }
+    )
+    assert not drafted(tmp_path, frame).copies
+    made = drafted(tmp_path, pd.concat([frame, frame.head(rows)]))
+    assert made.copies.startswith(f"{rows:,} of {1000 + rows:,} rows")
+    assert "income" in made.columns_read
+
+
+def test_fine_numbers_of_people_are_features_where_the_person_is_named(tmp_path: Path) -> None:
+    frame = visits()
+    frame["income"] = pd.factorize(frame["patient_nbr"])[0] * 7919 % 9973
+    made = drafted(tmp_path, frame, "patient_nbr")
+    assert {"income", "age", "pressure"} <= made.columns_read.keys()
+
+
 def test_people_who_are_alike_by_chance_are_no_copies(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({f"q{i}": rng.integers(0, 3, 1500) for i in range(4)})
