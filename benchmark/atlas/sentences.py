@@ -197,8 +197,8 @@ def _record_sentences(goal: str, record: Record) -> list[str]:
         )
     if share_failed := round(100 * record.not_allowed):
         sentences.append(
-            f"In {share_failed} % of the scenarios it missed a limit such as accuracy: there, doing nothing "
-            "counts in these numbers."
+            f"On average over the sources, it missed a limit such as accuracy in {share_failed} % of their "
+            "scenarios: there, doing nothing counts in these numbers."
         )
     if record.failed:
         n, n_failed = len(record.datasets), len(record.failed)
