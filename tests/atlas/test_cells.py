@@ -10,6 +10,7 @@ from benchmark.api import run
 from benchmark.atlas.adviser import shipped_folder
 from benchmark.atlas.file import load_atlas
 from benchmark.atlas.tables import CELL_METRICS, read_tables
+from benchmark.runs.finished import read_frames
 
 FIRST = 2
 """Repetitions that are computed again: of later ones, all before would be as well."""
@@ -26,7 +27,7 @@ def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Pat
         levels = {"doses" if experiment.doses else "betas": [0.0, cell["beta"]]}
         if experiment.doses and not cell["beta"]:
             levels = {}
-        again = run(
+        made = run(
             experiment,
             datasets=[cell["dataset"]],
             techniques=list(dict.fromkeys(["none", cell["technique"]])),
@@ -38,10 +39,10 @@ def test_computing_again_gives_the_committed_cells(data_dir: Path, tmp_path: Pat
             workers=1,
             progress=False,
             **levels,
-        ).results
+        )
+        again = read_frames(made.folder).results
         for name in ("dataset", "bias", "beta", "technique", "classifier", "repetition"):
-            column = "dose" if name == "beta" and experiment.doses else name
-            again = again[again[column] == cell[name]]
+            again = again[again[name] == cell[name]]
         values = again[again["test"] == "original"].set_index("metric")["value"]
         for metric in CELL_METRICS:
             assert values[metric] == pytest.approx(cell[metric], rel=1e-9, nan_ok=True), (cell, metric)
