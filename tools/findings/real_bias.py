@@ -572,7 +572,7 @@ def draw() -> bytes:
             subtitle="Kendall's τ of ranks under both, with 95 % intervals over folds. Gray marks: "
             "ceilings, τ between halves of the noisier one.",
             notes=[
-                "Blue: not shown to differ; orange: another rank; grey: open; hollow: not decided. "
+                "Blue: not shown to differ; orange: another rank; gray: open; hollow: not decided. "
                 "Flips have people's rates, on persons drawn at random."
             ],
             left=labels.width + 0.3,
