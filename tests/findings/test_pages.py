@@ -15,7 +15,8 @@ RESULTS = Path(__file__).resolve().parents[2] / "results"
 FINDINGS = sorted(RESULTS.glob("*/FINDINGS.md"))
 STUDIES = sorted(module.name for module in iter_modules(tools.findings.__path__))
 
-LONG = {"learners": pytest.mark.nightly}  # resampling of every pair of learners
+# Resampling of every pair of learners, and a hundred thousand draws for each comparison with people's bias.
+LONG = {"learners": pytest.mark.nightly, "real_bias": pytest.mark.nightly}
 
 
 @pytest.mark.slow
