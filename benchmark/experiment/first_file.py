@@ -246,7 +246,7 @@ def _require_sensible(quick_options: QuickOptions) -> None:
     if quick_options.accept is not None and not 0 < quick_options.accept < 1:
         raise ExperimentError(
             "The share to accept is out of range",
-            expected="a number between 0 and 1",
+            expected="a share above 0 and below 1",
             got=f"{quick_options.accept:g}",
             remedy="correct --accept, such as 0.9 for the 90 % with the highest scores",
         )

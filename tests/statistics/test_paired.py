@@ -164,7 +164,7 @@ def test_a_frame_holds_what_the_array_functions_say() -> None:
         a, b = (wide[row.dataset, row.beta, row.metric, name].to_numpy() for name in ("a", row.technique))
         gain = (b - a if row.metric == "accuracy" else np.abs(a) - np.abs(b))[None]
         assert row.p_paired == sign_flip_p_values(gain)[0]
-        assert row.permutation == "sampled"
+        assert row.p_method == "sampled"
         assert row.p_wilcoxon == pytest.approx(scipy.stats.wilcoxon(gain[0]).pvalue, abs=1e-12)
         low, high = student_intervals(gain)
         assert (row.improvement_low, row.improvement_high) == pytest.approx((low[0], high[0]))

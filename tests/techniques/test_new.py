@@ -133,9 +133,10 @@ def test_nothing_is_overwritten(existing: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("own_registry")
 def test_awkward_names_still_work(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The checkout has a folder tools, which an installation has not.
-    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if Path(folder).resolve() != ROOT])
+    folders = [folder for folder in sys.path if Path(folder).resolve() != ROOT]
     monkeypatch.delitem(sys.modules, "tools", raising=False)
     for stage in STAGES:
+        monkeypatch.setattr(sys, "path", [*folders])  # without those of the plugins before
         path, _ = write_skeleton(name, stage, tmp_path / stage)
         assert load_plugin(path) == (name,)
         assert "strength" in parameter_rules(list_techniques()[name])

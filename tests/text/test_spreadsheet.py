@@ -128,11 +128,14 @@ def test_tables_with_hostile_names_and_warnings_of_several_lines() -> None:
     assert "\n\n" not in to_latex(table)
 
 
-def test_letters_that_the_font_lacks_are_drawn_without_a_word(
+def test_of_letters_that_the_font_lacks_there_is_one_word_at_most(
     tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
     with styled():
         page = Page(1, 1, panel=(2, 2), title="\U0001f600 \u4e2d", subtitle="\u0e01", notes=["\ua000"])
         page.axes[0].set_xlabel("\U0001f4a9")
     assert len(list(write_figures(tmp_path, [("figure", lambda: page.figure)]))) >= 1
-    assert [str(own.message) for own in recwarn] == []
+    # Which fonts are installed decides.
+    said = [str(own.message) for own in recwarn]
+    assert len(said) <= 1
+    assert all(line.startswith("Figures show boxes") for line in said)
