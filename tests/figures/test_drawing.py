@@ -127,9 +127,9 @@ def test_no_process_draws_on_when_the_first_is_interrupted_or_killed(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     program = (
-        "import signal, time; from pathlib import Path; from benchmark.figures import drawing\n"
+        "import os, signal, time; from pathlib import Path; from benchmark.figures import drawing\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler); drawing._n_cores = lambda: 2\n"
-        "def draw():\n    print('draws', flush=True); time.sleep(0.2); raise ValueError('never shown')\n"
+        "def draw():\n    os.write(1, b'draws\\n'); time.sleep(0.2); raise ValueError('never shown')\n"
         "list(drawing.write_figures(Path('.'), [(str(i), draw) for i in range(1000)]))\n"
     )
     first = subprocess.Popen(
