@@ -144,16 +144,17 @@ def sniff(
     most_mb: float = MOST_MB,
     named: Set[str] = frozenset(),
     typed: bool = False,
+    content: bytes | None = None,
 ) -> RawTable:
     """Return the content of a file without a card: CSV, ARFF, an Excel workbook or Parquet, gzipped or not.
 
     ``folder`` is the card's, which names the file from there. ``thousands`` and ``decimals`` name columns, as
     A,B, whose point or comma separates thousands or stands before decimals. A first line with one of the
     ``named`` columns is the header. ``typed`` says that a frame was written to the file, so that only empty
-    values are missing. A DataError says that the file is missing, no table, or larger than ``most_mb``, or
-    that a line does not fit the others.
+    values are missing. ``content`` is the unpacked file, where it was read before. A DataError says that the
+    file is missing, no table, or larger than ``most_mb``, or that a line does not fit the others.
     """
-    content = _content(path, most_mb)
+    content = _content(path, most_mb) if content is None else content
     kind = _kind(content, path)
     size = len(content) if len(content) > LARGEST else None  # the card must allow so much to be unpacked
     source = Source(files=(SourceFile(path=_from(path, folder), size=size),), format=kind)
@@ -225,7 +226,7 @@ def read_frame(
     content = _content(path, most_mb)
     if _kind(content, path) == "parquet":
         return parquet_frame(content, str(path))
-    table = sniff(path, path.parent, most_mb=most_mb, named=named)
+    table = sniff(path, path.parent, named=named, content=content)
     columns, written_na = {}, []
     for name, column in table.columns.items():
         column = replace(column, marks=column.marks - (known or {}).get(name, frozenset()))
