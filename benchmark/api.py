@@ -50,7 +50,7 @@ from benchmark.report.folder import RunFolder, write_run_folder, write_shard_fol
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
-from benchmark.runs.folder_notes import earlier_results, folder_of_its_own, numbered
+from benchmark.runs.folder_notes import earlier_results, first_folder, folder_of_its_own
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
@@ -308,7 +308,7 @@ def run_atlas(
     declared = load_atlas(atlas)
     folder = Path("results", declared.name + "_lite" * lite) if output is None else Path(output)
     if output is None:
-        folder = numbered(folder, lambda own: not has_tables(own) or any(own.glob(f"*/{STORE_NAME}")))
+        folder = first_folder(folder, lambda own: not has_tables(own) or any(own.glob(f"*/{STORE_NAME}")))
     chosen = declared.chosen(tuple(parts), lite=lite)
     console = parameters.get("console")
 

@@ -36,7 +36,7 @@ from benchmark.metrics import list_metrics
 from benchmark.registry import load_plugin
 from benchmark.render.console import section_lines
 from benchmark.runs.finished import read_frames
-from benchmark.runs.folder_notes import numbered
+from benchmark.runs.folder_notes import first_folder
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.first_look import offer
 from benchmark.statistics import paired_comparisons
@@ -367,7 +367,7 @@ def _folder_for(first: Path, texts: Mapping[str, str], *, named: bool) -> Path:
             remedy=f"choose another --output, or continue that run: betabench run --experiment "
             f"{first / 'experiment.toml'} --output {first}",
         )
-    return numbered(first, lambda folder: not others(folder))
+    return first_folder(first, lambda folder: not others(folder))
 
 
 def _without_rates(text: str) -> str:

@@ -22,13 +22,13 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
     from benchmark.columns import MANIFEST_NAME
     from benchmark.experiment.versions import package_versions
-    from benchmark.runs.folder_notes import numbered
+    from benchmark.runs.folder_notes import first_folder
     from benchmark.text.spreadsheet import csv_text
     from benchmark.text.writing import figure_formats, require_writable, write_atomically, write_json
 
     formats = figure_formats(options.formats)
     experiment = load_alternation(options.experiment)
-    output: Path = options.output or numbered(
+    output: Path = options.output or first_folder(
         Path("results") / experiment.name, lambda folder: not (folder / MANIFEST_NAME).exists()
     )
     require_writable(output)

@@ -101,10 +101,10 @@ def folder_of_its_own(
         passed.append(earlier)
         return False
 
-    return numbered(first, loses_nothing), passed
+    return first_folder(first, loses_nothing), passed
 
 
-def numbered(first: Path, acceptable: Callable[[Path], bool]) -> Path:
+def first_folder(first: Path, acceptable: Callable[[Path], bool]) -> Path:
     """Return the first acceptable one of the folders FIRST, FIRST_2, FIRST_3 and so on."""
     others = (first.with_name(f"{first.name}_{number}") for number in itertools.count(2))
     return next(filter(acceptable, itertools.chain([first], others)))
