@@ -2,8 +2,8 @@
 
 Rows of each CSV file are joined on their key columns, and every value of the reference has to be in the
 other folder; the command prints what differs, and ends with 1 if anything does. The order of rows and
-columns is free, and so are columns and files that the reference lacks, and all words: of a reason only
-counts whether there is one. Tables for readers (``tables/``, ``comparison/``) and pages are not compared.
+columns is free, and so are columns and files that the reference lacks, and all columns of words. Tables for
+readers (``tables/``, ``comparison/``) and pages are not compared.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ WORDS = (
     *("reason", "test_reason", "stops_reason", "warning", "note", "degenerate", "constant_answer"),
     "treatment",
 )
-"""Columns for readers; where they hold words, :data:`GIVEN` stands for these."""
-
-GIVEN = "given"
+"""Columns for readers: they are neither kept nor compared."""
 
 RETIRED = ("fairea.csv", "hypervolume.csv")
 """Files of earlier versions that are no longer written."""
@@ -52,11 +50,9 @@ def value_files(folder: Path) -> dict[str, Path]:
 
 
 def read_values(path: Path) -> pd.DataFrame:
-    """Return a file's rows as text, with :data:`GIVEN` for words."""
+    """Return a file's rows as text, without columns of :data:`WORDS`."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for column in frame.columns.intersection(list(WORDS)):
-        frame[column] = frame[column].mask(frame[column] != "", GIVEN)
-    return frame
+    return frame.drop(columns=frame.columns.intersection(list(WORDS)))
 
 
 def differences(reference: Path, folder: Path, *, tolerance: float = 0.0) -> list[str]:

@@ -79,10 +79,7 @@ def test_golden_files_hold_few_bytes_and_no_words() -> None:
     golden = [path for path in runs.GOLDEN.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     assert sum(path.stat().st_size for path in golden) < LARGEST_FOLDER
     for path in compare.value_files(runs.GOLDEN).values():
-        frame = compare.read_values(path)
-        for column in frame.columns.intersection(list(compare.WORDS)):
-            assert set(frame[column]) <= {"", compare.GIVEN}
-            assert pd.read_csv(path, dtype=str, keep_default_na=False)[column].equals(frame[column])
+        assert not set(compare.WORDS) & {*pd.read_csv(path, nrows=0)}
 
 
 REFERENCE = "dataset,beta,metric,value,reason\na,0,x,0.25,\na,0.5,x,,no row is left\n"
@@ -100,16 +97,16 @@ REFERENCE = "dataset,beta,metric,value,reason\na,0,x,0.25,\na,0.5,x,,no row is l
         ),
         (REFERENCE.replace("0.25,", "0.2500000001,"), 1e-6, []),
         (
-            REFERENCE.replace("no row is left", ""),
+            REFERENCE.replace("0.5,x,,no row is left", "0.5,x,0.1,"),
             1e-6,
-            ["dataset=a, beta=0.5, metric=x: reason was given, is empty"],
+            ["dataset=a, beta=0.5, metric=x: value was empty, is 0.1"],
         ),
         (
             REFERENCE.replace("a,0,x", "a,1,x"),
             0.0,
             ["dataset=a, beta=0, metric=x: is missing", "dataset=a, beta=1, metric=x: is new"],
         ),
-        ("dataset,beta,metric,reason\na,0,x,\na,0.5,x,none\n", 0.0, ["lacks the columns value"]),
+        ("dataset,beta,metric\na,0,x\na,0.5,x\n", 0.0, ["lacks the columns value"]),
         (
             REFERENCE + "a,0,x,0.25,\n",
             0.0,
