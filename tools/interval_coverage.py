@@ -17,7 +17,6 @@ from benchmark.runs.finished import read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.cells import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
-from benchmark.statistics.recovery import Ratio
 from benchmark.statistics.robustness import LINE, area_weights, slope_weights
 from benchmark.statistics.row_sampling import row_deviations, widened
 from tools.pages import with_part
@@ -69,45 +68,6 @@ def made_up() -> Shares:
         "lognormal: mean": (lambda n: rng.lognormal(size=(_MADE_UP, n)), float(np.exp(0.5))),
     }
     return {name: [float(_held(draw(n), truth).mean()) for n in N] for name, (draw, truth) in drawn.items()}
-
-
-def of_recoveries() -> Shares:
-    """Return the coverage of recoveries, among those that are defined.
-
-    The bias changes the baseline's mean by ten standard errors of thirty repetitions; seven tenths are taken
-    back. Technique and baseline correlate by a half, as does the baseline with itself where levels are
-    paired.
-    """
-    rng = np.random.default_rng(14)
-    found: Shares = {}
-    for name, draw, mean in (("normal", rng.normal, 0.0), ("exponential", rng.exponential, 1.0)):
-        for paired in (False, True):
-            what = f"{name}: recovery" + (", paired levels" if paired else "")
-            found[what] = [_recovery_held(draw(size=(3, _MADE_UP, n)) - mean, paired) for n in N]
-    return found
-
-
-def _recovery_held(noise: NDArray[np.float64], paired: bool) -> float:
-    """Return the share of the intervals that hold a recovery of 0.7."""
-    planted, rest = 10 * np.sqrt(2 / 30), np.sqrt(0.75)
-    biased, treated = planted + noise[0], 0.3 * planted + noise[0] / 2 + rest * noise[1]
-    clean = noise[0] / 2 + rest * noise[2] if paired else noise[2]
-    return _defined_held(_ratio(biased - treated, biased, clean, paired=paired), 0.7)
-
-
-def _ratio(
-    removed: NDArray[np.float64], biased: NDArray[np.float64], clean: NDArray[np.float64], *, paired: bool
-) -> Ratio:
-    return Ratio.of(removed, biased - clean) if paired else Ratio.of(removed, biased, clean)
-
-
-def _defined_held(ratio: Ratio, truth: NDArray[np.float64] | float) -> float:
-    """Return the share of the intervals of defined recoveries that hold the true one."""
-    planted_low, planted_high = ratio.lower_interval()
-    low, high = ratio.interval()
-    defined = ((planted_low > 0) | (planted_high < 0)) & np.isfinite(low)
-    slack = 1e-12 * np.abs(truth)
-    return float(((low - slack <= truth) & (truth <= high + slack))[defined].mean())
 
 
 def of_test_rows() -> Shares:
@@ -295,38 +255,7 @@ def from_the_runs() -> Shares:
         found[f"committed runs: {name} ({len(lines):,})"] = [
             float(np.mean([_line_held(line, weights_of(betas), n, rng) for betas, line in lines])) for n in N
         ]
-    parts = _parts_of_recoveries(runs)
-    found[f"committed runs: recovery ({len(parts[0]):,})"] = [_recoveries_held(parts, n, rng) for n in N]
     return found
-
-
-def _parts_of_recoveries(runs: list[Cells]) -> list[NDArray[np.float64]]:
-    """Return what the baseline has more than a technique, what it has, and without bias, where defined."""
-    found = []
-    for cells in runs:
-        own = np.flatnonzero(((cells.keys["technique"] != BASELINE) & (cells.keys["beta"] > 0)).to_numpy())
-        partner, origin = cells.find(technique=BASELINE)[own], cells.find(technique=BASELINE, beta=0.0)[own]
-        kept = (partner >= 0) & (origin >= 0)
-        treated, biased, clean = (cells.values[rows[kept]] for rows in (own, partner, origin))
-        found.append([biased - treated, biased, clean])
-    parts = [np.vstack(own) for own in zip(*found, strict=True)]
-    whole = np.isfinite(np.hstack(parts)).all(axis=1) & ~all_equal(parts[0])
-    parts = [own[whole] for own in parts]
-    low, high = Ratio.of(*parts).lower_interval()
-    return [own[(low > 0) | (high < 0)] for own in parts]
-
-
-def _recoveries_held(parts: list[NDArray[np.float64]], n: int, rng: np.random.Generator) -> float:
-    """Return the share of the intervals that hold the recovery of all repetitions; levels are independent."""
-    removed, biased, clean = parts
-    truth = removed.mean(axis=1) / (biased.mean(axis=1) - clean.mean(axis=1))
-    rows, shares = np.arange(len(truth))[:, None], []
-    for _ in range(_DRAWS):
-        pairs, others = rng.integers(0, removed.shape[1], (2, len(truth), n))
-        shares.append(
-            _defined_held(Ratio.of(removed[rows, pairs], biased[rows, pairs], clean[rows, others]), truth)
-        )
-    return float(np.mean(shares))
 
 
 def _against_the_baseline(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -373,7 +302,7 @@ def _line_held(
 
 def table() -> Shares:
     """Return all rows of the table."""
-    return {**made_up(), **of_recoveries(), **of_test_rows(), **of_splits(), **from_the_runs()}
+    return {**made_up(), **of_test_rows(), **of_splits(), **from_the_runs()}
 
 
 def as_markdown(shares: Shares) -> str:

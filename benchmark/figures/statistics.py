@@ -16,7 +16,7 @@ from benchmark.text.words import file_name
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     """Yield name and drawing function of each figure of a run's statistics.
 
-    Names are ``heat_<metric>``, ``restoration_<dataset>``, ``recovery_<metric>``, ``groups_<metric>``,
+    Names are ``heat_<metric>``, ``restoration_<dataset>``, ``groups_<metric>``,
     ``regret``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``. They have bias,
     classifier and test where a run has several; heat maps have the test only.
     """
@@ -25,7 +25,6 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     from benchmark.figures.improvement import draw_forest, draw_heat
     from benchmark.figures.pareto import draw_pareto
     from benchmark.figures.ranks import draw_ranks
-    from benchmark.figures.recovery import draw_recovery, recovery_panels
     from benchmark.figures.restoration import restoration_figures
 
     compared = statistics.compared_metrics
@@ -33,8 +32,6 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
         name = f"heat_{statistics.file_name(metric, test)}"
         yield name, functools.partial(draw_heat, statistics, metric, test)
     yield from restoration_figures(statistics)
-    for name, shown, metric in recovery_panels(statistics):
-        yield f"recovery_{name}", functools.partial(draw_recovery, statistics, shown, metric)
     yield from gap_figures(statistics)
     if len(statistics.regret):
         from benchmark.figures.tuning import draw_regret

@@ -20,7 +20,6 @@ from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
-from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import verdicts, what_to_undo
 from benchmark.statistics import (
@@ -106,7 +105,6 @@ class RunStatistics:
     answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
-    recovery: pd.DataFrame
     ranks: pd.DataFrame
     pairs: pd.DataFrame
     pareto: pd.DataFrame
@@ -147,7 +145,7 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files, with the same columns."""
-        names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs", "pareto", "robustness")
+        names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto", "robustness")
         optional = ("restoration", "groups", "regret", "frontier_gaps", "agreement")
         frames = {name: getattr(self, name) for name in (*names, *optional)}
         frames = {name: frame for name, frame in frames.items() if name in names or len(frame)}
@@ -394,13 +392,6 @@ def run_statistics(
         undo=undo,
         standing=standing,
         intervals=_with_test_rows(cell_intervals(cells), run.row_noise, manifest.protocol),
-        recovery=manifest.with_level_words(
-            joined_in_order(
-                [recovery_table(parts, concluded.comparisons, standing, manifest)],
-                manifest,
-                RECOVERY_FILE_COLUMNS,
-            )
-        ),
         ranks=manifest.with_level_words(with_below(explained_ranks(ranks, in_ranks), in_ranks)),
         pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),

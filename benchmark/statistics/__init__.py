@@ -24,7 +24,6 @@ from benchmark.statistics.decisions import restoration_values
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.pareto_front import pareto_fronts
-from benchmark.statistics.recovery import recoveries
 from benchmark.statistics.restoration import chance_table, pooled_shares, restoration_table, undo_table
 from benchmark.statistics.robustness import slopes_and_areas, stopping_points
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
@@ -47,7 +46,6 @@ __all__ = [
     "pooled_shares",
     "rank_groups",
     "rankings",
-    "recoveries",
     "restoration_table",
     "restoration_values",
     "slopes_and_areas",

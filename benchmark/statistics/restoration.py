@@ -38,7 +38,7 @@ from benchmark.statistics.decisions import (
     taken,
 )
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
-from benchmark.statistics.recovery import NOTHING_PLANTED, Ratio
+from benchmark.statistics.ratio import Ratio
 
 HARDLY_MOVED = 0.02
 """Change in a model's discrimination below which there is nothing to undo."""
@@ -74,6 +74,7 @@ BY_CHANCE = "by_chance"
 REVERSED = "reversed"
 """Note beside a share of the original difference whose sign the technique turns without planted bias."""
 
+NOTHING_PLANTED = "the interval of what the bias changes for the baseline holds 0: nothing sure to recover"
 NO_ORIGINAL = "the interval of the baseline's discrimination without planted bias holds 0"
 _NO_PAIRS = "no repetition has the discrimination of technique and baseline at both levels"
 

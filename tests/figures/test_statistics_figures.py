@@ -16,13 +16,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.bias.doses import Dose
-from benchmark.figures import recovery as recovery_figure
 from benchmark.figures.heat_grid import short_number
 from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.ranks import draw_ranks
-from benchmark.figures.recovery import draw_recovery, recovery_panels
 from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
@@ -48,9 +46,7 @@ def figures_of(n_techniques: int) -> dict[str, Figure]:
     }
     if n_techniques == 1:
         return drawn
-    ((_, scenarios, metric),) = (p for p in recovery_panels(own) if p[2] == "discrimination")
-    recovery = draw_recovery(own, scenarios, metric)
-    return {**drawn, "forest": draw_forest(own, scenario, "accuracy"), "recovery": recovery}
+    return {**drawn, "forest": draw_forest(own, scenario, "accuracy")}
 
 
 @pytest.mark.slow
@@ -72,7 +68,7 @@ def test_every_technique_is_named_once_in_each_list() -> None:
 
 def test_all_figures_are_drawn_by_their_names() -> None:
     assert [name for name, _ in statistics_figures(statistics(2))] == [
-        *("heat_discrimination", "heat_accuracy", "recovery_discrimination", "recovery_accuracy"),
+        *("heat_discrimination", "heat_accuracy"),
         *(f"forest_{dataset}__{metric}" for dataset in ("one", "two") for metric in METRICS),
         *("pareto_one", "pareto_two", "ranks_one__two"),
     ]
@@ -269,41 +265,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
     return folder_statistics(write_planted_folder(tmp_path_factory.mktemp("figures") / "run"))
 
 
-def test_costs_of_recovery_fill_their_panels_whatever_other_stages_cost(planted: RunStatistics) -> None:
-    table = planted.recovery.copy()
-    wild = table["technique"] == table["technique"].iloc[-1]
-    table.loc[wild, ["accuracy_change_low", "accuracy_change_high"]] = -50.0, 50.0
-    own = replace(planted, recovery=table)
-    _, scenarios, metric = next(recovery_panels(own))
-    drawn = draw_recovery(own, scenarios, metric).axes
-    labelled = [axes for axes in drawn if "original" in axes.get_ylabel()]
-    assert labelled
-    assert all(high - low < 2 for low, high in (axes.get_ylim() for axes in labelled))
-
-
-@pytest.mark.nightly
-def test_of_many_techniques_those_nearest_to_full_recovery_are_shown(
-    planted: RunStatistics, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, scenarios, metric = next(recovery_panels(planted))
-    table = planted.recovery[planted.recovery["metric"] == metric]
-    last = table[table["beta"] == table["beta"].max()]
-    far = (last["recovery"] - 1).abs().groupby(last["technique"]).mean().sort_values()
-    monkeypatch.setattr(recovery_figure, "_MOST_SHOWN", 2)
-    figure = draw_recovery(planted, scenarios, metric)
-    named = {text.get_text().replace("\n", " ") for own in figure.legends for text in own.get_texts()}
-    assert named == {planted.run.titles[name] for name in far.index[:2]}
-    words = " ".join(text.get_text().replace("\n", " ") for text in figure.texts)
-    assert f"Shown are 2 of {table['technique'].nunique()} techniques" in words
-
-
 @pytest.mark.nightly
 def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatistics) -> None:
     drawn = {name: draw() for name, draw in statistics_figures(planted)}
     for name, figure in drawn.items():
         assert flaws(figure) == [], name
-        if name.startswith("recovery_"):
-            continue  # draws none of these, and says why in words of its own
         said = texts_of(figure)
         assert "‡" in said, name
         if not name.startswith("heat"):
@@ -311,7 +277,7 @@ def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatisti
                 assert f"{reason}: " in said, name
                 assert f"{PLANTED[technique]} at β = 0, 0.5, 1" in said, name
         assert "†" in said, name
-    assert {name.partition("_")[0] for name in drawn} == {"heat", "recovery", "forest", "pareto", "ranks"}
+    assert {name.partition("_")[0] for name in drawn} == {"heat", "forest", "pareto", "ranks"}
 
 
 def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunStatistics) -> None:

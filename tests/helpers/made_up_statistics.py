@@ -13,10 +13,8 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, TechniqueDescription
 from benchmark.runs.gaps import GAP_COLUMNS
-from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
-from benchmark.statistics.cells import to_cells
 from benchmark.statistics.recommendation import Criteria
 from tests.helpers.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
 
@@ -74,7 +72,6 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         criteria=Criteria(),
         intervals=cell_intervals(results),
         comparisons=comparisons,
-        recovery=recovery_table([(to_cells(results), names[0])], comparisons, standing, run),
         standing=standing,
         judged=judged(comparisons),
         answers=empty,

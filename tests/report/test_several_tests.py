@@ -60,9 +60,6 @@ def test_every_frame_has_of_a_test_what_a_run_of_that_test_alone_has(
     )
     of_all, of_one = both
     for name, frame in of_all.items():
-        if name == "recovery":  # on the original test by definition, beside costs on the biased one
-            assert set(frame["test"]) == {"original"}
-            continue
         part = frame[frame["test"] == test].reset_index(drop=True)
         assert len(part)
         pd.testing.assert_frame_equal(part, of_one[name].reset_index(drop=True), check_dtype=False, obj=name)
@@ -118,7 +115,7 @@ def test_what_is_written_names_the_test(statistics: RunStatistics, tmp_path: Pat
 def test_figures_are_of_one_test_and_say_which(statistics: RunStatistics, folder: Path) -> None:
     run = read_frames(folder, [metric.name for metric in read_run(folder).manifest.metrics])
     drawings = dict([*run_figures(run), *statistics_figures(statistics)])
-    drawn = [name for name in drawings if not name.startswith(("network/", "recovery_"))]
+    drawn = [name for name in drawings if not name.startswith("network/")]
     assert all(sum(f"__{test}" in name for test in TESTS) == 1 for name in drawn)
     for name in ("over_beta/adult__label", "heat_accuracy", "ranks_adult__dutch_embedded__label"):
         for test in TESTS:

@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from benchmark.columns import FOLD_COLUMNS, RESULT_COLUMNS
-from benchmark.statistics import cell_intervals, paired_comparisons, recoveries, slopes_and_areas
+from benchmark.statistics import cell_intervals, paired_comparisons, slopes_and_areas
 from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.answers import judged
 from benchmark.statistics.cells import Resampling, to_cells
@@ -74,14 +74,6 @@ def test_all_intervals_know_the_overlap(estimate: object) -> None:
     plain, found = (estimate(own) for own in (table, to_cells(table, HALVES)))  # type: ignore[operator]
     width, before = (own[name[1]] - own[name[0]] for own in (found, plain))
     assert width.to_numpy() == pytest.approx(np.sqrt(7) * before.to_numpy())
-
-
-def test_recoveries_know_the_overlap() -> None:
-    table = pd.concat([two(beta=0.0), two(beta=1.0)])
-    plain, found = (recoveries(own, "none").iloc[0] for own in (table, to_cells(table, HALVES)))
-    assert found["planted"] == pytest.approx(plain["planted"])
-    width, before = (own["planted_high"] - own["planted_low"] for own in (found, plain))
-    assert width == pytest.approx(np.sqrt(7) * before)
 
 
 def test_single_folds_are_the_splits_where_there_are_some() -> None:

@@ -15,19 +15,18 @@ from benchmark.errors import StatisticsError
 from benchmark.statistics import (
     chance_table,
     pooled_shares,
-    recoveries,
     restoration_table,
     restoration_values,
     undo_table,
 )
 from benchmark.statistics.cells import WHERE, Baselines, Resampling
 from benchmark.statistics.decisions import SHARES, TOO_FEW_SPLITS
-from benchmark.statistics.recovery import NOTHING_PLANTED
 from benchmark.statistics.restoration import (
     BY_CHANCE,
     NO_EFFECT_SHOWN,
     NO_ORIGINAL,
     NO_REFERENCE,
+    NOTHING_PLANTED,
     NOTHING_TO_UNDO,
     RESTORATION_COLUMNS,
     REVERSED,
@@ -343,14 +342,6 @@ def test_shares_of_both_differences_are_ratios_of_sums_with_fiellers_interval() 
     assert (original["reason"], planted["reason"]) == ("", "")
     baseline = of_metric(table, "original_share", "none")
     assert baseline[["value", "value_low", "value_high"]].tolist() == [0, 0, 0]
-
-
-def test_a_technique_that_leaves_the_original_difference_recovers_its_planted_share() -> None:
-    values = signed({0.0: {"none": BEFORE, "t": BEFORE}, 0.5: {"none": BIASED, "t": LEFT_AT_LEVEL}})
-    share = of_metric(restoration_table(ANYBODY, values, BASELINES, None, {}), "planted_share")
-    recovery = recoveries(values, "none", paired_levels=True).iloc[0]
-    expected = recovery[["recovery", "recovery_low", "recovery_high"]].tolist()
-    assert share[["value", "value_low", "value_high"]].tolist() == pytest.approx(expected)
 
 
 def test_a_turned_sign_is_reversed_and_no_sure_difference_has_no_share() -> None:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
-from benchmark.statistics.recovery import Ratio
+from benchmark.statistics.ratio import Ratio
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
 from tools.estimates import Estimate, draw_estimate, student_estimate, told
