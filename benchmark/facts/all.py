@@ -1,0 +1,122 @@
+"""All facts of a run, or those that need no statistics."""
+
+from __future__ import annotations
+
+from benchmark.facts.answers import scenario_answers, why_unanswered
+from benchmark.facts.decisions import decisions
+from benchmark.facts.described import datasets, described_run, metrics, techniques
+from benchmark.facts.frontier import frontiers
+from benchmark.facts.gaps import gaps
+from benchmark.facts.hidden import hidden
+from benchmark.facts.missing import missing
+from benchmark.facts.model import Constant, Facts, Scenario
+from benchmark.facts.ranks import ranks
+from benchmark.facts.regrets import regrets
+from benchmark.facts.values import Holdings, values
+from benchmark.runs import report_frames
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import Manifest
+from benchmark.runs.verdicts import run_answers
+from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.recommendation import Criteria
+
+
+def facts_of(statistics: RunStatistics) -> Facts:
+    """Return all facts of a run with statistics."""
+    run = statistics.run
+    holdings = Holdings.of(statistics)
+    scenarios = []
+    for scenario in statistics.scenarios:
+        baseline = statistics.baseline_of(scenario)
+        scenarios.append(
+            _scenario(
+                scenario,
+                baseline,
+                run,
+                set(scenario.rows(statistics.results)["technique"]),
+                answers=scenario_answers(
+                    run,
+                    scenario,
+                    baseline,
+                    statistics.answers,
+                    statistics.everything,
+                    statistics.criteria,
+                    statistics.resampling,
+                ),
+                unanswered=why_unanswered(run, scenario, statistics.answers),
+                values=values(statistics, scenario, holdings),
+                frontier=frontiers(statistics, scenario),
+                decisions=decisions(statistics, scenario),
+            )
+        )
+    return Facts(
+        run=described_run(run, statistics.criteria, statistics.alpha),
+        techniques=techniques(run),
+        metrics=metrics(statistics.metrics),
+        datasets=datasets(run),
+        scenarios=tuple(scenarios),
+        ranks=ranks(statistics),
+        gaps=gaps(statistics),
+        regrets=regrets(statistics),
+        missing=missing(statistics.failures),
+        hidden=hidden(statistics),
+    )
+
+
+def first_facts(frames: RunFrames) -> Facts:
+    """Return the facts of a run that need no statistics: the answers, and what is missing.
+
+    ``frames`` may have one repetition.
+    """
+    criteria = Criteria()
+    answers, run = run_answers(frames), frames.manifest
+    chosen = frames.of_choices
+    return Facts(
+        run=described_run(run, criteria),
+        techniques=techniques(chosen.manifest),
+        metrics=metrics({}),
+        datasets=datasets(run),
+        scenarios=tuple(
+            _scenario(
+                scenario,
+                baseline := run.dataset(scenario.dataset.name).baseline,
+                chosen.manifest,
+                set(scenario.rows(chosen.results)["technique"]),
+                answers=scenario_answers(
+                    run, scenario, baseline, answers, chosen.results, criteria, chosen.resampling
+                ),
+                unanswered=why_unanswered(run, scenario, answers),
+            )
+            for scenario in chosen.scenarios
+        ),
+        missing=missing(chosen.failures),
+    )
+
+
+def _scenario(
+    scenario: report_frames.Scenario,
+    baseline: str,
+    run: Manifest,
+    tried: set[str],
+    **parts: object,
+) -> Scenario:
+    return Scenario(
+        dataset=scenario.dataset.name,
+        bias=scenario.bias,
+        classifier=scenario.classifier,
+        test=scenario.test,
+        heading=scenario.heading,
+        file=scenario.file_name,
+        baseline=baseline,
+        inert=scenario.inert,
+        techniques=tuple(name for name in run.titles if name in tried),
+        levels=tuple(scenario.telling_levels(run.levels)),
+        constant=_constant(scenario.best_constant),
+        **parts,  # type: ignore[arg-type]
+    )
+
+
+def _constant(answer: ConstantAnswer | None) -> Constant | None:
+    """Return a constant answer as a fact."""
+    return None if answer is None else Constant(accuracy=answer.accuracy, accepts=answer.accepted)

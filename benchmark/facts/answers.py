@@ -1,0 +1,206 @@
+"""The techniques at each level of bias, for each goal: what is left, what it costs, whom they accept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from benchmark.columns import GOAL_METRICS, GOALS, ORIGINAL, RESTORE
+from benchmark.facts.model import Answers, Constant, Estimate, Level, Reason, Shares, Standing
+from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import Scenario
+from benchmark.statistics.answer_record import Answer, by_scenario
+from benchmark.statistics.answers import DISCRIMINATION, NEARLY_ALL, is_constant
+from benchmark.statistics.cells import Resampling
+from benchmark.statistics.levels import level_changes
+from benchmark.statistics.recommendation import CHEAP, LEAST, OF_BASELINE, Criteria
+from benchmark.statistics.unprocessing import INSIDE
+
+_SHOWN = 5e-4  # half of the last digit that readers see
+
+
+def scenario_answers(
+    run: Manifest,
+    scenario: Scenario,
+    baseline: str,
+    answers: pd.DataFrame,
+    results: pd.DataFrame,
+    criteria: Criteria,
+    resampling: Resampling | None,
+) -> tuple[Answers, ...]:
+    """Return the answers of a scenario, goal by goal.
+
+    ``answers`` are :func:`~benchmark.statistics.answers.answer_table`, and ``results`` all values of the run.
+    """
+    effects = _effects(scenario.rows(results), baseline, resampling)
+    found = []
+    for goal in GOALS:
+        rows = scenario.rows(answers)
+        levels = by_scenario(rows[rows["goal"] == goal]).get(scenario.key, {})
+        telling = scenario.telling_levels(sorted(levels))
+        if telling:
+            planted = scenario.dataset.planted(scenario.bias)
+            found.append(
+                Answers(
+                    goal=goal,
+                    metric=GOAL_METRICS[goal],
+                    highest=planted.highest(telling),
+                    levels=tuple(
+                        _level(beta, planted.betas.get(beta), levels[beta], effects.get(beta), criteria)
+                        for beta in telling
+                    ),
+                )
+            )
+    return tuple(found)
+
+
+def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> Reason | None:
+    """Return why a scenario has no answer for the goal to restore; None if it has one."""
+    if (scenario.rows(answers)["goal"] == RESTORE).any():
+        return None
+    if not run.protocol.paired_betas:
+        return Reason(code="levels_not_paired")
+    if scenario.test != ORIGINAL:
+        return Reason(code="no_clean_model_on_test")
+    if run.metric(GOAL_METRICS[RESTORE]) is None:
+        return Reason(code="distance_not_measured")
+    return Reason(code="nothing_planted")
+
+
+def _effects(
+    results: pd.DataFrame, baseline: str, resampling: Resampling | None
+) -> Mapping[float, Estimate]:
+    """Return by how much each level of bias moves the baseline's discrimination."""
+    changes = level_changes(results[results["metric"] == DISCRIMINATION], baseline, resampling)
+    columns = changes[["beta", "change", "change_low", "change_high"]].itertuples(index=False, name=None)
+    return {beta: Estimate(mean=mean, low=low, high=high) for beta, mean, low, high in columns}
+
+
+def _level(
+    level: float,
+    beta: float | None,
+    rows: Sequence[Answer],
+    effect: Estimate | None,
+    criteria: Criteria,
+) -> Level:
+    halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in rows if row.tested]
+    reasons = {row.level_reason for row in rows if row.role == "technique"}
+    (reason,) = reasons if len(reasons) == 1 else ("",)
+    constant = next((row for row in rows if row.constant_answer), None)
+    return Level(
+        level=level,
+        beta=beta,
+        reason=Reason(code=reason) if reason else None,
+        bias_effect=effect,
+        detectable=criteria.margin + float(np.median(halves)) if halves else None,
+        constant=None
+        if constant is None
+        else Constant(accuracy=constant.constant_accuracy, accepts=constant.constant_accepts),
+        techniques=tuple(_standing(row, criteria) for row in rows),
+    )
+
+
+def _standing(row: Answer, criteria: Criteria) -> Standing:
+    return Standing(
+        technique=row.technique,
+        role=row.role,
+        verdict=row.verdict or None,
+        reason=_reason(row),
+        remarks=tuple(_remarks(row)),
+        value=Estimate(mean=row.value, low=row.value_low, high=row.value_high),
+        distance=row.distance,
+        change=Estimate(mean=row.change, low=row.change_low, high=row.change_high),
+        gain=Estimate(mean=row.improvement, low=row.simultaneous_low, high=row.simultaneous_high),
+        accuracy=Estimate(mean=row.accuracy, low=row.accuracy_low, high=row.accuracy_high),
+        accuracy_change=Estimate(
+            mean=row.accuracy_change, low=row.accuracy_change_low, high=row.accuracy_change_high
+        ),
+        accepted=Shares(all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored),
+        repetitions=row.n,
+        dominated_by=row.dominated_by or None,
+        best=tuple(name for name in (LEAST, CHEAP) if name in row.choices),
+        tied=tuple(name for name in (LEAST, CHEAP) if name in row.ties),
+    )
+
+
+def _reason(row: Answer) -> Reason | None:
+    """Return the reason of a verdict with the numbers that decided it."""
+    if not row.reason:
+        return None
+    args: dict[str, object] = {}
+    match row.reason:
+        case "constant":
+            args = {"kind": row.degenerate, "samples": row.n_degenerate, "of": row.n + row.missing}
+        case "below_constant":
+            args = {"accuracy": row.accuracy, "floor": row.accuracy_floor}
+        case "one_group":
+            args = _one_group(row)
+        case "too_few_accepted":
+            args = _limit(row)
+        case "incomplete":
+            args = {"samples": min(row.n, row.pairs), "of": row.n + row.missing}
+        case "few_repetitions":
+            args = {"samples": int(row.splits)}
+        case "not_recorded":
+            args = {"shares": math.isnan(row.accepted)}
+    return Reason(code=row.reason, args=args)
+
+
+def _one_group(row: Answer) -> dict[str, object]:
+    """Return the group that gets nearly always the same answer, and its share accepted."""
+    for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
+        if is_constant(accepted):
+            return {"group": group, "accepts": accepted > NEARLY_ALL}
+    return {}
+
+
+def _limit(row: Answer) -> dict[str, object]:
+    """Return the first limit of acceptance that a technique misses, its share, and the reference's."""
+    limit = row.too_few.split()[0]
+    if limit == "fewer_deprived":
+        shares = {"share": row.accepted_deprived, "reference": row.baseline_accepted_deprived}
+        return {"verb": "accepts", "group": "deprived", "of": "baseline", **shares}
+    verb, group = limit.split("_")
+    share, reference = {
+        "deprived": (row.accepted_deprived, row.reference_deprived),
+        "favored": (row.accepted_favored, row.reference_favored),
+        "all": (row.accepted, row.reference_accepted),
+    }[group]
+    if verb == "refuses":
+        share, reference = 1 - share, 1 - reference
+    of = "clean_model" if row.reference == OF_BASELINE else "labels"
+    return {"verb": verb, "group": group, "of": of, "share": share, "reference": reference}
+
+
+def _remarks(row: Answer) -> Iterator[Reason]:
+    """Yield what the numbers of a technique hide, besides the reason of its verdict."""
+    if row.n_degenerate and row.reason != "constant":
+        yield Reason(
+            code="constant",
+            args={"kind": row.degenerate, "samples": row.n_degenerate, "of": row.n + row.missing},
+        )
+    elif row.below_constant and row.reason != "below_constant":
+        yield Reason(code="below_constant", args={"accuracy": row.accuracy, "floor": row.constant_accuracy})
+    elif row.one_group and row.reason != "one_group":
+        yield Reason(code="one_group", args=_one_group(row))
+    if row.missing and row.reason != "incomplete":
+        yield Reason(code="incomplete", args={"samples": row.n, "of": row.n + row.missing})
+    if abs(row.distance - abs(row.value)) > _SHOWN:
+        yield Reason(code="either_sign", args={"distance": row.distance})
+    if _falls(row):
+        code = "levels_down" if row.levels_down else "accepts_fewer"
+        args = {"share": row.accepted_deprived, "before": row.baseline_accepted_deprived}
+        yield Reason(code=code, args=args)
+    if row.frontier == INSIDE:
+        yield Reason(code="inside_frontier")
+
+
+def _falls(row: Answer) -> bool:
+    """Return whether fewer of the deprived group are accepted than by the baseline, as far as readers see."""
+    if row.role != "technique" or math.isnan(row.baseline_accepted_deprived):
+        return False
+    chosen = row.verdict in ("helps", "promising")
+    return row.levels_down or (chosen and row.accepted_deprived < row.baseline_accepted_deprived - 5e-3)

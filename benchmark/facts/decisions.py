@@ -1,0 +1,57 @@
+"""People who get back what the bias took, people who pay, and the removed part of each difference."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from benchmark.columns import RESTORE
+from benchmark.facts.model import Decisions, Estimate
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.report_frames import Scenario
+from benchmark.statistics.restoration import REVERSED
+
+_RESTORES = ("helps", "promising", "dominated")
+
+
+def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions, ...]:
+    """Return the decisions of each technique at each level of bias, the nearest to the clean model first."""
+    rows = scenario.rows(statistics.restoration)
+    if rows.empty:
+        return ()
+    answers = scenario.rows(statistics.answers)
+    answers = answers[answers["goal"] == RESTORE].set_index(["beta", "technique"])
+    found = [
+        _decisions(level, name, of_technique, answers)
+        for (level, name), of_technique in rows.groupby(["beta", "technique"], sort=False)
+    ]
+
+    def order(entry: Decisions) -> tuple[float, bool, bool, float]:
+        distance = entry.values["restoration_distance"].mean if "restoration_distance" in entry.values else None
+        return -entry.level, entry.role != "baseline", distance is None, distance or 0.0
+
+    return tuple(sorted(found, key=order))
+
+
+def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFrame) -> Decisions:
+    of_metric = {row.metric: row for row in rows.itertuples(index=False)}
+    known = (level, name) in answers.index
+    verdict, role = answers.loc[(level, name), ["verdict", "role"]] if known else ("", "technique")
+    given = of_metric.get("given_back")
+    return Decisions(
+        level=level,
+        technique=name,
+        role=role,
+        restores=verdict in _RESTORES and given is not None and given.beyond_refit_low > 0,
+        values={
+            metric: Estimate(mean=row.value, low=row.value_low, high=row.value_high)
+            for metric, row in of_metric.items()
+        },
+        refit_clean={metric: row.refit_clean for metric, row in of_metric.items()},
+        refit_biased={metric: row.refit_biased for metric, row in of_metric.items()},
+        # The reason holds for the mean. It is a fact only if the whole interval lies above 100 %.
+        reversed=tuple(
+            metric
+            for metric, row in of_metric.items()
+            if row.reason == REVERSED and min(row.value_low, row.value_high) > 1
+        ),
+    )

@@ -1,0 +1,407 @@
+"""The facts of a finished run: numbers, flags and codes with arguments, and no sentence.
+
+Pages, Markdown, the terminal and other programs read the same structure. ``statistics/facts.json`` has it as
+JSON, and ``docs/facts.schema.json`` its schema. :mod:`benchmark.wording` has the words.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+
+Role = Literal["technique", "baseline", "reference"]
+"""A technique; what others are compared with; doing nothing, where something else is the baseline."""
+
+Verdict = Literal["helps", "promising", "not_shown", "harms", "dominated", "not_usable"]
+"""Verdict on a technique at one level of bias, for one goal."""
+
+Goal = Literal["restore", "equalize"]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _six_digits(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+Number = Annotated[float | None, BeforeValidator(_finite), PlainSerializer(_six_digits)]
+"""A number with six significant digits in JSON; None where it is unknown."""
+
+
+class Fact(BaseModel):
+    """A part of the facts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Reason(Fact):
+    """A code with the arguments of its words."""
+
+    code: str
+    args: dict[str, Any] = {}
+
+
+class Estimate(Fact):
+    """A mean over repetitions, with the ends of its interval of 95 %."""
+
+    mean: Number = None
+    low: Number = None
+    high: Number = None
+
+
+class Shares(Fact):
+    """Shares of the test rows that get the favorable prediction."""
+
+    all: Number = None
+    deprived: Number = None
+    favored: Number = None
+
+
+class Technique(Fact):
+    """A technique of the run."""
+
+    name: str
+    title: str
+    stage: str = ""  # pre, in or post
+    method: str  # the registered technique
+    parameters: dict[str, Any] = {}
+    tuned: str = ""  # rows that its setting was chosen on
+    source: str = ""  # publication
+
+
+class Metric(Fact):
+    """A metric of the run."""
+
+    name: str
+    title: str
+    formula: str = ""
+    least: Number = None
+    greatest: Number = None
+    ideal: Number = None
+    better: str = "none"  # higher, lower, closer_to_ideal or none
+    source: str = ""
+
+
+class GroupRows(Fact):
+    """Test rows of a group, and those with the favorable label."""
+
+    rows: int
+    favorable: int
+
+
+class Dose(Fact):
+    """A level of bias in doses: the label gap that is added."""
+
+    dose: float
+    beta: Number = None  # None if it is out of reach
+    gap: Number = None  # added in expectation; at most, if the dose is out of reach
+    comparable: bool = True  # False if nearly every label that can be touched is
+
+
+class Bias(Fact):
+    """A bias that is planted in a dataset."""
+
+    name: str
+    kind: str
+    description: str  # of its declaration, with the columns
+    edits: tuple[str, ...] = ()  # that act
+    inert: bool = False  # changes nothing that the label depends on
+    doses: tuple[Dose, ...] = ()
+    label_gaps: dict[float, Number] = {}  # between the labels of training rows, by level of bias
+
+
+class Dataset(Fact):
+    """A dataset of the run."""
+
+    name: str
+    title: str
+    embedded: bool  # the shipped network stands in for real data
+    rows: int  # of the test data
+    train_rows: int
+    sensitive: str
+    deprived_group: str
+    label: str
+    favorable_label: str
+    deprived: GroupRows | None = None
+    favored: GroupRows | None = None
+    warning: str = ""  # of its card
+    notes: tuple[str, ...] = ()  # of its card and its reading
+    true_rates: dict[str, float] = {}  # known from outside
+    accept: Number = None  # share that every technique accepts, if it is given
+    bias: tuple[Bias, ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()  # of the learned network
+    columns: tuple[str, ...] = ()
+    card: dict[str, str] = {}  # description, license, homepage, citation
+    known_problems: tuple[str, ...] = ()
+
+
+class Standing(Fact):
+    """A technique at one level of bias, for one goal."""
+
+    technique: str
+    role: Role
+    verdict: Verdict | None = None  # None for roles
+    reason: Reason | None = None  # of the verdict
+    remarks: tuple[Reason, ...] = ()  # what its numbers hide
+    value: Estimate  # of the goal's metric: what is left
+    distance: Number = None  # mean distance of the value from 0; more than its size if its sign changes
+    change: Estimate  # of the value, from the baseline on the same samples
+    gain: Estimate  # how much nearer to 0; its interval holds for all techniques of the level, and decides
+    accuracy: Estimate
+    accuracy_change: Estimate
+    accepted: Shares
+    repetitions: int = 0  # with a value
+    dominated_by: str | None = None
+    best: tuple[Literal["least", "cheap"], ...] = ()  # it is the technique to take: at all, or at no cost
+    tied: tuple[Literal["least", "cheap"], ...] = ()  # no farther from the goal than the best, practically
+
+
+class Level(Fact):
+    """All techniques at one level of bias, for one goal."""
+
+    level: float  # β or dose
+    beta: Number = None  # β of the level
+    reason: Reason | None = None  # why nothing can be said of any technique here
+    bias_effect: Estimate | None = None  # of the bias on the baseline's discrimination
+    detectable: Number = None  # smallest difference from the baseline that this run shows, typically
+    constant: Constant | None = None
+    techniques: tuple[Standing, ...]  # the baseline first, then by verdict and distance
+
+
+class Constant(Fact):
+    """The best constant answer: nobody, everybody, or a given share by lot."""
+
+    accuracy: Number
+    accepts: Number  # share
+
+
+class Answers(Fact):
+    """The answers for one goal in one scenario."""
+
+    goal: Goal
+    metric: str
+    highest: float  # the highest level of bias that can be compared
+    levels: tuple[Level, ...]
+
+
+class Holding(Fact):
+    """Up to which level of bias a technique is better than the baseline, and useful, in a metric."""
+
+    technique: str
+    up_to: Number = None  # None if it is nowhere
+    not_at: tuple[float, ...] = ()  # smaller levels
+    incomplete: bool = False  # better at a further level, but values are missing on the way
+    less_accurate: bool = False
+    cost: Number = None  # greatest loss of accuracy up to there
+    cost_at: Number = None
+
+
+class Values(Fact):
+    """A metric in a scenario; rows are levels of bias, columns the scenario's techniques."""
+
+    metric: str
+    mean: tuple[tuple[Number, ...], ...]
+    low: tuple[tuple[Number, ...], ...]
+    high: tuple[tuple[Number, ...], ...]
+    change: tuple[tuple[Number, ...], ...]  # from the baseline
+    change_low: tuple[tuple[Number, ...], ...]
+    change_high: tuple[tuple[Number, ...], ...]
+    p: tuple[tuple[Number, ...], ...]  # corrected for the number of techniques and levels
+    shown: tuple[str, ...]  # a letter each: b better and useful, r better, w worse, . neither
+    holding: tuple[Holding, ...] = ()
+
+
+class Frontier(Fact):
+    """Discrimination and accuracy that thresholds by group on untreated scores reach."""
+
+    level: float
+    discrimination: tuple[Number, ...]
+    accuracy: tuple[Number, ...]
+    inside: tuple[str, ...] = ()  # techniques that it dominates
+
+
+class Decisions(Fact):
+    """People to whom a technique gives back what the bias took, and who pay, at one level of bias.
+
+    Values are estimates by name of the metric of :mod:`benchmark.metrics.restoration`.
+    """
+
+    level: float
+    technique: str
+    role: Role
+    restores: bool  # helps to restore, and gives back more than a refit
+    values: dict[str, Estimate]
+    refit_clean: dict[str, Number]
+    refit_biased: dict[str, Number]
+    reversed: tuple[str, ...] = ()  # differences whose sign the technique turns
+
+
+class Scenario(Fact):
+    """A dataset under one bias, with one classifier, on one test."""
+
+    dataset: str
+    bias: str
+    classifier: str
+    test: str
+    heading: str  # the dataset's title, and what else tells it from other scenarios
+    file: str  # distinct name for files
+    baseline: str
+    inert: bool
+    techniques: tuple[str, ...]
+    levels: tuple[float, ...]
+    answers: tuple[Answers, ...]
+    unanswered: Reason | None = None  # why the goal to restore has no answer
+    values: tuple[Values, ...] = ()
+    constant: Constant | None = None  # the same at all levels
+    frontier: tuple[Frontier, ...] = ()
+    decisions: tuple[Decisions, ...] = ()
+
+
+class Rank(Fact):
+    """Mean rank of a technique in a metric; 1 is the nearest to the ideal."""
+
+    technique: str
+    rank: Number  # None without a value somewhere
+    groups: str = ""  # techniques with a common number are not shown to differ
+    constant: bool = False  # no rank: it gives nearly everybody one answer somewhere
+    not_useful: dict[str, tuple[float, ...]] = {}  # levels of bias by the reason why it is of no use there
+
+
+class Ranks(Fact):
+    """Ranks of techniques in a metric over datasets and levels of bias."""
+
+    metric: str
+    goal: Goal | None = None
+    datasets: tuple[str, ...]  # with something to rank by
+    asked: int  # number of datasets that had all techniques
+    bias: str
+    classifier: str
+    test: str
+    p: Number = None  # Friedman's
+    needed: int = 0  # datasets that a claim about two techniques takes; 0 if there are as many
+    techniques: tuple[Rank, ...]  # best first
+
+
+class Gap(Fact):
+    """The largest difference of a rate between groups of an attribute, and its change by a technique."""
+
+    scenario: int
+    level: float
+    metric: str
+    attribute: str
+    technique: str
+    gap: Number
+    change: Estimate
+    wider: Number  # share of the repetitions
+
+
+class Regret(Fact):
+    """What it costs to choose a technique's setting on biased or clean rows, against the oracle."""
+
+    dataset: str  # empty: all
+    bias: str
+    classifier: str
+    level: float
+    chosen_on: str
+    regret: Estimate
+    beyond: Number  # share of the fits that break the constraint of the rule
+    beyond_oracle: Number
+    fits: int
+
+
+class Missing(Fact):
+    """Results or values without a number, for one reason."""
+
+    status: str
+    reason: str  # in the words of the program that failed
+    count: int
+    techniques: tuple[str, ...]
+    datasets: tuple[str, ...]
+    levels: tuple[float, ...]
+    metrics: tuple[str, ...]
+
+
+class HiddenRow(Fact):
+    """Measured: how well ranks under planted bias agree with the truth, at a dose that labels hide."""
+
+    goal: Goal
+    hidden: float
+    dose: float
+    datasets: int
+    agreement: Estimate  # Kendall's tau
+    by_chance: Number  # the least that chance alone would leave
+    regret: Estimate  # of the choice, against the best technique
+    drop_regret: Number
+    nothing_regret: Number
+
+
+class Hidden(Fact):
+    """What bias that the labels hide makes of the answers."""
+
+    reason: Reason  # known, unknown, not_measured, ...
+    recorded_gap: Number = None
+    true_gap: Number = None
+    classifier: str = ""  # of the measurement
+    others: tuple[str, ...] = ()  # classifiers of the run for which it is not known
+    rows: tuple[HiddenRow, ...] = ()
+
+
+class Protocol(Fact):
+    """How training and test rows were obtained."""
+
+    train: str  # network or data
+    holdout: Number = None
+    folds: int | None = None
+    repetitions: int
+    seed: int
+    overlaps: bool  # training and test rows of all repetitions are splits of the same rows
+    paired_levels: bool
+    tests: tuple[str, ...]
+
+
+class Criteria(Fact):
+    """Requirements for the verdict that a technique helps."""
+
+    margin: float
+    least_group_share: float
+    least_overall_share: float
+    accuracy_slack: float
+    least_repetitions: int
+    nearly_all: float
+    alpha: float
+
+
+class Run(Fact):
+    """The run that the facts are of."""
+
+    name: str
+    title: str
+    level_name: Literal["beta", "dose"]
+    levels: tuple[float, ...]
+    protocol: Protocol
+    criteria: Criteria
+    cells: int
+    cells_missing: int
+    tuned_by: str = ""
+    versions: dict[str, str] = {}
+    finished: str = ""
+
+
+class Facts(Fact):
+    """All facts of a finished run."""
+
+    version: Literal[1] = 1
+    run: Run
+    techniques: tuple[Technique, ...]
+    metrics: tuple[Metric, ...]
+    datasets: tuple[Dataset, ...]
+    scenarios: tuple[Scenario, ...]
+    ranks: tuple[Ranks, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    regrets: tuple[Regret, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    hidden: Hidden | None = None
