@@ -36,7 +36,6 @@ def facts_of(statistics: RunStatistics) -> Facts:
                 run,
                 set(scenario.rows(statistics.results)["technique"]),
                 answers=scenario_answers(
-                    run,
                     scenario,
                     baseline,
                     statistics.answers,
@@ -84,7 +83,7 @@ def first_facts(frames: RunFrames) -> Facts:
                 chosen.manifest,
                 set(scenario.rows(chosen.results)["technique"]),
                 answers=scenario_answers(
-                    run, scenario, baseline, answers, chosen.results, criteria, chosen.resampling
+                    scenario, baseline, answers, chosen.results, criteria, chosen.resampling
                 ),
                 unanswered=why_unanswered(run, scenario, answers),
             )

@@ -23,7 +23,6 @@ _SHOWN = 5e-4  # half of the last digit that readers see
 
 
 def scenario_answers(
-    run: Manifest,
     scenario: Scenario,
     baseline: str,
     answers: pd.DataFrame,
@@ -70,9 +69,7 @@ def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> 
     return Reason(code="nothing_planted")
 
 
-def _effects(
-    results: pd.DataFrame, baseline: str, resampling: Resampling | None
-) -> Mapping[float, Estimate]:
+def _effects(results: pd.DataFrame, baseline: str, resampling: Resampling | None) -> Mapping[float, Estimate]:
     """Return by how much each level of bias moves the baseline's discrimination."""
     changes = level_changes(results[results["metric"] == DISCRIMINATION], baseline, resampling)
     columns = changes[["beta", "change", "change_low", "change_high"]].itertuples(index=False, name=None)
@@ -99,11 +96,11 @@ def _level(
         constant=None
         if constant is None
         else Constant(accuracy=constant.constant_accuracy, accepts=constant.constant_accepts),
-        techniques=tuple(_standing(row, criteria) for row in rows),
+        techniques=tuple(_standing(row) for row in rows),
     )
 
 
-def _standing(row: Answer, criteria: Criteria) -> Standing:
+def _standing(row: Answer) -> Standing:
     return Standing(
         technique=row.technique,
         role=row.role,

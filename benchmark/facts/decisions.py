@@ -7,7 +7,7 @@ import pandas as pd
 from benchmark.columns import RESTORE
 from benchmark.facts.model import Decisions, Estimate
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.report_frames import Scenario
+from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.restoration import REVERSED
 
 _RESTORES = ("helps", "promising", "dominated")
@@ -26,14 +26,14 @@ def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions,
     ]
 
     def order(entry: Decisions) -> tuple[float, bool, bool, float]:
-        distance = entry.values["restoration_distance"].mean if "restoration_distance" in entry.values else None
+        distance = entry.values.get("restoration_distance", Estimate()).mean
         return -entry.level, entry.role != "baseline", distance is None, distance or 0.0
 
     return tuple(sorted(found, key=order))
 
 
 def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFrame) -> Decisions:
-    of_metric = {row.metric: row for row in rows.itertuples(index=False)}
+    of_metric = {row.metric: row for row in records(rows)}
     known = (level, name) in answers.index
     verdict, role = answers.loc[(level, name), ["verdict", "role"]] if known else ("", "technique")
     given = of_metric.get("given_back")

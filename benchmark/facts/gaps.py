@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmark.facts.model import Estimate, Gap
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.report_frames import records
 
 
 def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
@@ -20,5 +21,5 @@ def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
             wider=row.wider,
         )
         for i, scenario in enumerate(statistics.scenarios)
-        for row in scenario.rows(statistics.groups).itertuples(index=False)
+        for row in records(scenario.rows(statistics.groups))
     )

@@ -10,6 +10,7 @@ from benchmark.columns import GOAL_METRICS
 from benchmark.facts.model import Rank, Ranks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.ranks import repeated_levels
+from benchmark.runs.report_frames import records
 from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import unranked
 from benchmark.statistics.cells import SCENARIO, WHERE
@@ -52,7 +53,7 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
                         constant=row.technique in constant,
                         not_useful=useless.get(row.technique, {}),
                     )
-                    for row in table.itertuples(index=False)
+                    for row in records(table)
                 ),
             )
         )
@@ -67,9 +68,7 @@ def _ranked_cells(statistics: RunStatistics) -> pd.DataFrame:
     return telling
 
 
-def _useless_levels(
-    answers: pd.DataFrame, standing: pd.DataFrame
-) -> dict[str, dict[str, tuple[float, ...]]]:
+def _useless_levels(answers: pd.DataFrame, standing: pd.DataFrame) -> dict[str, dict[str, tuple[float, ...]]]:
     """Return the levels at which ranked techniques are of no use: by technique and reason."""
     refused = answers[answers["reason"].isin(_REFUSED)]
     below = standing[standing["below_constant"]].assign(reason="below_constant")

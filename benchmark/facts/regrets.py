@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmark.facts.model import Estimate, Regret
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.report_frames import records
 
 
 def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
@@ -23,5 +24,5 @@ def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
             beyond_oracle=row.breaks_against,
             fits=int(row.n_techniques),
         )
-        for row in table.itertuples(index=False)
+        for row in records(table)
     )

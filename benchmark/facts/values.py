@@ -13,7 +13,7 @@ from benchmark.columns import GOAL_METRICS
 from benchmark.facts.model import Holding, Values
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.ranks import repeated_levels
-from benchmark.runs.report_frames import Scenario
+from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import ACCURACY, with_useful
 from benchmark.statistics.cells import WHERE
 from benchmark.statistics.paired import FAMILY
@@ -121,7 +121,7 @@ def _holding(
 ) -> Iterator[Holding]:
     """Yield the level up to which each technique holds up in a metric, with the largest cost in accuracy."""
     holding, incomplete = (scenario.rows(frame) for frame in (holdings.holding, holdings.incomplete))
-    of_metric = holding[holding["metric"] == metric].itertuples(index=False)
+    of_metric = records(holding[holding["metric"] == metric])
     rows = {row.technique: row for row in of_metric}
     gaps = set(incomplete.loc[incomplete["metric"] == metric, "technique"])
     accuracy = compared[compared["metric"] == ACCURACY]

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -125,6 +126,11 @@ def check_read(content: str, frame: pd.DataFrame, manifest: Manifest) -> None:
             remedy=_NOT_ONE_RUN,
         )
     require_unique(content, frame, [column for column in RESULT_COLUMNS[:-1] if column in frame.columns])
+
+
+def records(frame: pd.DataFrame) -> list[Any]:
+    """Return the rows of a frame, with its columns as attributes."""
+    return list(frame.itertuples(index=False))
 
 
 def joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:

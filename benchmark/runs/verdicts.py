@@ -9,6 +9,7 @@ import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.metrics import list_metrics
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined, joined_in_order
@@ -26,7 +27,7 @@ from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bi
 from benchmark.statistics.paired import COMPARED_COLUMNS
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import UNDO_COLUMNS
-from benchmark.statistics.unprocessing import with_frontier
+from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
 
 
 class Verdicts(NamedTuple):
@@ -135,6 +136,27 @@ def results_answers(
     return answer_table(
         results, decided, standing, baselines, criteria, resampling, paired_levels=paired_levels, undo=undo
     )
+
+
+def run_answers(run: RunFrames, baseline: str | None = None) -> pd.DataFrame:
+    """Return :func:`results_answers` of a run, whose frames have reference rows, with its frontier if any.
+
+    ``baseline`` takes the place of the one that the run declares, as in
+    :func:`~benchmark.runs.baselines.baselines_of`.
+    """
+    undo, chosen = what_to_undo(run), run.of_choices
+    answers = results_answers(
+        chosen.results,
+        baselines_of(chosen.manifest, run.results, baseline),
+        chosen.standing,
+        resampling=chosen.resampling,
+        paired_levels=chosen.manifest.protocol.paired_betas,
+        undo=undo,
+    )
+    if chosen.frontier is None or chosen.frontier.empty or answers.empty:
+        return answers
+    best, constants = best_frontiers(chosen.frontier), chosen.manifest.constant_answers
+    return with_frontier(answers, frontier_gaps(chosen.results, best, constants, chosen.resampling))
 
 
 def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:

@@ -15,15 +15,10 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from benchmark.facts.model import Dataset, Estimate, Facts, Reason, Scenario
 from benchmark.text import markdown, words
-
-
-class Markdown(str):
-    """Text that is Markdown already, or holds no character that means anything there."""
-
-    __slots__ = ()
 
 
 @functools.cache
@@ -56,6 +51,7 @@ def reason_text(reason: Reason, form: str = "label") -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("benchmark.wording"),
+        autoescape=True,  # so that macros return markup, which is not escaped again
         undefined=StrictUndefined,
         finalize=_escaped,
         trim_blocks=True,
@@ -75,11 +71,13 @@ def _phrase(text: str) -> Any:
 
 
 def _escaped(value: Any) -> Any:
-    return value if not isinstance(value, str) or isinstance(value, Markdown) else markdown.plain(value)
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return Markup(markdown.plain(value))
 
 
-def _safe(shown: Callable[..., str]) -> Callable[..., Markdown]:
-    return lambda *arguments, **settings: Markdown(shown(*arguments, **settings))
+def _safe(shown: Callable[..., str]) -> Callable[..., Markup]:
+    return lambda *arguments, **settings: Markup(shown(*arguments, **settings))
 
 
 def _number(value: float | None, digits: int = 3) -> str:
