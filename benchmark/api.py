@@ -56,7 +56,7 @@ from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.progress import show_progress
 from benchmark.text.terminal import tell
-from benchmark.text.writing import FORMATS_WRITTEN, require_writable
+from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,7 +93,7 @@ def run(
     dry_run: bool = False,
     fresh: bool = False,
     retry_failed: bool = False,
-    figures: bool = False,
+    figures: bool | str = "none",
     formats: Sequence[str] = FORMATS_WRITTEN,
     data_dir: str | Path | None = None,
     offline: bool = False,
@@ -144,8 +144,9 @@ def run(
         Start a new store; the old store is renamed.
     retry_failed : bool, default False
         Compute failed, crashed and timed-out cells again.
-    figures : bool, default False
-        Write figures as well; :meth:`Run.figure` draws single ones.
+    figures : {"none", "paper", "all"} or bool, default "none"
+        Figures to write: ``"paper"`` are trade-offs, curves over the level of bias and networks, or the kinds
+        that the experiment names. True is all. :meth:`Run.figure` draws single ones.
     formats : sequence of str, optional
         Formats of the figures among ``png``, ``pdf`` and ``svg``; by default PNG alone.
     data_dir : str or Path, optional
@@ -173,6 +174,7 @@ def run(
     say = functools.partial(tell, console)
     began = time.monotonic()
     # All input is checked before a store is made or set aside.
+    figures = figure_choice(figures)
     part = WHOLE if shard is None else Shard.parse(shard)
     plan = load_for_run(
         experiment,
@@ -261,7 +263,7 @@ def run(
         if shard is not None:
             write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)
-        say("drawing figures ..." if figures else "writing tables ...")
+        say("writing tables ..." if figures == "none" else "drawing figures ...")
         written = write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
         if written.older and (written.differs or (earlier is not None and earlier.differing)):
             say(

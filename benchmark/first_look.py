@@ -46,7 +46,7 @@ from benchmark.statistics.cells import to_cells
 from benchmark.text.terminal import say as print_line
 from benchmark.text.terminal import tell
 from benchmark.text.words import as_parameters, share
-from benchmark.text.writing import FORMATS_WRITTEN, require_writable, write_atomically
+from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +86,7 @@ def quick(
     output: str | Path | None = None,
     min_count: int = MIN_COUNT,
     workers: int | None = None,
-    figures: bool = True,
+    figures: bool | str = "paper",
     formats: Sequence[str] = FORMATS_WRITTEN,
     progress: bool = True,
     console: Console | None = None,
@@ -228,7 +228,7 @@ def first_look(
     *,
     output: str | Path | None,
     workers: int | None,
-    figures: bool,
+    figures: bool | str,
     formats: Sequence[str],
     console: Console,
     words: Callable[[str], str] = str,
@@ -239,6 +239,7 @@ def first_look(
     def say(line: str) -> None:
         tell(console, words(line))
 
+    figures = figure_choice(figures)
     for plugin in quick_options.plugins:
         load_plugin(plugin)
     is_frame = isinstance(data, pd.DataFrame)
@@ -290,7 +291,7 @@ def first_look(
     write_statistics(
         folder / "statistics",
         statistics,
-        figures=figures,
+        figures=figures == "all",
         formats=formats,
         page=folder,
         say=lambda step: print_line(console, f"{step} ...", "dim"),

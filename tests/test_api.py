@@ -257,13 +257,19 @@ def test_figures_of_the_run_itself_are_those_that_the_run_wrote(here: Path) -> N
 
 
 def test_a_run_of_one_repetition_has_figures_of_its_own_and_none_of_statistics() -> None:
-    made = run(techniques=["none"], repetitions=1)
-    assert made.figures == [
-        "network/compas_embedded",
-        "over_beta/compas_embedded",
-        "tradeoff/compas_embedded/all",
-    ]
+    made = run(techniques=["none"], repetitions=1, figures="paper")
+    names = ["network/compas_embedded", "over_beta/compas_embedded", "tradeoff/compas_embedded/all"]
+    assert made.figures == names
+    folder = made.folder / "figures"
+    assert sorted(p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.*")) == names
     assert made.figure("over_beta/compas_embedded").axes
+
+
+@pytest.mark.parametrize("choice", ["papers", "every"])
+def test_another_choice_of_figures_is_an_error_before_anything_is_computed(here: Path, choice: str) -> None:
+    with pytest.raises(UnknownNameError, match="choice of figures"):
+        run(figures=choice)
+    assert not (here / "out").exists()
 
 
 def test_it_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:

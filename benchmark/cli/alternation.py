@@ -14,7 +14,7 @@ def add_options(option: Options) -> None:
     option("experiment EXPERIMENT", experiment, nargs="?", default="alternation")
     output = "folder of the results; default: results/EXPERIMENT, or the next of _2, _3, ... without results"
     option("--output DIR", output, type=Path)
-    option.figures()
+    option.figures("draw no figures, or draw them")
     option.data()
 
 
@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
         write_atomically(output / "summary.csv", csv_text(outcome.summary)),
         write_json(output / MANIFEST_NAME, manifest),
     ]
-    if options.figures:
+    if options.figures != "none":
         from benchmark.figures.alternation import alternation_figures
         from benchmark.figures.drawing import write_figures
 

@@ -44,9 +44,13 @@ class Options:
         self("--data-dir DIR", "look for source files here (or set BETABENCH_DATA)", type=Path)
         self("--offline", "never download")
 
-    def figures(self, *, without: str = "write no figures") -> None:
-        """Add ``--no-figures``, with its help text, and ``--formats``."""
-        self("--no-figures", without, dest="figures", action="store_false")
+    def figures(self, text: str, default: str = "paper") -> None:
+        """Add ``--figures``, whose help says what it draws, and ``--formats``."""
+        from benchmark.text.writing import FIGURES
+
+        kinds: dict[str, Any] = {"choices": FIGURES, "nargs": "?", "const": "all", "default": default}
+        self("--figures none|paper|all", f"{text}; --figures alone: all; default: %(default)s", **kinds)
+        self("--no-figures", argparse.SUPPRESS, dest="figures", action="store_const", const="none")
         formats = "formats of figures, such as png,pdf,svg; pages show png; default: %(default)s"
         self("--formats FORMATS", formats, default="png")
 

@@ -19,7 +19,7 @@ def add_options(option: Options) -> None:
         "take published numbers and their counterparts from this experiment, instead of the run's experiment",
     )
     option("--allow-embedded", "compare a run on embedded networks with published numbers of real data")
-    option.figures()
+    option.figures("draw no heat map of differences, or draw it")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -40,6 +40,6 @@ def execute(options: argparse.Namespace) -> int:
         experiment=load_experiment(options.experiment) if options.experiment else None,
         allow_embedded=options.allow_embedded,
     )
-    written = write_comparison(options.folder, comparison, figures=options.figures, formats=formats)
+    written = write_comparison(options.folder, comparison, figures=options.figures != "none", formats=formats)
     print_comparison(Console(emoji=False), comparison, output_dir=options.folder, written=written)
     return EXIT_OK

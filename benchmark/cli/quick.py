@@ -66,7 +66,10 @@ def add_options(option: Options) -> None:
         type=float,
     )
     option("--workers N", "number of processes; default: one per core", type=int)
-    option.figures()
+    option.figures(
+        "draw no figures, those of the paper (trade-offs, curves over the level of bias), or all, also of "
+        "the statistics"
+    )
 
 
 def roles(option: Options, *, optional: bool = False) -> None:

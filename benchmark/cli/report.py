@@ -34,7 +34,7 @@ def add_options(option: Options) -> None:
         "file that registers this run's metrics; without it, the report does not know which values of these "
         "metrics are better"
     )
-    option.figures(without="write no figures; the page draws its own")
+    option.figures("draw no figures, as the page draws its own, or all", default="none")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ def execute(options: argparse.Namespace) -> int:
         output,
         statistics,
         page=page.parent,
-        figures=options.figures,
+        figures=options.figures != "none",
         formats=formats,
         page_baselines=options.page_baselines,
         say=step,

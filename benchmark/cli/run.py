@@ -59,7 +59,10 @@ def add_options(option: Options) -> None:
     option("--fresh", "start a new store; the old store is renamed, not lost")
     option("--retry-failed", "compute failed, crashed and timed-out cells again")
     option("--require-real-data", "stop rather than use embedded networks")
-    option.figures()
+    option.figures(
+        "draw no figures, those of the paper (trade-offs, curves over the level of bias, networks; or the "
+        "kinds that the experiment names), or all"
+    )
     option.data()
 
 

@@ -126,7 +126,7 @@ class Experiment(Identifying):
     classifiers: Derived[tuple[ClassifierEntry, ...]] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )
-    figures: Free[tuple[FigureKind, ...]] = ()  # kinds of figures, named as their folders; all unless given
+    figures: Free[tuple[FigureKind, ...]] = ()  # kinds that a run draws by default, named as their folders
     # Python files, relative to the experiment file, that register techniques, metrics, classifiers or kinds
     # of bias.
     plugins: Free[tuple[str, ...]] = ()

@@ -47,9 +47,16 @@ from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
 from benchmark.tables.paper import build_tables
 from benchmark.text.spreadsheet import csv_text
-from benchmark.text.writing import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
+from benchmark.text.writing import (
+    FORMATS_WRITTEN,
+    PACKED,
+    figure_choice,
+    plain_or_packed,
+    write_atomically,
+)
 
 _FIGURES = "figures"
+_OF_THE_PAPER = ("network", "over_beta", "tradeoff")
 # What is made from results, and takes minutes: by runs with figures, ``betabench compare`` and ``report``.
 _MADE_FROM_RESULTS = (_FIGURES, "comparison.md", "statistics", "report.html")
 
@@ -70,14 +77,14 @@ def write_run_folder(
     prepared: PreparedExperiment,
     outcome: Outcome,
     *,
-    figures: bool = True,
+    figures: bool | str = "none",
     formats: Sequence[str] = FORMATS_WRITTEN,
 ) -> RunFolder:
     """Write results, failures, tables, figures and manifest of a run, and return it with the paths.
 
     An earlier run's other files are removed, but for its figures if none are drawn. Comparison, statistics
-    and page stay, and files of other programs. Figures have the given
-    :data:`~benchmark.text.writing.FORMATS`.
+    and page stay, and files of other programs. ``figures`` is one of :data:`~benchmark.text.writing.FIGURES`,
+    in the given :data:`~benchmark.text.writing.FORMATS`.
     """
     experiment, cells = prepared.experiment, outcome.cells
     manifest = describe_run(prepared, outcome)
@@ -118,9 +125,7 @@ def write_run_folder(
     before = _files_of_manifest(output)
     text = csv_text(manifest.in_files(results))
     differs = _differs(output / "results.csv", text)
-    drawings = [*run_figures(run), *dataset_figures(prepared, manifest)] if figures else []
-    if experiment.figures:
-        drawings = [(name, draw) for name, draw in drawings if name.partition("/")[0] in experiment.figures]
+    drawings = _drawings(run, prepared, figure_choice(figures))
     written = [
         *_write_results(output / "results.csv", text),
         *write_summary_and_figures(output, run, drawings, formats),
@@ -136,6 +141,19 @@ def write_run_folder(
     made = _MADE_FROM_RESULTS[1 if drawings else 0 :]
     older = tuple(name for name in made if (output / name).exists())
     return RunFolder(run, written, prepared, differs, older)
+
+
+def _drawings(run: RunFrames, prepared: PreparedExperiment, choice: str) -> list[Drawing]:
+    """Return the figures of a choice; by default those of single techniques are left out."""
+    if choice == "none":
+        return []
+    drawings = [*run_figures(run), *dataset_figures(prepared, run.manifest)]
+    kinds = prepared.experiment.figures or _OF_THE_PAPER
+    return [
+        (name, draw)
+        for name, draw in drawings
+        if choice == "all" or (name.partition("/")[0] in kinds and "/technique_" not in name)
+    ]
 
 
 def write_summary_and_figures(

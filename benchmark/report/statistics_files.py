@@ -40,7 +40,7 @@ def write_statistics(
     output: Path,
     statistics: RunStatistics,
     *,
-    figures: bool = True,
+    figures: bool = False,
     formats: Sequence[str] = FORMATS_WRITTEN,
     page: Path | None = None,
     page_baselines: Sequence[str] = (),

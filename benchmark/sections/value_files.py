@@ -15,7 +15,8 @@ def section(statistics: RunStatistics, sections: Sequence[Section], tables: Sequ
     notes = (
         "betabench report writes these files beside this page, with six significant digits; "
         "results/README.md explains every column.",
-        "It draws all figures. The first of each kind is shown here. --formats png,pdf,svg adds formats.",
+        "--figures draws all figures, of which the first of each kind is shown here; --formats png,pdf,svg "
+        "adds formats.",
         "Each table is Markdown, CSV, and LaTeX for \\input (packages booktabs and adjustbox).",
     )
     return Section(

@@ -1,4 +1,4 @@
-"""Writing files atomically, so that a reader sees the old file or the new one, and the formats of figures."""
+"""Writing files atomically, so that a reader sees the old file or the new one; choices of figures."""
 
 import json
 import os
@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmark.errors import ReportError
+from benchmark.errors import ReportError, UnknownNameError
 
 FORMATS = ("png", "pdf", "svg")
 """Every format in which a figure can be written."""
 
 FORMATS_WRITTEN = FORMATS[:1]
 """Formats of figures by default."""
+
+FIGURES = ("none", "paper", "all")
+"""Choices of the figures to draw."""
 
 PACKED = ".xz"
 """Ending of a compressed file: ``results.csv.xz`` stands for ``results.csv``."""
@@ -24,6 +27,14 @@ def plain_or_packed(path: Path) -> Path:
     return packed if packed.is_file() and not path.exists() else path
 
 
+def figure_choice(figures: bool | str) -> str:
+    """Return one of :data:`FIGURES`; True stands for all, False for none, and others are a ReportError."""
+    choice = {True: "all", False: "none"}.get(figures, figures) if isinstance(figures, bool) else figures
+    if choice not in FIGURES:
+        raise UnknownNameError("choice of figures", choice, FIGURES)
+    return choice
+
+
 def figure_formats(text: str) -> tuple[str, ...]:
     """Return the formats that a text names, such as ``"png,svg"``; others are a ReportError."""
     named = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
@@ -32,7 +43,7 @@ def figure_formats(text: str) -> tuple[str, ...]:
             "Figures cannot be written in this format",
             expected="one or more of " + ", ".join(FORMATS) + ", with commas between them",
             got=repr(text),
-            remedy="correct --formats, or leave figures out with --no-figures",
+            remedy="correct --formats, or leave figures out with --figures none",
         )
     return named
 

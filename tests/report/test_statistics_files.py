@@ -466,7 +466,7 @@ def test_the_same_folder_gives_the_same_bytes(
     folder: Path, statistics: RunStatistics, tmp_path: Path
 ) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    written = write_statistics(first, statistics)
+    written = write_statistics(first, statistics, figures=True)
     again = write_statistics(second, folder_statistics(folder), figures=False)
     page = (first / "README.md").read_text(encoding="utf-8")
     assert "![Trade-offs and Pareto fronts](figures/pareto_one.png)" in page
@@ -482,7 +482,7 @@ def test_tables_of_earlier_statistics_go_and_figures_stay_until_others_are_drawn
 ) -> None:
     older = "Figures in `figures/` are of an earlier report"
     monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_precision", Figure)])
-    page = write_statistics(tmp_path, statistics)[-1]
+    page = write_statistics(tmp_path, statistics, figures=True)[-1]
     (tmp_path / "figures" / "mine.svg").write_text("mine")
     (tmp_path / "figures" / "pareto_one.png").write_text("of an earlier report")
     (tmp_path / "notes.txt").write_text("mine")
@@ -500,7 +500,7 @@ def test_tables_of_earlier_statistics_go_and_figures_stay_until_others_are_drawn
         "significance_repair_accuracy",
     }
     monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_recall", Figure)])
-    write_statistics(tmp_path, narrow)
+    write_statistics(tmp_path, narrow, figures=True)
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"heat_recall.png", "mine.svg"}
     assert older not in page.read_text(encoding="utf-8")
     assert (tmp_path / "notes.txt").exists()

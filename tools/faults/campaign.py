@@ -274,7 +274,7 @@ class ReferenceRun:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
 
         words = ("--experiment", experiment or self.experiment, "--plugin", self.plugin, "--output", output)
-        always = (*where, "--offline", "--no-figures")
+        always = (*where, "--offline", "--figures", "none")
         return subprocess.Popen(
             [sys.executable, str(ROOT / "run_all.py"), *map(str, (*words, *always, *more))],
             stdout=subprocess.PIPE,

@@ -28,9 +28,9 @@ _NINE = (
 COMMANDS = {
     "list techniques": ("list", "techniques"),
     "smoke": _SMOKE,
-    "smoke, no figures": (*_SMOKE, "--no-figures"),
+    "smoke, no figures": (*_SMOKE, "--figures", "none"),
     "a tenth of the paper's run, nine techniques, no figures": (
-        *("run", "--offline", "--workers", "2", "--no-figures", "--repetitions", "3"),
+        *("run", "--offline", "--workers", "2", "--figures", "none", "--repetitions", "3"),
         *("--techniques", *_NINE),
     ),
 }
