@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from benchmark.statistics.answer_record import Answer, by_scenario
 from benchmark.statistics.answers import DISCRIMINATION, NEARLY_ALL, is_constant
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.levels import level_changes
-from benchmark.statistics.recommendation import CHEAP, LEAST, OF_BASELINE, Criteria
+from benchmark.statistics.recommendation import OF_BASELINE, Criteria
 from benchmark.statistics.unprocessing import INSIDE
 
 _SHOWN = 5e-4  # half of the last digit that readers see
@@ -36,7 +37,8 @@ def scenario_answers(
     """
     effects = _effects(scenario.rows(results), baseline, resampling)
     found = []
-    for goal in GOALS:
+    goals: tuple[Any, ...] = GOALS
+    for goal in goals:
         rows = scenario.rows(answers)
         levels = by_scenario(rows[rows["goal"] == goal]).get(scenario.key, {})
         telling = scenario.telling_levels(sorted(levels))
@@ -79,7 +81,7 @@ def _effects(results: pd.DataFrame, baseline: str, resampling: Resampling | None
 def _level(
     level: float,
     beta: float | None,
-    rows: Sequence[Answer],
+    rows: Sequence[Any],
     effect: Estimate | None,
     criteria: Criteria,
 ) -> Level:
@@ -100,7 +102,7 @@ def _level(
     )
 
 
-def _standing(row: Answer) -> Standing:
+def _standing(row: Any) -> Standing:
     return Standing(
         technique=row.technique,
         role=row.role,
@@ -118,8 +120,8 @@ def _standing(row: Answer) -> Standing:
         accepted=Shares(all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored),
         repetitions=row.n,
         dominated_by=row.dominated_by or None,
-        best=tuple(name for name in (LEAST, CHEAP) if name in row.choices),
-        tied=tuple(name for name in (LEAST, CHEAP) if name in row.ties),
+        best=row.choices,
+        tied=row.ties,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from benchmark.columns import RESTORE
@@ -19,9 +21,9 @@ def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions,
     if rows.empty:
         return ()
     answers = scenario.rows(statistics.answers)
-    answers = answers[answers["goal"] == RESTORE].set_index(["beta", "technique"])
+    answers = answers[answers["goal"] == RESTORE]
     found = [
-        _decisions(level, name, of_technique, answers)
+        _decisions(float(str(level)), str(name), of_technique, answers)
         for (level, name), of_technique in rows.groupby(["beta", "technique"], sort=False)
     ]
 
@@ -34,8 +36,10 @@ def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions,
 
 def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFrame) -> Decisions:
     of_metric = {row.metric: row for row in records(rows)}
-    known = (level, name) in answers.index
-    verdict, role = answers.loc[(level, name), ["verdict", "role"]] if known else ("", "technique")
+    known = answers[(answers["beta"] == level) & (answers["technique"] == name)]
+    verdict: Any
+    role: Any
+    verdict, role = ("", "technique") if known.empty else known[["verdict", "role"]].iloc[0]
     given = of_metric.get("given_back")
     return Decisions(
         level=level,

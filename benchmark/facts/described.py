@@ -103,7 +103,12 @@ def datasets(run: Manifest) -> tuple[Dataset, ...]:
 
 
 def _dataset(dataset: DatasetDescription, card: Card | None) -> Dataset:
-    sizes = dataset.test_groups
+    groups = {}
+    if sizes := dataset.test_groups:
+        groups = {
+            "deprived": GroupRows(rows=sizes.deprived, favorable=sizes.deprived_favorable),
+            "favored": GroupRows(rows=sizes.favored, favorable=sizes.favored_favorable),
+        }
     return Dataset(
         name=dataset.name,
         title=dataset.heading,
@@ -114,8 +119,7 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Dataset:
         deprived_group=dataset.deprived_group,
         label=dataset.label,
         favorable_label=dataset.favorable_label,
-        deprived=sizes and GroupRows(rows=sizes.deprived, favorable=sizes.deprived_favorable),
-        favored=sizes and GroupRows(rows=sizes.favored, favorable=sizes.favored_favorable),
+        **groups,
         warning=dataset.warning or "",
         notes=dataset.notes,
         true_rates=dataset.entry.true_rates or {},
@@ -151,5 +155,5 @@ def _bias(bias: PlantedBias) -> Bias:
         doses=tuple(
             Dose(dose=dose.dose, beta=dose.beta, gap=dose.gap, comparable=dose.pooled) for dose in bias.doses
         ),
-        label_gaps=bias.network_discrimination_by_beta,
+        label_gaps=dict(bias.network_discrimination_by_beta),
     )

@@ -18,7 +18,7 @@ def frontiers(statistics: RunStatistics, scenario: Scenario) -> tuple[Frontier, 
     inside = gaps[(gaps["standing"] == INSIDE) & ~gaps["technique"].isin(statistics.unconstrained)]
     return tuple(
         Frontier(
-            level=beta,
+            level=float(str(beta)),
             discrimination=tuple(points[DISCRIMINATION]),
             accuracy=tuple(points[ACCURACY]),
             inside=tuple(inside.loc[inside["beta"] == beta, "technique"]),

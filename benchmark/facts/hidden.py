@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from benchmark.columns import GOALS
 from benchmark.facts.model import Estimate, Hidden, HiddenRow, Reason
@@ -60,8 +61,9 @@ def hidden(statistics: RunStatistics) -> Hidden | None:
 
 def _rows(rows: list[HiddenBias]) -> Iterator[HiddenRow]:
     for row in rows:
+        goal: Any = row.goal
         yield HiddenRow(
-            goal=row.goal,
+            goal=goal,
             hidden=row.hidden,
             dose=row.dose,
             datasets=row.datasets,

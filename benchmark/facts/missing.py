@@ -11,8 +11,8 @@ def missing(failures: pd.DataFrame) -> tuple[Missing, ...]:
     """Return each status and reason with its number of results or values, the most frequent first."""
     groups = [
         Missing(
-            status=status,
-            reason=reason,
+            status=str(status),
+            reason=str(reason),
             count=len(rows),
             techniques=tuple(rows["technique"].unique()),
             datasets=tuple(rows["dataset"].unique()),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +17,7 @@ from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import unranked
 from benchmark.statistics.cells import SCENARIO, WHERE
 
-_GOALS = {metric: goal for goal, metric in GOAL_METRICS.items()}
+_GOALS: Mapping[str, Any] = {metric: goal for goal, metric in GOAL_METRICS.items()}
 _REFUSED = ("too_few_accepted", "one_group")  # reasons against a technique that is better than the baseline
 
 
@@ -24,8 +26,9 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
     cells, where = _ranked_cells(statistics), list(SCENARIO[1:])
     found = []
-    for (names, *scenario, metric), table in pooled.groupby(["datasets", *where, "metric"], sort=False):
-        asked = str(names).split()
+    for key, table in pooled.groupby(["datasets", *where, "metric"], sort=False):
+        names, *scenario, metric = map(str, key)
+        asked = names.split()
         keys = cells[(cells["metric"] == metric) & cells["dataset"].isin(asked)]
         keys = keys.loc[(keys[where] == scenario).all(axis=1), list(WHERE)]
         standing, answers = (
@@ -42,7 +45,9 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
                 goal=_GOALS.get(metric),
                 datasets=datasets,
                 asked=len(asked),
-                **dict(zip(where, scenario, strict=True)),
+                bias=scenario[0],
+                classifier=scenario[1],
+                test=scenario[2],
                 p=float(table["p_f"].iloc[0]),
                 needed=needed if needed > len(datasets) else 0,
                 techniques=tuple(

@@ -44,7 +44,7 @@ def as_html(text: str) -> str:
 
 def reason_text(reason: Reason, form: str = "label") -> str:
     """Return a reason as a label or a clause, with its arguments."""
-    return _phrase(vocabulary()["reason"][reason.code][form]).render(reason.args)
+    return str(_phrase(vocabulary()["reason"][reason.code][form]).render(reason.args))
 
 
 @functools.cache
