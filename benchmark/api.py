@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 _NARROWING = (  # parameters
     *("datasets", "techniques", "without", "classifiers", "betas", "doses", "repetitions", "seed"),
+    "plugins",
 )
 _TEXT_WIDTH = 100
 _SHORT = ("technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
@@ -123,7 +124,8 @@ def run(
     seed : int, optional
         Root of all random numbers, in place of the experiment's.
     plugins : iterable of str or Path, default ()
-        Files that register techniques, metrics, classifiers or kinds of bias.
+        Files that register techniques, metrics, classifiers or kinds of bias. Unless ``techniques`` are
+        chosen, their techniques are added to the experiment's.
     output : str or Path, optional
         Folder of the results; by default ``results/EXPERIMENT``, or ``results/EXPERIMENT_embedded`` if
         embedded networks stand in for real data, followed by ``_shard_I_of_N`` for a shard. Where that has
@@ -178,7 +180,7 @@ def run(
     part = WHOLE if shard is None else Shard.parse(shard)
     plan = load_for_run(
         experiment,
-        map(str, plugins),
+        map(str, plugins := tuple(plugins)),
         lambda whole: narrow(
             small(whole) if lite else whole,
             datasets=datasets,
@@ -189,6 +191,7 @@ def run(
             doses=doses,
             repetitions=repetitions,
             seed=seed,
+            plugins=plugins,
         ),
     )
     chosen = plan.experiment
@@ -326,7 +329,7 @@ def run_atlas(
         runs[name] = replace(finished, run_folder=None)
         if (files := finished.run_folder) is not None:
             to_come = [part for part in chosen if part not in runs]
-            narrowed = narrow(experiment, **{key: parameters.get(key) for key in _NARROWING})
+            narrowed = narrow(experiment, **{key: parameters[key] for key in _NARROWING if key in parameters})
             written = write_tables(
                 *(folder, declared, name, files.run, files.prepared),
                 digest=digest_of(narrowed),

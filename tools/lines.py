@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "benchmark"
+PACKAGE = Path(__file__).resolve().parents[1] / "benchmark"
 SAYING = {"facts", "figures", "pages", "render", "report", "runs", "sections", "statistics", "tables"}
 """Folders of the package that say results, as far as there are such."""
 

@@ -26,9 +26,5 @@ def execute(options: argparse.Namespace) -> int:
         f"run it:  betabench run --experiment smoke --plugin {technique} --techniques none {options.name} "
         f"--output results/{options.name}"
     )
-    print(
-        f"beside others on real rows: betabench run --experiment techniques --plugin {technique} "
-        f"--techniques none massaging reweighing {options.name} --classifiers logistic_regression "
-        f"--datasets compas --require-real-data --output results/{options.name}_beside_others"
-    )
+    print(f"beside others on real rows: betabench run --experiment real_rows --plugin {technique}")
     return EXIT_OK

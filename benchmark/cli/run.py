@@ -42,8 +42,8 @@ def add_options(option: Options) -> None:
         type=Path,
     )
     option.plugins(
-        "file that registers techniques, metrics, classifiers or kinds of bias, in addition to the "
-        "experiment's files"
+        "file that registers techniques, metrics, classifiers or kinds of bias. Its techniques join the "
+        "experiment's, unless --techniques chooses"
     )
     option(
         "--lite",

@@ -27,7 +27,7 @@ from benchmark.experiment.evaluate import configured_techniques
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
 from benchmark.experiment.tuning_rule import with_tuned
 from benchmark.experiment.validate import broken_names, check_experiment, naming_plugins
-from benchmark.techniques import Technique, list_techniques
+from benchmark.techniques import Technique, list_techniques, load_plugin
 
 _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
 
@@ -191,12 +191,14 @@ def narrow(
     doses: Sequence[float] | None = None,
     repetitions: int | None = None,
     seed: int | None = None,
+    plugins: Iterable[str | Path] = (),
 ) -> Experiment:
     """Return the experiment with parts chosen on the command line, in the experiment's order.
 
     A dataset may be the path of a card, which gets the default bias. Techniques that the file does not list
     are added with default parameters: registered ones, and other libraries' by name. So are classifiers, by
-    name or by the path of their class. Techniques ``without`` are left out of the others.
+    name or by the path of their class. Unless ``techniques`` are chosen, those of the loaded ``plugins`` are
+    added to the experiment's. Techniques ``without`` are left out.
 
     An UnknownNameError says that a dataset or a technique to leave out is not in the experiment, or a
     technique unknown. An ExperimentError says that a level or number is out of range, that doses do not fit,
@@ -208,24 +210,24 @@ def narrow(
         listed = [d.name for d in experiment.datasets]
         cards = _own_datasets([name for name in datasets if name not in listed], experiment)
         chosen = (*(d for d in experiment.datasets if d.name in datasets), *cards)
+    listed = [t.name for t in experiment.techniques]
+    kept, named = experiment.techniques, _techniques_of(plugins, experiment)
     if techniques is not None:
         registered = list_techniques()
-        listed = [t.name for t in experiment.techniques]
         named = [entry for name in techniques for entry in _named_techniques(name)]
         for entry in named:
             if entry.name not in listed and ":" not in entry.technique and entry.technique not in registered:
                 with naming_plugins():
                     raise UnknownNameError("technique", entry.technique, {*listed, *registered})
         names = [entry.name for entry in named]
-        added = {entry.name: entry for entry in named if entry.name not in listed}
-        changes["techniques"] = (*(t for t in experiment.techniques if t.name in names), *added.values())
-        # An added technique runs on every dataset.
-        chosen = tuple(
-            d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d
-            for d in chosen
-        )
+        kept = tuple(t for t in experiment.techniques if t.name in names)
+    added = {entry.name: entry for entry in named if entry.name not in listed}
+    changes["techniques"] = entries = (*kept, *added.values())
+    # An added technique runs on every dataset.
+    chosen = tuple(
+        d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in chosen
+    )
     if without is not None:
-        entries = changes.get("techniques", experiment.techniques)
         names = [entry.name for entry in entries]
         for name in without:
             if name not in names:
@@ -260,6 +262,13 @@ def narrow(
             raise ExperimentError("The seed is out of range", expected="0 or more", got=str(seed))
         changes["seed"] = seed
     return experiment.model_copy(update={**changes, "datasets": chosen})
+
+
+def _techniques_of(plugins: Iterable[str | Path], experiment: Experiment) -> list[TechniqueEntry]:
+    """Return an entry for each technique of the plugins that no entry of the experiment runs."""
+    theirs = [name for file in plugins for name in load_plugin(file)]
+    tried = {entry.technique for entry in experiment.techniques}
+    return [TechniqueEntry(technique=name) for name in theirs if name not in tried]
 
 
 def _named_techniques(name: str) -> list[TechniqueEntry]:

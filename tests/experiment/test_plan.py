@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -6,6 +7,9 @@ from benchmark.declarations import kind_of, list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.expand import lite, narrow
 from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
+from benchmark.techniques import list_techniques
+from benchmark.techniques.new import write_skeleton
+from benchmark.techniques.registry import _REGISTRY
 
 SMALL = """
 name = "small"
@@ -255,6 +259,29 @@ def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path
     fewer = narrow(experiment, techniques=["massaging", "repair_0.5", "none"], without=["none", "massaging"])
     assert [t.name for t in fewer.techniques] == ["repair_0.5"]
     assert [t.name for t in narrow(experiment, without=["none"]).techniques] == ["repair_0.5"]
+
+
+def test_techniques_of_a_plugin_join_the_experiment_unless_some_are_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_REGISTRY, "_items", dict(list_techniques()))
+    mine, yours = (write_skeleton(name, "pre", tmp_path)[0] for name in ("mine", "yours"))
+
+    def names(**chosen: Any) -> list[str]:
+        return [t.name for t in narrow(experiment, plugins=[mine, str(yours)], **chosen).techniques]
+
+    experiment = load_experiment("real_rows")
+    listed = [t.name for t in experiment.techniques]
+    assert names() == [*listed, "mine", "yours"]
+    assert names(without=["massaging", "mine"]) == [*(n for n in listed if n != "massaging"), "yours"]
+    assert names(techniques=["none", "yours"]) == ["none", "yours"]
+    # An entry of the file that runs the technique, by any name, is the file's own choice.
+    experiment = load(tmp_path, f'{SMALL}[[techniques]]\ntechnique = "mine"\nname = "mine_as_listed"\n')
+    assert names() == ["none", "repair_0.5", "mine_as_listed", "yours"]
+    # It runs on datasets that choose among techniques as well.
+    experiment = load(tmp_path, SMALL.replace('card = "adult"', 'card = "adult"\ntechniques = ["none"]'))
+    (dataset,) = narrow(experiment, plugins=[mine]).datasets
+    assert dataset.techniques == ("none", "mine")
 
 
 @pytest.mark.parametrize(
