@@ -98,6 +98,7 @@ def _level(
         constant=None
         if constant is None
         else Constant(accuracy=constant.constant_accuracy, accepts=constant.constant_accepts),
+        floor=next((row.accuracy_floor for row in rows if row.role == "technique"), None),
         techniques=tuple(_standing(row) for row in rows),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 Role = Literal["technique", "baseline", "reference"]
 """A technique; what others are compared with; doing nothing, where something else is the baseline."""
@@ -20,16 +20,14 @@ Verdict = Literal["helps", "promising", "not_shown", "harms", "dominated", "not_
 Goal = Literal["restore", "equalize"]
 
 
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _six_digits(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
-def _six_digits(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
-
-
-Number = Annotated[float | None, BeforeValidator(_finite), PlainSerializer(_six_digits)]
-"""A number with six significant digits in JSON; None where it is unknown."""
+Number = Annotated[float | None, BeforeValidator(_six_digits)]
+"""A number with six significant digits, so that texts round the numbers in JSON; None where it is unknown."""
 
 
 class Fact(BaseModel):
@@ -169,6 +167,7 @@ class Level(Fact):
     bias_effect: Estimate | None = None  # of the bias on the baseline's discrimination
     detectable: Number = None  # smallest difference from the baseline that this run shows, typically
     constant: Constant | None = None
+    floor: Number = None  # least accuracy of a technique that is usable
     techniques: tuple[Standing, ...]  # the baseline first, then by verdict and distance
 
 
