@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,6 @@ from benchmark.runs.finished import read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.cells import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
-from benchmark.statistics.robustness import LINE, area_weights, slope_weights
 from benchmark.statistics.row_sampling import row_deviations, widened
 from tools.pages import with_part
 
@@ -30,10 +29,9 @@ N = (2, 3, 5, 10, 20, 30)
 
 RUNS = ("paper", "techniques")
 BASELINE = "none"
-BETAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
 _MADE_UP = 10_000  # intervals for each number: a standard error of 0.2 points
-_DRAWS = 25  # intervals for each of the runs' cells, lines and numbers of repetitions
+_DRAWS = 25  # intervals for each of the runs' cells and numbers of repetitions
 _EXPERIMENTS = 500  # with splits of rows
 _ROWS, _HELD_OUT = 100, 0.3
 _BEGIN, _END = "<!-- coverage: python -m tools.interval_coverage -->", "<!-- coverage ends -->"
@@ -52,18 +50,8 @@ def _held(values: NDArray[np.float64], truth: NDArray[np.float64] | float) -> ND
 def made_up() -> Shares:
     """Return the coverage for values from known distributions."""
     rng = np.random.default_rng(12)
-    # The spread is ten times as large at one end as at the other.
-    spread = 10 ** np.linspace(0, 1, len(BETAS))[:, None]
-
-    def line(weights: NDArray[np.float64]) -> Callable[[int], NDArray[np.float64]]:
-        return lambda n: np.einsum(
-            "b,rbn->rn", weights, spread * rng.normal(size=(_MADE_UP, len(BETAS), n)), optimize=False
-        )
-
     drawn: dict[str, tuple[Callable[[int], NDArray[np.float64]], float]] = {
         "normal: mean, difference, improvement": (lambda n: rng.normal(size=(_MADE_UP, n)), 0.0),
-        "normal, spread ×10 over β: slope": (line(slope_weights(BETAS)), 0.0),
-        "normal, spread ×10 over β: area": (line(area_weights(BETAS)), 0.0),
         "exponential: mean": (lambda n: rng.exponential(size=(_MADE_UP, n)), 1.0),
         "lognormal: mean": (lambda n: rng.lognormal(size=(_MADE_UP, n)), float(np.exp(0.5))),
     }
@@ -250,11 +238,6 @@ def from_the_runs() -> Shares:
     for name, population in kept.items():
         shares = [_resampled(population, n, rng) for n in N]
         found[f"committed runs: {name} ({len(population):,})"] = [float(own.mean()) for own in shares]
-    lines = [line for cells in runs for line in _lines(cells)]
-    for name, weights_of in (("slope", slope_weights), ("area", area_weights)):
-        found[f"committed runs: {name} ({len(lines):,})"] = [
-            float(np.mean([_line_held(line, weights_of(betas), n, rng) for betas, line in lines])) for n in N
-        ]
     return found
 
 
@@ -273,14 +256,6 @@ def _whole(parts: list[NDArray[np.float64]] | tuple[NDArray[np.float64], ...]) -
     return rows[np.isfinite(rows).all(axis=1) & ~all_equal(rows)]
 
 
-def _lines(cells: Cells) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield the levels and the values (n_betas, n_repetitions) of each whole line that is not constant."""
-    for _, own in cells.keys.groupby(list(LINE), sort=False):
-        values = cells.values[own.index]
-        if np.isfinite(values).all() and not all_equal(values).all():
-            yield own["beta"].to_numpy(dtype=float), values
-
-
 def _resampled(population: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Return for each row the share of the intervals of n of its values that hold its mean."""
     truth = population.mean(axis=1)
@@ -289,15 +264,6 @@ def _resampled(population: NDArray[np.float64], n: int, rng: np.random.Generator
     for _ in range(_DRAWS):
         hits += _held(population[rows, rng.integers(0, population.shape[1], (len(population), n))], truth)
     return hits / _DRAWS
-
-
-def _line_held(
-    values: NDArray[np.float64], weights: NDArray[np.float64], n: int, rng: np.random.Generator
-) -> float:
-    """Return the share of the intervals of a line that hold it; its levels are drawn independently."""
-    drawn = rng.integers(0, values.shape[1], (_DRAWS, len(values), n))
-    own = (weights[:, None] * values[np.arange(len(values))[:, None], drawn]).sum(axis=1)
-    return float(_held(own, float(weights @ values.mean(axis=1))).mean())
 
 
 def table() -> Shares:

@@ -27,10 +27,10 @@ PAGE = "README.md"
 
 _EARLIER = (
     *("tables/significance_*", "tables/robustness_*", "tables/tuning.*"),
-    *("regret.csv", "fairea.csv", "hypervolume.csv"),
+    *("regret.csv", "recovery.csv", "robustness.csv", "fairea.csv", "hypervolume.csv"),
 )
 _EARLIER_FIGURES = tuple(
-    f"figures/{kind}" for kind in ("heat_*", "forest_*", "pareto_*", "ranks_*", "regret.*")
+    f"figures/{kind}" for kind in ("heat_*", "forest_*", "pareto_*", "ranks_*", "recovery_*", "regret.*")
 )
 _OLDER_FIGURES = "Figures in `figures/` are of an earlier report, and none of this one are drawn.\n"
 _FIGURES_A_LINE = 10

@@ -17,7 +17,7 @@ from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
-from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
+from benchmark.runs.left_out import explained_fronts, explained_ranks, with_below
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
@@ -28,8 +28,6 @@ from benchmark.statistics import (
     classifier_agreement,
     distance,
     pareto_fronts,
-    slopes_and_areas,
-    stopping_points,
 )
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS
@@ -60,7 +58,6 @@ from benchmark.statistics.restoration import (
     UNDO_COLUMNS,
     restoration_table,
 )
-from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 from benchmark.statistics.unprocessing import (
@@ -99,7 +96,7 @@ class RunStatistics:
     standing: pd.DataFrame
     judged: pd.DataFrame  # comparisons with :func:`~benchmark.statistics.answers.judged`
     # One file each, from answers to groups. Groups are there if a run told those of several attributes apart.
-    # Degenerate techniques have no ranks, and are on no front and in no line over β. Techniques below the
+    # Degenerate techniques have no ranks, and are on no front. Techniques below the
     # best constant answer are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left
     # out where the baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
     answers: pd.DataFrame
@@ -108,7 +105,6 @@ class RunStatistics:
     ranks: pd.DataFrame
     pairs: pd.DataFrame
     pareto: pd.DataFrame
-    robustness: pd.DataFrame
     groups: pd.DataFrame
     # All results, also of metrics that compare nothing, such as the shares accepted.
     everything: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -145,7 +141,7 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files, with the same columns."""
-        names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto", "robustness")
+        names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto")
         optional = ("restoration", "groups", "regret", "frontier_gaps", "agreement")
         frames = {name: getattr(self, name) for name in (*names, *optional)}
         frames = {name: frame for name, frame in frames.items() if name in names or len(frame)}
@@ -328,19 +324,12 @@ def run_statistics(
     goals = {metric.name: metric for metric in map(_declared, results["metric"].unique())}
     baselines = baselines_of(manifest, results, baseline)
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
-    cells, useful, against = (
-        to_cells(values, resampling)
-        for values in (
-            results,
-            without_degenerate(results, standing),
-            without_degenerate(results, standing, baselines),
-        )
-    )
+    cells = to_cells(results, resampling)
+    useful = to_cells(without_degenerate(results, standing), resampling)
     restoration = _restoration(whole, baselines.of_clean_models)
     pointless = unranked(useful.keys, baselines, undo)
     traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
     useful = useful.take(~pointless)
-    parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
     of_groups = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in of_groups]
     regret = pd.DataFrame(columns=list(REGRET_COLUMNS))
@@ -377,8 +366,6 @@ def run_statistics(
         [pareto_fronts(traded, pair, goals) for pair in _trade_offs(declared)], manifest, PARETO_COLUMNS
     )
     in_ranks = standing.assign(repeated=repeated_levels(manifest, standing))
-    ranked = [(part.take(~unranked(part.keys, baselines, undo)), name) for part, name in parts]
-    stops = pd.concat([stopping_points(part, name, goals) for part, name in ranked], ignore_index=True)
     return RunStatistics(
         run=manifest,
         failures=run.failures,
@@ -395,9 +382,6 @@ def run_statistics(
         ranks=manifest.with_level_words(with_below(explained_ranks(ranks, in_ranks), in_ranks)),
         pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),
-        robustness=manifest.with_level_words(
-            explained_lines(_robustness(slopes_and_areas(useful), stops), standing)
-        ),
         groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
         agreement=_agreement(useful, concluded.comparisons, goals, manifest),
         regret=regret,
@@ -471,8 +455,3 @@ def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> list[tuple[str, s
         and ACCURACY in metrics
         and np.isfinite(distance(np.array(metric.range, dtype=float), metric).max())
     ]
-
-
-def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
-    stops = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
-    return lines.merge(stops, how="left", on=list(LINE))

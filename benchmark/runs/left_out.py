@@ -1,6 +1,6 @@
-"""True reasons for missing ranks, fronts and lines, and marks of techniques below a constant answer.
+"""True reasons for missing ranks and fronts, and marks of techniques below a constant answer.
 
-Degenerate techniques have no value where fronts, ranks and lines are computed. Their reasons then name a
+Degenerate techniques have no value where fronts and ranks are computed. Their reasons then name a
 missing value; these functions put the true reason in its place.
 """
 
@@ -48,25 +48,6 @@ def explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame
         else:
             reasons.append(reason.replace("no value for", "not every repetition has a value for"))
     return ranks.assign(reason=reasons)
-
-
-def explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    """Return slopes, areas and stopping points with the true reasons, also those of the baseline."""
-    useless = standing[standing["mostly_constant"]]
-    of_technique, of_baseline = (
-        [f"{rows[0].degenerate} at beta {rows[0].beta:g}" if rows else "" for rows in standing_of_rows]
-        for standing_of_rows in (
-            _standing_of_rows(lines, _degenerate(standing)),
-            _standing_of_rows(lines.assign(technique=lines["baseline"]), useless),
-        )
-    )
-    stops = [
-        # The baseline itself stops nowhere, and has no reason for it.
-        reason if pd.isna(reason) else words or (f"the baseline {other}" if other else reason)
-        for reason, words, other in zip(lines["stops_reason"], of_technique, of_baseline, strict=True)
-    ]
-    reasons = [words or reason for words, reason in zip(of_technique, lines["reason"], strict=True)]
-    return lines.assign(reason=reasons, stops_reason=stops)
 
 
 def with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:

@@ -361,12 +361,8 @@ class Manifest(BaseModel):
         """Return a frame whose reasons call levels of bias by their name in this run."""
         if self.level_name == "beta":
             return frame
-        reasons = [name for name in ("reason", "stops_reason") if name in frame.columns]
-        worded = {
-            name: frame[name].astype(object).str.replace(r"\bbeta (?=\d)", f"{self.level_name} ", regex=True)
-            for name in reasons
-        }
-        return frame.assign(**worded)
+        reasons = frame["reason"].astype(object)
+        return frame.assign(reason=reasons.str.replace(r"\bbeta (?=\d)", f"{self.level_name} ", regex=True))
 
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.

@@ -74,8 +74,6 @@ def section(statistics: RunStatistics) -> Section:
         files={
             "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, "
             "effect sizes",
-            "robustness": f"slope and area of each metric over {levels}, and the {level} at which a "
-            "technique stops beating the baseline",
         },
         figures={
             "heat": "Means and improvements over the baseline",

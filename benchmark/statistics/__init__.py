@@ -25,7 +25,6 @@ from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.pareto_front import pareto_fronts
 from benchmark.statistics.restoration import chance_table, pooled_shares, restoration_table, undo_table
-from benchmark.statistics.robustness import slopes_and_areas, stopping_points
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
 
 __all__ = [
@@ -48,7 +47,5 @@ __all__ = [
     "rankings",
     "restoration_table",
     "restoration_values",
-    "slopes_and_areas",
-    "stopping_points",
     "undo_table",
 ]

@@ -1,6 +1,6 @@
-"""Tables of significance and of robustness.
+"""Tables of significance.
 
-Each metric has both, technique by dataset. Pairs of the paper's metrics also have the paper's shape.
+Each metric has one, technique by dataset. Pairs of the paper's metrics also have the paper's shape.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-import pandas as pd
 
 from benchmark.columns import EQUALISE
 from benchmark.runs.analysis import RunStatistics
@@ -22,7 +21,7 @@ from benchmark.sections.data import data_notes
 from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
 from benchmark.sections.signs import BELOW_CONSTANT, DEGENERATE, mark_notes
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
-from benchmark.statistics.cells import SCENARIO, WHERE, row_means, to_cells
+from benchmark.statistics.cells import WHERE, row_means, to_cells
 from benchmark.tables.paper import (
     ACCEPTED,
     ACCEPTED_NOTE,
@@ -53,21 +52,16 @@ _KEY = (*WHERE, "metric")
 
 
 def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
-    """Return the tables of significance and of robustness.
+    """Return the tables of significance.
 
-    First come ``significance_<metric>`` and ``robustness_<metric>`` for each metric, and for each test if
-    there are several (``significance_accuracy__biased``). Then comes the shape of the paper's Tables 3, 4, 6
+    First comes ``significance_<metric>`` for each metric, and for each test if there are several
+    (``significance_accuracy__biased``). Then comes the shape of the paper's Tables 3, 4, 6
     and 7, as far as the run has their techniques and metrics. Beside accuracy stand the shares accepted, and
     the best constant answer is a row. Degenerate techniques, and those less accurate than the best constant
     answer, are marked, and are never the best.
     """
     run, builder = statistics.run, _Builder(statistics)
-    tables = [
-        make(metric, test)
-        for metric in statistics.metrics
-        for test in statistics.tests
-        for make in (builder.signed, builder.robust)
-    ]
+    tables = [builder.signed(metric, test) for metric in statistics.metrics for test in statistics.tests]
     for first, pair in zip((3, 6), PAPER_PAIRS, strict=True):
         metrics = [name for name in pair if name in statistics.metrics]
         for number, (name, _, methods) in enumerate(SHAPES, start=first):
@@ -79,7 +73,7 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
 
 
 class _Builder:
-    """Builder of the three shapes, which looks numbers up."""
+    """Builder of both shapes, which looks numbers up."""
 
     def __init__(self, statistics: RunStatistics) -> None:
         self.statistics = statistics
@@ -102,73 +96,33 @@ class _Builder:
         }
         self.useless = marks_of(statistics.standing)
         self.shares = look_up(statistics.for_goal(EQUALISE).answers, WHERE, ACCEPTANCE)
-        line = (*SCENARIO, "technique", "metric")
-        self.lines = look_up(statistics.robustness, line, ("area", "slope", "stops_at"))
 
     def signed(self, metric: str, test: str) -> ReportTable:
         """Return a table with rows technique and columns dataset by beta, and shares beside accuracy."""
         columns: list[Sequence[Cell]] = []
         constant: list[Cell] = []
-        shown = self.on(test)
+        shown = [scenario for scenario in self.scenarios if scenario.test == test]
         for scenario in shown:
             for beta in self.betas:
                 columns += self.columns(scenario, beta, self.techniques, [metric])
                 constant += constant_cells(scenario, [metric], with_shares=metric == ACCURACY)
-        rows = self.rows(columns)
+        titles = [self.run.titles[name] for name in self.techniques]
+        rows = [Row(title, cells) for title, cells in zip(titles, zip(*columns, strict=True), strict=True)]
         if metric in (ACCURACY, DISCRIMINATION):
             rows.append(Row(CONSTANT, tuple(constant)))
         accepted = [ACCEPTED] if metric == ACCURACY else []
-        return self.table(
-            shown,
-            f"significance_{self.statistics.file_name(metric, test)}",
-            f"{self.statistics.title(metric, test)}: techniques against the baseline",
-            tuple(text for beta in self.betas for text in (self.run.level_text(beta), *accepted)),
-            rows,
-            [
+        return ReportTable(
+            name=f"significance_{self.statistics.file_name(metric, test)}",
+            caption=f"{self.statistics.title(metric, test)}: techniques against the baseline{self.extent}",
+            row_headings=("Technique",),
+            groups=tuple(scenario.heading for scenario in shown),
+            columns=tuple(text for beta in self.betas for text in (self.run.level_text(beta), *accepted)),
+            blocks=(RowGroup("", tuple(rows)),),
+            notes=(
                 f"Bold: the best of a column {_BY_DISTANCE}{_USEFUL}. {self.aim(metric)}",
                 *self.signs_notes(self.techniques, [metric], shown),
-            ],
-        )
-
-    def robust(self, metric: str, test: str) -> ReportTable:
-        """Return a table with rows technique and columns dataset by area, slope and stopping level."""
-        columns: list[Sequence[Cell]] = []
-        shown = self.on(test)
-        for scenario in shown:
-            signs = [self.sign_of_line(scenario, name) for name in self.techniques]
-            best = _smallest(
-                [
-                    math.nan if sign else self.area_of_distances(scenario, name, metric)
-                    for name, sign in zip(self.techniques, signs, strict=True)
-                ]
-            )
-            areas, slopes, stops = [], [], []
-            for name, sign, is_best in zip(self.techniques, signs, best, strict=True):
-                numbers = self.lines.get((*scenario.key, name, metric))
-                area, slope, stops_at = numbers or [math.nan] * 3
-                areas.append(Cell(area, remark=None if numbers else _ABSENT, best=is_best, mark=sign))
-                slopes.append(Cell(slope))
-                stops.append(Cell(text=_stop(stops_at)))
-            columns += [areas, slopes, stops]
-        return self.table(
-            shown,
-            f"robustness_{self.statistics.file_name(metric, test)}",
-            f"{self.statistics.title(metric, test)} over {self.run.levels_sign}: area, slope, and where "
-            "techniques stop beating the baseline",
-            ("Area", "Slope", "Stops"),
-            self.rows(columns),
-            [
-                f"Area: under the means over {self.run.levels_sign} (trapezoidal rule). Slope: of the "
-                "least-squares line through the means. Bold: the smallest area under the mean distance to "
-                f"the ideal{_USEFUL}. {self.aim(metric)} {self.statistics.run.protocol.levels_text}",
-                *(
-                    f"{note} Here, this holds at some {self.run.level_sign}."
-                    for note in self.useless_notes(self.techniques, shown)
-                ),
-                f"Stops: the smallest {self.run.level_sign} from which on the mean is no better than the "
-                f"baseline's, or 'no' if it is still better at {self.run.level_text(max(self.betas))}. This "
-                "compares means and is no test; robustness.csv has intervals of area and slope.",
-            ],
+                *self.notes(),
+            ),
         )
 
     def in_paper_shape(self, name: str, techniques: Sequence[str], metrics: Sequence[str]) -> ReportTable:
@@ -205,34 +159,6 @@ class _Builder:
             ),
         )
 
-    def on(self, test: str) -> list[Scenario]:
-        """Return the scenarios of a test."""
-        return [scenario for scenario in self.scenarios if scenario.test == test]
-
-    def table(
-        self,
-        shown: Sequence[Scenario],
-        name: str,
-        caption: str,
-        columns: tuple[str, ...],
-        rows: Sequence[Row],
-        notes: Sequence[str],
-    ) -> ReportTable:
-        return ReportTable(
-            name=name,
-            caption=caption + self.extent,
-            row_headings=("Technique",),
-            groups=tuple(scenario.heading for scenario in shown),
-            columns=columns,
-            blocks=(RowGroup("", tuple(rows)),),
-            notes=(*notes, *self.notes()),
-        )
-
-    def rows(self, columns: Sequence[Sequence[Cell]]) -> list[Row]:
-        """Return a row of cells for each technique."""
-        by_technique = zip(self.techniques, zip(*columns, strict=True), strict=True)
-        return [Row(self.run.titles[name], cells) for name, cells in by_technique]
-
     def columns(
         self, scenario: Scenario, beta: float, techniques: Sequence[str], metrics: Sequence[str]
     ) -> list[list[Cell]]:
@@ -265,16 +191,6 @@ class _Builder:
         signs = [self.signs.get(key, ""), self.useless.get(key[:-1], "") if n else ""]
         return Cell(mean, remark=remark, mark=",".join(filter(None, signs)))
 
-    def sign_of_line(self, scenario: Scenario, technique: str) -> str:
-        """Return the worst of a technique's signs over all levels of bias."""
-        signs = {self.useless.get((*scenario.key, beta, technique), "") for beta in self.betas}
-        return next((sign for sign in _USELESS if sign in signs), "")
-
-    def area_of_distances(self, scenario: Scenario, technique: str, metric: str) -> float:
-        gaps = {beta: self.gaps.get((*scenario.key, beta, technique, metric)) for beta in self.betas}
-        present = {beta: gap for beta, gap in gaps.items() if gap is not None}
-        return float(np.trapezoid([*present.values()], [*present])) if len(present) > 1 else math.nan
-
     def aim(self, metric: str) -> str:
         """Return a sentence on which values of a metric are good."""
         declared, title = self.statistics.metrics[metric], self.statistics.title(metric)
@@ -290,18 +206,14 @@ class _Builder:
         self, techniques: Sequence[str], metrics: Sequence[str], shown: Sequence[Scenario]
     ) -> Iterator[str]:
         yield f"Marked {BETTER}: better than the baseline. Marked {WORSE}: worse."
-        yield from self.useless_notes(techniques, shown)
+        standing = self.statistics.standing
+        shown_rows = standing["technique"].isin(techniques) & standing["test"].isin([s.test for s in shown])
+        yield from mark_notes(standing[shown_rows].itertuples(index=False))
         if ACCURACY in metrics:
             yield ACCEPTED_NOTE
         if {ACCURACY, DISCRIMINATION} & set(metrics):
             yield from constant_notes(shown)
         yield from method_notes(self.statistics)
-
-    def useless_notes(self, techniques: Sequence[str], shown: Sequence[Scenario]) -> list[str]:
-        """Return explanations of the signs of useless techniques, as far as they occur."""
-        standing = self.statistics.standing
-        shown_rows = standing["technique"].isin(techniques) & standing["test"].isin([s.test for s in shown])
-        return mark_notes(standing[shown_rows].itertuples(index=False))
 
     def notes(self) -> Iterator[str]:
         yield from (f"Warning, {warning}" for warning in self.statistics.warnings)
@@ -314,7 +226,3 @@ def _smallest(gaps: Sequence[float]) -> list[bool]:
     shown = np.round(np.asarray(gaps, dtype=float), 3)
     least = np.nanmin(shown) if np.isfinite(shown).any() else math.nan
     return [bool(gap == least) for gap in shown]
-
-
-def _stop(level: float) -> str:
-    return "" if pd.isna(level) else "no" if math.isinf(level) else f"{level:g}"

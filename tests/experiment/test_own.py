@@ -172,7 +172,6 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
     for frame, column in (
         (statistics.answers, "baseline"),
         (statistics.groups, "baseline"),
-        (statistics.robustness[statistics.robustness["baseline"].notna()], "baseline"),
     ):
         assert set(frame["classifier"]) == {OWN, "naive_bayes", "decision_tree"}
         assert (frame[column] == frame["technique"].map(BASELINE)).all()

@@ -78,7 +78,6 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         ranks=made_up_ranks(names),
         pairs=empty,
         pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals),
-        robustness=empty,
         groups=pd.DataFrame(columns=list(GAP_COLUMNS)),
     )
 

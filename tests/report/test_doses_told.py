@@ -251,9 +251,7 @@ def test_a_table_may_be_given() -> None:
 
 
 def test_the_csv_of_answers_has_reasons_in_words_of_doses() -> None:
-    frame = pd.DataFrame(
-        {"reason": ["no value at beta 0.1", "beta blocker"], "stops_reason": [float("nan"), ""]}
-    )
+    frame = pd.DataFrame({"reason": ["no value at beta 0.1", "beta blocker"]})
     worded = prepared().run.with_level_words(frame)
     assert worded["reason"].tolist() == ["no value at dose 0.1", "beta blocker"]
 

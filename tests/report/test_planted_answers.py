@@ -169,8 +169,8 @@ def test_each_sort_is_found_for_what_it_is(run: tuple[Path, str, str]) -> None:
     assert list(chosen) == [("drop_sensitive", 0.4), ("drop_sensitive", 0.6)]
 
 
-def test_nothing_degenerate_has_a_rank_a_place_on_a_front_or_a_line(run: tuple[Path, str, str]) -> None:
-    ranks, fronts, lines = (read(run[0], name) for name in ("ranks", "pareto", "robustness"))
+def test_nothing_degenerate_has_a_rank_or_a_place_on_a_front(run: tuple[Path, str, str]) -> None:
+    ranks, fronts = (read(run[0], name) for name in ("ranks", "pareto"))
     for name in DEGENERATE:
         own = ranks[ranks["technique"] == name]
         assert set(own["mean_rank"]) == {""}
@@ -178,9 +178,6 @@ def test_nothing_degenerate_has_a_rank_a_place_on_a_front_or_a_line(run: tuple[P
         own = fronts[fronts["technique"] == name]
         assert set(own["on_front"].astype(str)) == {"False"}
         assert (own["reason"] != "").all()
-        own = lines[lines["technique"] == name]
-        assert set(own["area"]) == set(own["stops_at"]) == {""}
-        assert (own["stops_reason"] != "").all()
 
 
 def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -> None:

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.experiment.entries import PublishedEntry
-from benchmark.render.tables import to_csv, to_latex, to_markdown
+from benchmark.render.tables import to_latex, to_markdown
 from benchmark.report import statistics_files
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.report.statistics_text import statistics_page
@@ -154,8 +154,6 @@ def test_a_baseline_that_is_seldom_constant_is_compared_with(
     assert ("reweighing", 1.0) in set(better[["technique", "beta"]].itertuples(index=False, name=None))
     (note,) = left_out_notes(found)
     assert note.startswith("one: ‡ The baseline, None, ")
-    lines = found.robustness[found.robustness["technique"] == "reweighing"]
-    assert lines["stops_at"].notna().any()
     table = statistics_tables(found)[0]
     cells = {row.heading: row.cells for row in table.blocks[0].rows}
     assert cells["Reweighing"][2].mark == "+"
@@ -168,8 +166,6 @@ def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> 
     assert (survivors(found)[0]["up_to"] < 1).all()
     (note,) = left_out_notes(found)
     assert note.startswith("one: At β = 1 nothing ")
-    stops = found.robustness.set_index("technique")["stops_reason"]
-    assert all(reason.endswith(" at beta 1") for reason in stops["reweighing"])
     table = statistics_tables(found)[0]
     cells = {row.heading: row.cells for row in table.blocks[0].rows}
     assert cells["Reweighing"][2].mark == ""
@@ -253,8 +249,6 @@ def test_bold_goes_by_the_mean_distance(tmp_path: Path) -> None:
     assert cells["Massaging"][0].mean == pytest.approx(0)
     assert [cell.best for cell in cells["Massaging"][:2]] == [False, False]
     assert "by its mean distance to the ideal over the samples" in table_of.notes[0]
-    areas = {row.heading: row.cells[0] for row in found["robustness_discrimination"].blocks[0].rows}
-    assert not areas["Massaging"].best
 
 
 def test_long_tables_are_said_to_be_cut_only_where_they_are(statistics: RunStatistics) -> None:
@@ -290,7 +284,6 @@ def test_failures_are_missing_repetitions(statistics: RunStatistics) -> None:
         assert (row["n"], row["missing"]) == (0, 10)
         row = only(statistics.comparisons, dataset="two", beta=beta, **names)
         assert (row["missing"], row["reason"]) == (10, "fewer than two pairs")
-    assert "no value at beta" in only(statistics.robustness, dataset="two", **names)["reason"]
 
 
 def test_ranks_are_over_datasets_with_and_without_beta(statistics: RunStatistics) -> None:
@@ -345,18 +338,6 @@ def test_trade_offs_are_with_accuracy(statistics: RunStatistics) -> None:
     assert set(front.loc[front["on_front"], "technique"]) == {"massaging", "repair_0.5"}
 
 
-def test_robustness_is_that_of_the_line_that_was_planted(statistics: RunStatistics) -> None:
-    row = only(statistics.robustness, dataset="one", technique="massaging", metric="discrimination")
-    own = statistics.intervals.query("dataset == 'one' and technique == 'massaging'")
-    means = own.loc[own["metric"] == "discrimination", "mean"]
-    assert row["slope"] == pytest.approx(np.polyfit(BETAS, means, 1)[0])
-    assert row["area"] == pytest.approx(np.trapezoid(means, BETAS))
-    row = only(statistics.robustness, dataset="one", technique="reweighing", metric="discrimination")
-    assert np.isinf(row["stops_at"])
-    row = only(statistics.robustness, dataset="one", technique="none", metric="discrimination")
-    assert np.isnan(row["stops_at"])
-
-
 def test_another_baseline_and_one_metric(narrow: RunStatistics, uneven: RunStatistics) -> None:
     assert set(narrow.comparisons["baseline"]) == {"massaging"}
     assert set(narrow.comparisons["technique"]) == {"none", "reweighing", "repair_0.5"}
@@ -406,16 +387,6 @@ def test_best_and_significant_values_are_marked(tables: dict[str, ReportTable]) 
     assert "hold together with a confidence of 95 %" in markdown
     assert "2 datasets are too few for a claim beyond them" in markdown
     assert "8 of 10 values; failures.csv says why." in markdown
-
-
-def test_the_robustness_table_says_where_techniques_stop(tables: dict[str, ReportTable]) -> None:
-    table = tables["robustness_discrimination"]
-    cells = {row.heading: row.cells for row in table.blocks[0].rows}
-    assert cells["Reweighing"][2].text == "no"
-    assert cells["None"][2].text == ""
-    assert cells["Massaging"][0].best
-    assert "no" in to_csv(table).splitlines()[3].split(",")
-    assert "Each β has its own samples" in " ".join(table.notes)
 
 
 def test_the_papers_shape_is_kept_where_it_exists(tables: dict[str, ReportTable]) -> None:
@@ -495,7 +466,6 @@ def test_tables_of_earlier_statistics_go_and_figures_stay_until_others_are_drawn
         assert older in page.read_text(encoding="utf-8")
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
         "significance_accuracy",
-        "robustness_accuracy",
         "significance_preprocessing_accuracy",
         "significance_repair_accuracy",
     }

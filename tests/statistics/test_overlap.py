@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from benchmark.columns import FOLD_COLUMNS, RESULT_COLUMNS
-from benchmark.statistics import cell_intervals, paired_comparisons, slopes_and_areas
+from benchmark.statistics import cell_intervals, paired_comparisons
 from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.answers import judged
 from benchmark.statistics.cells import Resampling, to_cells
@@ -67,12 +67,10 @@ def test_a_corrected_test_can_be_significant_with_few_splits() -> None:
     assert judged(found)["tested"].all()
 
 
-@pytest.mark.parametrize("estimate", [cell_intervals, slopes_and_areas])
-def test_all_intervals_know_the_overlap(estimate: object) -> None:
+def test_intervals_of_cells_know_the_overlap() -> None:
     table = pd.concat([two(beta=0.0), two(beta=1.0)])
-    name = ("ci_low", "ci_high") if estimate is cell_intervals else ("slope_low", "slope_high")
-    plain, found = (estimate(own) for own in (table, to_cells(table, HALVES)))  # type: ignore[operator]
-    width, before = (own[name[1]] - own[name[0]] for own in (found, plain))
+    plain, found = (cell_intervals(own) for own in (table, to_cells(table, HALVES)))
+    width, before = (own["ci_high"] - own["ci_low"] for own in (found, plain))
     assert width.to_numpy() == pytest.approx(np.sqrt(7) * before.to_numpy())
 
 

@@ -24,14 +24,14 @@ def test_the_page_says_what_a_simulation_gives(shares: Shares) -> None:
 
 def test_intervals_of_normal_values_cover_at_every_number_of_repetitions(shares: Shares) -> None:
     normal = {name: row for name, row in shares.items() if name.startswith("normal")}
-    assert len(normal) == 3
+    assert len(normal) == 1
     for name, row in normal.items():
         assert all(0.94 <= share <= 0.96 for share in row), name
 
 
 def test_intervals_of_committed_runs_cover_from_ten_repetitions_on(shares: Shares) -> None:
     runs = {name: row for name, row in shares.items() if name.startswith("committed runs")}
-    assert len(runs) == 5
+    assert len(runs) == 3
     for name, row in runs.items():
         assert all(share >= 0.9 for share in row[N.index(10) :]), name
 
