@@ -184,7 +184,7 @@ def test_outside_rates_withhold_the_restore_answer_on_every_page(capsys: pytest.
     assert "Measured at a hidden dose of 0.1, the nearest at or above it" in text
     restored = made.compare()
     restored = restored[(restored["goal"] == "restore") & (restored["technique"] != "none")]
-    assert set(restored["verdict"]) <= {"hidden_bias", "nothing_to_undo", "no_reference"}
+    assert set(restored["level_reason"]) <= {"hidden_bias", "nothing_to_undo", "no_reference"}
     for name in ("report.html", "statistics/README.md"):
         assert "the labels hide a dose of 0.080" in (Path("out") / name).read_text(encoding="utf-8"), name
 

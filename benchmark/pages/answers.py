@@ -38,7 +38,7 @@ alone.
 NOTHING_PLANTED = "At {level} nothing is planted, and there is nothing to undo."
 """Stands where the goal is to restore."""
 
-_LAST = ("missing", "degenerate")  # verdicts on techniques that come last in any order
+_LAST = ("missing", "constant")  # techniques of these outcomes come last in any order
 
 
 def baseline_key(baseline: Baseline) -> str:
@@ -186,9 +186,9 @@ def _line(line: Line, techniques: Sequence[str], positions: Mapping[str, int], i
     if (row := line.answer) is None:
         return {"cells": cells}
     flags = {
-        "recommended": row.verdict == "recommended",
+        "recommended": row.outcome == "helps",
         "useless": row.n_degenerate > 0,
-        "last": row.verdict in _LAST,
+        "last": row.outcome in _LAST,
     }
     return {
         "at": positions[row.technique],

@@ -187,7 +187,7 @@ def _by_level(levels: _AtLevels, run: Manifest) -> str:
         if row := named_choices(rows).get(LEAST):
             baseline = next(other for other in rows if other.technique == row.baseline)
             named.append(
-                f"{run.level_text(beta)}: {'candidate ' * (row.verdict == 'candidate')}"
+                f"{run.level_text(beta)}: {'candidate ' * (row.outcome == 'promising')}"
                 f"{run.titles[row.technique]} ({words_of(rows).measure} from {number(baseline.value)} to "
                 f"{number(row.value)}, accuracy from {number(baseline.accuracy)} to {number(row.accuracy)})"
             )
@@ -203,8 +203,8 @@ def _by_level(levels: _AtLevels, run: Manifest) -> str:
 
 def _none_in_short(rows: Sequence[Answer]) -> str:
     """Return why no technique is named at a level of bias, for a cell of a table."""
-    verdicts = {row.verdict for row in rows if not row.is_compared_with}
-    reasons = (words for name, words in WHY_NOT_IN_SHORT.items() if verdicts == {name})
+    outcomes = {row.outcome for row in rows if not row.is_compared_with}
+    reasons = (words for name, words in WHY_NOT_IN_SHORT.items() if outcomes == {name})
     return next(reasons, NO_CHOICE)
 
 
@@ -235,7 +235,7 @@ def reading(run: Manifest, rule: Sequence[str]) -> list[str]:
 
 def dominated_note(rows: Iterable[Answer]) -> str:
     """Return the meaning of a dominated technique if there is one; else nothing."""
-    return f"Dominated: {DOMINATED}." if any(row.verdict == "outdone" for row in rows) else ""
+    return f"Dominated: {DOMINATED}." if any(row.outcome == "dominated" for row in rows) else ""
 
 
 def frontier_note(rows: Iterable[Answer]) -> str:
@@ -327,13 +327,13 @@ def choice_row(
     Doing nothing comes before another baseline. ``moved`` is the bias's effect on the baseline, and has a
     cell before them if given.
     """
-    compared_with = [choice_text(row, titles) for row in rows if row.verdict == "untreated"]
-    compared_with += [choice_text(row, titles) for row in rows if row.verdict == "baseline"] or ["not run"]
+    compared_with = [choice_text(row, titles) for row in rows if row.outcome == "reference"]
+    compared_with += [choice_text(row, titles) for row in rows if row.outcome == "baseline"] or ["not run"]
     picked = named_choices(rows)
     cells = [f"{beta:g}", *([] if moved is None else [moved]), "; ".join(compared_with)]
     if LEAST in picked:
         least, cheap = picked[LEAST], picked.get(CHEAP)
-        kind = "candidate: " if least.verdict == "candidate" else ""
+        kind = "candidate: " if least.outcome == "promising" else ""
         cheaper = "the same" if cheap is least else kind + choice_text(cheap, titles) if cheap else "none"
         return [*cells, kind + choice_text(least, titles), cheaper]
     return [*cells, _none_in_short(rows), ""]
@@ -342,7 +342,7 @@ def choice_row(
 def choice_text(row: Answer, titles: Mapping[str, str]) -> str:
     """Return a technique's value and accuracy: ``"Massaging: 0.037, accuracy 0.825 (-0.016)"``."""
     title = titles[row.technique] + (f" ({words})" if (words := flaws(row)) else "")
-    cost = "" if row.verdict == "baseline" else f" ({change_text(row.accuracy_change)})"
+    cost = "" if row.outcome == "baseline" else f" ({change_text(row.accuracy_change)})"
     hidden = f" ({number(row.distance)} from 0)" if changes_sign(row) else ""
     return f"{title}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
 
@@ -376,8 +376,8 @@ def answer_lines(rows: Sequence[Answer], titles: Mapping[str, str], most: int | 
     more lines than ``most``, other techniques are left out.
     """
     several = len({row.baseline for row in rows}) > 1
-    chosen = [row for row in rows if row.is_chosen or row.verdict == "untreated"]
-    baseline = [row for row in rows if row.verdict == "baseline"]
+    chosen = [row for row in rows if row.is_chosen or row.outcome == "reference"]
+    baseline = [row for row in rows if row.outcome == "baseline"]
     rest = [row for row in rows if not row.is_chosen and not row.is_compared_with]
     yardsticks = _yardsticks(rows)
     if most is not None and len(rows) + len(yardsticks) > most:
@@ -387,7 +387,7 @@ def answer_lines(rows: Sequence[Answer], titles: Mapping[str, str], most: int | 
 
 
 def _line(row: Answer, titles: Mapping[str, str], of_several: bool) -> Line:
-    is_baseline = row.verdict == "baseline"
+    is_baseline = row.outcome == "baseline"
     return Line(
         row,
         titles[row.technique],
@@ -574,8 +574,8 @@ def _short_rows(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iterator[l
     for row in dict.fromkeys(named_choices(rows).values()):
         against = f" (against {titles[row.baseline]})" if several else ""
         yield [_kind(row), *_short_numbers(row), titles[row.technique] + against]
-    for verdict, kind in (("untreated", "nothing"), ("baseline", "baseline")):
-        for row in (row for row in rows if row.verdict == verdict):
+    for role, kind in (("reference", "nothing"), ("baseline", "baseline")):
+        for row in (row for row in rows if row.role == role):
             yield [kind, *_short_numbers(row), titles[row.technique]]
 
 
@@ -583,13 +583,13 @@ def _kind(row: Answer) -> str:
     """Return the first word of a choice's line."""
     if LEAST not in row.choices:
         return "cheaper"
-    return "candidate" if row.verdict == "candidate" else "choose"
+    return "candidate" if row.outcome == "promising" else "choose"
 
 
 def _short_numbers(row: Answer) -> list[str]:
     change, low, high = row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high
     cost = ""
-    if row.verdict != "baseline" and not math.isnan(change):
+    if row.outcome != "baseline" and not math.isnan(change):
         # Wide enough for either side, should the interval not be symmetric.
         spread = "" if math.isnan(low) else f"±{short(max(high - change, change - low))}"
         cost = f" ({'+' if float(f'{change:.3f}') > 0 else ''}{short(change)}{spread})"

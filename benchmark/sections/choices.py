@@ -42,15 +42,14 @@ UNKNOWN_CONSTANT = "The accuracy of a constant answer on these rows is not recor
 DOMINATED = (
     "on average, a recommended technique is nearer to the goal or more accurate, and no worse in the other"
 )
-"""The meaning of the verdict ``outdone``; texts call such a technique dominated."""
+"""The meaning of the verdict ``dominated``."""
 
 _LACKING = {True: "selection rates", False: "the accuracy of a constant answer"}
 
-# Verdicts on rejected techniques, in the order of sentences.
+# Outcomes of rejected techniques, in the order of sentences.
 _REJECTED = (
-    "outdone",
-    *("degenerate", "below_constant", "one_group", "too_few", BY_CHANCE, "incomplete", "missing", "unknown"),
-    *("not_compared", "no_less", "worse"),
+    *("dominated", "constant", "below_constant", "one_group", "too_few_accepted", BY_CHANCE, "incomplete"),
+    *("missing", "not_recorded", "not_compared", "not_shown", "harms"),
 )
 
 
@@ -77,7 +76,7 @@ def choice_title(name: str, words: GoalWords, margin: float) -> str:
 
 def chosen_words(row: Answer) -> str:
     """Return a technique's verdict and its choices and ties: ``"recommended: least discrimination"``."""
-    kind = f"candidate ({candidate_words(row)})" if row.verdict == "candidate" else "recommended"
+    kind = f"candidate ({candidate_words(row)})" if row.outcome == "promising" else "recommended"
     least = words_of([row]).least
     choices = [least] if LEAST in row.choices else []
     if CHEAP in row.choices:
@@ -93,7 +92,7 @@ def chosen_words(row: Answer) -> str:
 def choice_sentence(name: str, row: Answer, titles: Mapping[str, str], margin: float) -> str:
     """Return a sentence on a choice: its gain, its cost, and its selection rates."""
     cost = f" at a cost of at most {margin:g} of accuracy" if name == CHEAP else ""
-    kind = f"a candidate ({candidate_words(row)})" if row.verdict == "candidate" else "recommended"
+    kind = f"a candidate ({candidate_words(row)})" if row.outcome == "promising" else "recommended"
     purpose = words_of([row]).purpose
     return (
         f"{purpose[0].upper()}{purpose[1:]}{cost}, {titles[row.technique]} is {kind}. "
@@ -120,7 +119,7 @@ def falls(row: Answer) -> bool:
     """
     accepted, before = row.accepted_deprived, row.baseline_accepted_deprived
     fewer = accepted < before and share(accepted) != share(before)
-    return not math.isnan(before) and row.verdict != "baseline" and bool(fewer or row.levels_down)
+    return not math.isnan(before) and row.outcome != "baseline" and bool(fewer or row.levels_down)
 
 
 def fall_words(row: Answer) -> str:
@@ -194,7 +193,7 @@ def recommended_as_well(
     named = {row.technique for row in picked.values()}
     more = [row for row in chosen if row.technique not in named and not row.ties]
     if more:
-        kind = "Recommended" if more[0].verdict == "recommended" else "Candidates"
+        kind = "Recommended" if more[0].outcome == "helps" else "Candidates"
         yield f"{kind} as well: {listed(more, titles)}."
 
 
@@ -206,7 +205,7 @@ def better_in_both(
         nearer = [
             row
             for row in rows
-            if row.verdict == "no_less"
+            if row.outcome == "not_shown"
             and row.distance < choice.distance - EQUAL
             and row.accuracy > choice.accuracy + EQUAL
         ]
@@ -223,7 +222,7 @@ def few_sentences(rows: Sequence[Answer]) -> Iterator[str]:
     splits = max((int(row.splits) for row in rows if row.tested), default=0)
     if 2 <= splits < FEW_REPETITIONS:
         # Of all techniques, tested or not, so that each page of a run has the same number.
-        yield few_words(splits, sum(row.verdict != "baseline" for row in rows))
+        yield few_words(splits, sum(row.outcome != "baseline" for row in rows))
 
 
 def listed(rows: Sequence[Answer], titles: Mapping[str, str]) -> str:
@@ -315,29 +314,29 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
 
     With ``of_several`` baselines, the technique's is named.
     """
-    verdict, samples = row.verdict, row.n + row.missing
+    outcome, samples = row.outcome, row.n + row.missing
     applies = {
-        "baseline": verdict == "baseline",
-        f"compared with {titles.get(row.baseline)}": of_several and verdict != "baseline",
-        DOING_NOTHING: verdict == "untreated",
+        "baseline": outcome == "baseline",
+        f"compared with {titles.get(row.baseline)}": of_several and outcome != "baseline",
+        DOING_NOTHING: outcome == "reference",
         chosen_words(row): row.is_chosen,
-        f"dominated by {titles.get(row.outdone_by)}": verdict == "outdone",
+        f"dominated by {titles.get(row.dominated_by)}": outcome == "dominated",
         str(row.degenerate): row.n_degenerate > 0,
-        below_floor_words(row): verdict == "below_constant",
-        below_constant_words(row.constant_answer): row.below_constant and verdict != "below_constant",
+        below_floor_words(row): outcome == "below_constant",
+        below_constant_words(row.constant_answer): row.below_constant and outcome != "below_constant",
         f"a value in {row.n} of {samples} samples": row.missing > 0,
         f"compared with the baseline on {row.pairs} of {samples} samples": 0 < row.pairs < row.n,
         f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
-        f"{_LACKING[math.isnan(row.accepted)]} not recorded": verdict == "unknown",
-        too_few_words(row): verdict == "too_few",
+        f"{_LACKING[math.isnan(row.accepted)]} not recorded": outcome == "not_recorded",
+        too_few_words(row): outcome == "too_few_accepted",
         fall_words(row): row.is_chosen or row.levels_down,
-        "not compared": verdict == "not_compared",
+        "not compared": outcome == "not_compared",
         one_group_words(row): row.one_group and not row.n_degenerate,
         INSIDE_WORDS: row.frontier == INSIDE,
-        _no_less_words(row): verdict == "no_less",
-        f"greater {words_of([row]).measure}": verdict == "worse",
-        WHY_NOT_IN_SHORT.get(verdict, ""): verdict in WHY_NOT_IN_SHORT,
-        "no nearer than chance": verdict == BY_CHANCE,
+        _no_less_words(row): outcome == "not_shown",
+        f"greater {words_of([row]).measure}": outcome == "harms",
+        WHY_NOT_IN_SHORT.get(outcome, ""): outcome in WHY_NOT_IN_SHORT,
+        "no nearer than chance": outcome == BY_CHANCE,
     }
     return "; ".join(words for words, is_so in applies.items() if is_so and words)
 
@@ -363,14 +362,14 @@ def _no_less_words(row: Answer) -> str:
 
 def answer_counts(rows: Sequence[Answer]) -> str:
     """Return the number of techniques with each verdict at one level of bias, in one line."""
-    baselines = [row for row in rows if row.verdict == "baseline"]
-    counts = Counter(row.verdict for row in rows if not row.is_compared_with)
+    baselines = [row for row in rows if row.outcome == "baseline"]
+    counts = Counter(row.outcome for row in rows if not row.is_compared_with)
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts.total() == 1:
         text = f"1 technique, {'recommended' if counts['recommended'] else 'not recommended'}"
-    if counts["candidate"]:
-        several = "s" * (counts["candidate"] > 1)
-        first = next(row for row in rows if row.verdict == "candidate")
+    if counts["promising"]:
+        several = "s" * (counts["promising"] > 1)
+        first = next(row for row in rows if row.outcome == "promising")
         text += f"; {counts['candidate']} candidate{several} ({candidate_words(first)})"
     if not baselines:
         text += ", because the baseline was not run"
@@ -380,17 +379,17 @@ def answer_counts(rows: Sequence[Answer]) -> str:
     elif len(baselines) == 1 and baselines[0].baseline_degenerate:
         text += f", because the baseline {baselines[0].degenerate}"
     verdicts = {
-        f"that cannot be judged: the run did not record {_lacking(rows)}": "unknown",
-        "dominated": "outdone",
-        "degenerate (the same answer for nearly everybody, or for each group)": "degenerate",
+        f"that cannot be judged: the run did not record {_lacking(rows)}": "not_recorded",
+        "dominated": "dominated",
+        "degenerate (the same answer for nearly everybody, or for each group)": "constant",
         BELOW_WORDS: "below_constant",
         "with one answer for a group": "one_group",
-        "with too few of a group accepted or refused": "too_few",
+        "with too few of a group accepted or refused": "too_few_accepted",
         "not compared in every sample": "incomplete",
         "without any value": "missing",
         "not compared": "not_compared",
-        f"not shown to {words_of(rows).gain}": "no_less",
-        f"with a greater {words_of(rows).measure}": "worse",
+        f"not shown to {words_of(rows).gain}": "not_shown",
+        f"with a greater {words_of(rows).measure}": "harms",
         "not shown to come nearer than chance": BY_CHANCE,
         "with too little to undo": NOTHING_TO_UNDO,
         f"with {WHY_NOT_IN_SHORT[NO_EFFECT_SHOWN]}": NO_EFFECT_SHOWN,
@@ -412,14 +411,14 @@ def answer_sentences(
     The rows are :func:`~benchmark.statistics.answer_record.in_order` and have the same goal and scenario.
     ``criteria`` are those of their verdicts.
     """
-    baselines = [row for row in rows if row.verdict == "baseline"]
+    baselines = [row for row in rows if row.outcome == "baseline"]
     others = [row for row in rows if not row.is_compared_with]
     if not others:
         return [*_of_the_baselines(rows, titles), "No other technique was run."]
     none = none_recommended(others, titles)
     if not baselines:
         return [none, "The baseline was not run: nothing is compared with it."]
-    if all(row.verdict in WHY_NOT for row in others):
+    if all(row.outcome in WHY_NOT for row in others):
         return [none, *_of_the_baselines(rows, titles)]
     if all(math.isnan(row.accepted) for row in rows):
         return [none, *_of_the_baselines(rows, titles), UNKNOWN_SHARES]
@@ -443,8 +442,8 @@ def none_recommended(rows: Sequence[Answer], titles: Mapping[str, str]) -> str:
 
 def _of_the_baselines(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iterator[str]:
     """Yield sentences on doing nothing and on each baseline."""
-    baselines = [row for row in rows if row.verdict == "baseline"]
-    for row in (row for row in rows if row.verdict == "untreated"):
+    baselines = [row for row in rows if row.outcome == "baseline"]
+    for row in (row for row in rows if row.outcome == "reference"):
         yield _left_by(f"Doing nothing ({titles[row.technique]})", row, "has no value here.")
     for baseline in baselines:
         compared = [row for row in rows if not row.is_compared_with and row.baseline == baseline.technique]
@@ -455,7 +454,7 @@ def _of_the_baselines(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iter
             yield f"It {baseline.degenerate}: nothing is compared with it here."
         elif baseline.n_degenerate > 0:
             yield f"It {baseline.degenerate}; {COMPARED_NEVERTHELESS}."
-        if compared and (reason := WHY_NOT.get(compared[0].verdict)):
+        if compared and (reason := WHY_NOT.get(compared[0].outcome)):
             yield reason.format(title=titles[compared[0].clean_model])
 
 
@@ -485,7 +484,7 @@ def _of_the_chosen(
             f"the least, {loss}."
         )
     yield from tie_sentences(picked, chosen, titles, margin)
-    candidates, tested = chosen[0].verdict == "candidate", any(row.tested for row in chosen)
+    candidates, tested = chosen[0].outcome == "promising", any(row.tested for row in chosen)
     kind = ("a candidate" if one else "candidates") if candidates else "recommended"
     where = (
         f"Over {'its whole interval' if one else 'their whole intervals'}" if tested else "In the one sample"
@@ -523,38 +522,38 @@ def _left_by(title: str, row: Answer, without_value: str) -> str:
 def _of_the_rest(rows: list[Answer], titles: Mapping[str, str], margin: float) -> list[str]:
     """Return a sentence with the number and most names of the rejected techniques, by reason."""
     parts = []
-    for verdict in _REJECTED:
-        if not (rejected := [row for row in rows if row.verdict == verdict]):
+    for outcome in _REJECTED:
+        if not (rejected := [row for row in rows if row.outcome == outcome]):
             continue
         one, words = len(rejected) == 1, words_of(rejected)
         reason = {
-            "outdone": f"{'is' if one else 'are'} dominated: {DOMINATED}",
-            "degenerate": f"{'is' if one else 'are'} degenerate: {'it answers' if one else 'they answer'} "
+            "dominated": f"{'is' if one else 'are'} dominated: {DOMINATED}",
+            "constant": f"{'is' if one else 'are'} degenerate: {'it answers' if one else 'they answer'} "
             f"{SAME_ANSWER}",
             "below_constant": f"{'is' if one else 'are'} {below_floor_words(rejected[0])}",
             "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",
-            "too_few": f"{'accepts or refuses' if one else 'accept or refuse'} too few of a group",
+            "too_few_accepted": f"{'accepts or refuses' if one else 'accept or refuse'} too few of a group",
             BY_CHANCE: "not shown to come nearer than training again on the biased rows does",
             "incomplete": "not compared in every sample",
             "missing": "without any value",
-            "unknown": f"without a record of {_LACKING[math.isnan(rejected[0].accepted)]}",
+            "not_recorded": f"without a record of {_LACKING[math.isnan(rejected[0].accepted)]}",
             "not_compared": "not compared with the baseline",
-            "no_less": f"not shown to leave {words.less} by more than {margin:g}"
+            "not_shown": f"not shown to leave {words.less} by more than {margin:g}"
             if rejected[0].tested
             else f"without {words.less} by more than {margin:g}",
-            "worse": f"with a greater {words.measure}",
-        }[verdict]
+            "harms": f"with a greater {words.measure}",
+        }[outcome]
         names = [titles[row.technique] for row in rejected]
-        if verdict == "too_few":
+        if outcome == "too_few_accepted":
             names = [f"{titles[row.technique]}: {too_few_words(row)}" for row in rejected]
-        named = "" if verdict in ("not_compared", "no_less") else f" ({several(names)})"
+        named = "" if outcome in ("not_compared", "not_shown") else f" ({several(names)})"
         parts.append(f"{len(rejected)} {reason}{named}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
 
 
 def _lacking(rows: Sequence[Answer]) -> str:
     """Return the record that techniques without a verdict lack."""
-    return _LACKING[any(math.isnan(row.accepted) for row in rows if row.verdict == "unknown")]
+    return _LACKING[any(math.isnan(row.accepted) for row in rows if row.outcome == "not_recorded")]
 
 
 def _techniques(n: int) -> str:

@@ -151,7 +151,7 @@ def winners(answers: pd.DataFrame) -> Winners:
     named: dict[tuple[ScenarioKey, float], dict[str, Answer | None]] = {}
     for goal, of_goal in by_goal(answers):
         for key, beta, rows in by_level(of_goal):
-            if any(row.verdict not in WHY_NOT for row in rows if not row.is_compared_with):
+            if any(row.outcome not in WHY_NOT for row in rows if not row.is_compared_with):
                 winner = next((row for row in rows if LEAST in row.choices), None)
                 named.setdefault((key, beta), {})[goal] = winner
     return named
@@ -185,7 +185,7 @@ def difference(named: Mapping[str, Answer | None], titles: Mapping[str, str]) ->
 def _named(row: Answer | None, titles: Mapping[str, str]) -> str:
     if row is None:
         return NO_CHOICE
-    return titles[row.technique] + (" (candidate)" if row.verdict == "candidate" else "")
+    return titles[row.technique] + (" (candidate)" if row.outcome == "promising" else "")
 
 
 def _capital(text: str) -> str:

@@ -17,19 +17,17 @@ from benchmark.sections.choices import UNKNOWN_SHARES, change_text
 from benchmark.sections.goals import WHY_NOT, WORDS
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import SAME_ANSWER, baseline_notes
+from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.answers import ACCURACY, with_useful
 from benchmark.statistics.cells import WHERE
 from benchmark.statistics.paired import FAMILY
-from benchmark.statistics.recommendation import COMPARED_WITH
+from benchmark.statistics.recommendation import TECHNIQUE, WITHIN_LIMITS
 
 SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "keeps_accuracy")
 """Columns of :func:`survivors`: ``up_to`` a level of bias, but ``not_at`` these smaller ones."""
 
 PURPOSES = {metric: WORDS[goal].purpose for goal, metric in GOAL_METRICS.items()}
 """The purpose of a goal, by its metric."""
-
-PASSED = ("recommended", "candidate", "outdone")
-"""Verdicts of techniques that hold up in the metric of a goal: they keep all limits of the goal."""
 
 NOT_COMPARED = "nothing could be compared"
 """Stands where no technique is useful, or nothing is compared with the baseline."""
@@ -177,9 +175,9 @@ def passes(statistics: RunStatistics, table: pd.DataFrame) -> pd.Series[bool]:
     where, keys = list(WHERE), [*WHERE, "metric"]
     standing = with_useful(statistics.standing).set_index(where)["useful"]
     useful = table[where].join(standing, on=where)["useful"].eq(True)
-    verdicts = table[keys].join(statistics.answers.set_index(keys)["verdict"], on=keys)["verdict"]
-    # Such a technique does not hold up, but may be better at more levels.
-    passed = verdicts.isin(PASSED) | ((verdicts == "incomplete") & useful)
+    answers = table[keys].join(statistics.answers.set_index(keys)[["verdict", "reason"]], on=keys)
+    # A technique that lacks values does not hold up, but may be better at more levels.
+    passed = answers["verdict"].isin(WITHIN_LIMITS) | ((answers["reason"] == "incomplete") & useful)
     return useful.where(~table["metric"].isin(PURPOSES), passed)
 
 
@@ -197,11 +195,12 @@ def _none_words(statistics: RunStatistics, scenario: Scenario, metric: str) -> s
     if not _is_compared(statistics, scenario, metric):
         return NOT_COMPARED
     answers = scenario.rows(statistics.answers)
-    verdicts = set(answers.loc[answers["metric"] == metric, "verdict"])
-    reasons = {reason for reason in verdicts if reason in WHY_NOT or reason == "unknown"}
-    if metric not in PURPOSES or not verdicts <= {*reasons, *COMPARED_WITH}:
+    answers = answers[(answers["metric"] == metric) & (answers["role"] == TECHNIQUE)]
+    outcomes = {row.outcome for row in answer_records(answers)}
+    reasons = {reason for reason in outcomes if reason in WHY_NOT or reason == "not_recorded"}
+    if metric not in PURPOSES or outcomes != reasons:
         return "none shown"
-    words = ["selection rates are not recorded" if reason == "unknown" else reason for reason in reasons]
+    words = ["selection rates are not recorded" if reason == "not_recorded" else reason for reason in reasons]
     return ", ".join(sorted(words)).replace("_", " ") or NOT_COMPARED
 
 

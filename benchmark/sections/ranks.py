@@ -19,8 +19,8 @@ from benchmark.statistics.cells import SCENARIO, WHERE
 from benchmark.text.words import level_text, p_value
 
 _MOST_RANKED = 3
-# Verdicts on techniques that are better than the baseline, and not recommended.
-_REFUSED = {"too_few": "too few accepted or refused", "one_group": "one answer for a group"}
+# Reasons against techniques that are better than the baseline.
+_REFUSED = {"too_few_accepted": "too few accepted or refused", "one_group": "one answer for a group"}
 _TITLES = {GOAL_METRICS[goal]: f"Ranks. {WORDS[goal].title}" for goal in GOALS}  # by metric
 
 
@@ -114,14 +114,14 @@ def _ranked_cells(statistics: RunStatistics) -> pd.DataFrame:
 def _useless_levels(
     answers: pd.DataFrame, standing: pd.DataFrame, metric: str
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the levels at which ranked techniques are useless: by technique and verdict."""
-    refused = answers[(answers["metric"] == metric) & answers["verdict"].isin(_REFUSED)]
-    below = standing[standing["below_constant"]].assign(verdict="below_constant")
-    columns = ["technique", "verdict", "beta"]
+    """Return the levels at which ranked techniques are useless: by technique and reason."""
+    refused = answers[(answers["metric"] == metric) & answers["reason"].isin(_REFUSED)]
+    below = standing[standing["below_constant"]].assign(reason="below_constant")
+    columns = ["technique", "reason", "beta"]
     parts = [rows[columns].drop_duplicates().sort_values("beta", kind="stable") for rows in (below, refused)]
     levels: dict[str, dict[str, list[float]]] = {}
-    for technique, verdict, beta in pd.concat(parts).itertuples(index=False, name=None):
-        levels.setdefault(technique, {}).setdefault(verdict, []).append(beta)
+    for technique, reason, beta in pd.concat(parts).itertuples(index=False, name=None):
+        levels.setdefault(technique, {}).setdefault(reason, []).append(beta)
     return levels
 
 
@@ -174,7 +174,7 @@ def _best(ranked: pd.DataFrame, run: Manifest, useless: Mapping[str, Mapping[str
 def _reasons(run: Manifest, levels: Mapping[str, Sequence[float]]) -> str:
     """Return in brackets why and at which levels a technique is useless; nothing if it is useful."""
     reasons = [
-        f"{_REFUSED.get(verdict, 'below a constant')} at {level_text(run.level_name, *betas)}"
-        for verdict, betas in levels.items()
+        f"{_REFUSED.get(reason, 'below a constant')} at {level_text(run.level_name, *betas)}"
+        for reason, betas in levels.items()
     ]
     return f" ({'; '.join(reasons)})" if reasons else ""

@@ -18,7 +18,7 @@ from benchmark.sections.section import Block, Section, TextTable
 from benchmark.statistics.answer_record import Answer, by_level
 from benchmark.statistics.answers import undo_of
 from benchmark.statistics.cells import ScenarioKey
-from benchmark.statistics.recommendation import LEAST, TO_CHOOSE
+from benchmark.statistics.recommendation import LEAST, WITHIN_LIMITS
 from benchmark.statistics.restoration import REVERSED
 from benchmark.text.words import number, share
 
@@ -208,7 +208,7 @@ def _restoring(
     """
     answers = scenario.rows(statistics.answers)
     answers = answers[(answers["goal"] == RESTORE) & (answers["beta"] == beta)]
-    restores = set(answers.loc[answers["verdict"].isin((*TO_CHOOSE, "outdone")), "technique"])
+    restores = set(answers.loc[answers["verdict"].isin(WITHIN_LIMITS), "technique"])
     restoring = [
         (name, metrics, techniques[baseline])
         for baseline, techniques in restored_at(scenario.rows(statistics.restoration), beta).items()

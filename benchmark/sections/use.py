@@ -80,7 +80,7 @@ def _named(statistics: RunStatistics) -> Iterator[tuple[Scenario, float, str, An
                     scenario.telling_levels(sorted(levels))
                 )
                 named = named_choices(levels[beta]).get(LEAST)
-                recommended = named if named and named.verdict == "recommended" else None
+                recommended = named if named and named.outcome == "helps" else None
                 yield scenario, beta, goal, recommended
 
 

@@ -8,15 +8,24 @@ from typing import NamedTuple
 import pandas as pd
 
 from benchmark.statistics.cells import ScenarioKey
-from benchmark.statistics.recommendation import COMPARED_WITH, TO_CHOOSE
-
-VERDICTS = (
-    *("untreated", "recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared"),
-    *("unknown", "by_chance", "too_few", "one_group", "below_constant", "incomplete"),
-    *("missing", "degenerate"),
-    *("hidden_bias", "no_effect_shown", "nothing_to_undo", "no_reference"),
+from benchmark.statistics.recommendation import (
+    BASELINE,
+    HARMS,
+    NOT_RESTORED,
+    NOT_SHOWN,
+    NOT_USABLE,
+    REASONS,
+    RECOMMENDED,
+    REFERENCE,
+    TECHNIQUE,
+    WITHIN_LIMITS,
 )
-"""Verdicts on a technique at one level of bias, in the order of tables."""
+
+OUTCOMES = (
+    *(REFERENCE, *WITHIN_LIMITS, BASELINE, NOT_SHOWN, HARMS),
+    *(*REASONS[NOT_SHOWN][1:], *REASONS[NOT_USABLE], *NOT_RESTORED),
+)
+"""Values of :attr:`Answer.outcome`, in the order of tables."""
 
 
 class Answer(NamedTuple):
@@ -79,8 +88,11 @@ class Answer(NamedTuple):
     too_few: str
     baseline_degenerate: bool
     baseline_accepted_deprived: float
+    role: str
     verdict: str
-    outdone_by: str
+    reason: str
+    level_reason: str
+    dominated_by: str
     choice: str
     tied: str
     levels_down: bool
@@ -88,13 +100,21 @@ class Answer(NamedTuple):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the technique is recommended, or a candidate."""
-        return self.verdict in TO_CHOOSE
+        """Whether the technique helps, or is promising."""
+        return self.verdict in RECOMMENDED
 
     @property
     def is_compared_with(self) -> bool:
         """Whether it is the baseline, or doing nothing: other techniques are compared with these."""
-        return self.verdict in COMPARED_WITH
+        return self.role != TECHNIQUE
+
+    @property
+    def outcome(self) -> str:
+        """Its role, or its verdict; if several reasons lead to that, the one that did, also of the level."""
+        if self.verdict not in (NOT_SHOWN, NOT_USABLE):
+            return self.verdict or self.role
+        of_level = self.level_reason if self.level_reason in NOT_RESTORED else ""
+        return self.reason or of_level or self.verdict
 
     @property
     def choices(self) -> list[str]:
@@ -120,13 +140,13 @@ def answer_records(answers: pd.DataFrame) -> list[Answer]:
 def in_order(answers: Iterable[Answer]) -> list[Answer]:
     """Return the answers of one goal at one level of bias, sorted: techniques to choose first.
 
-    Verdicts come in the order of :data:`VERDICTS`. Within a verdict, the smallest mean distance to the goal
-    comes first: discrimination that changes its sign from sample to sample still counts.
+    They come in the order of :data:`OUTCOMES`. Of one outcome, the smallest mean distance to the goal comes
+    first: discrimination that changes its sign from sample to sample still counts.
     """
 
     def key(answer: Answer) -> tuple[int, bool, float]:
         distance = round(answer.distance, 6)
-        return VERDICTS.index(answer.verdict), distance != distance, distance  # NaN comes last
+        return OUTCOMES.index(answer.outcome), distance != distance, distance  # NaN comes last
 
     return sorted(answers, key=key)
 

@@ -43,8 +43,11 @@ from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE, clea
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
 from benchmark.statistics.recommendation import (
+    BASELINE_CONSTANT,
+    DOMINATED,
     EQUAL,
     TRUE_CLEAN,
+    WITHIN_LIMITS,
     Criteria,
     choose,
     is_hidden_truth,
@@ -430,13 +433,17 @@ def _answers_for(
     table = table.join(references(table, goal, criteria))
     if goal == RESTORE:  # references are from level 0
         table = table[(table["test"] == ORIGINAL) & (table["beta"] > 0)].reset_index(drop=True)
-    table["undo"] = undo_of(table, undo) if goal == RESTORE else ""
+    of_level = undo_of(table, undo) if goal == RESTORE else pd.Series("", index=table.index)
+    is_constant_baseline = (of_level == "") & table["baseline_degenerate"]
+    table["level_reason"] = of_level.mask(is_constant_baseline, BASELINE_CONSTANT)
     table["by_chance"] = _by_chance(table, undo) if goal == RESTORE else False
-    table["verdict"] = verdicts(table, criteria)
+    table = table.join(verdicts(table, criteria))
     spots = table.groupby([*SCENARIO, "beta"], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
-    table = table.join(pd.concat(chosen)) if chosen else table.assign(outdone_by="", choice="", tied="")
-    table["verdict"] = table["verdict"].mask(table["outdone_by"] != "", "outdone")
+    table = table.join(pd.concat(chosen)) if chosen else table.assign(dominated_by="", choice="", tied="")
+    is_dominated = table["dominated_by"] != ""
+    table["verdict"] = table["verdict"].mask(is_dominated, DOMINATED)
+    table["reason"] = table["reason"].mask(is_dominated, "")
     return _with_losses(table)[list(ANSWER_COLUMNS)]
 
 
@@ -536,7 +543,7 @@ def _with_losses(table: pd.DataFrame) -> pd.DataFrame:
     baselines = table[table["technique"] == table["baseline"]].set_index([*spot, "technique"])
     keys = pd.MultiIndex.from_frame(table[[*spot, "baseline"]])
     favored_before = baselines["accepted_favored"].reindex(keys).to_numpy(dtype=float)
-    good = table["verdict"].isin(("recommended", "candidate", "outdone"))
+    good = table["verdict"].isin(WITHIN_LIMITS)
     gained = table["accepted_deprived"] > table["baseline_accepted_deprived"] + EQUAL
     lost = table["accepted_favored"] < favored_before - EQUAL
     has_baseline = table["baseline_accepted_deprived"].notna()

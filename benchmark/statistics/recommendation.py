@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmark.columns import EQUALISE, TRUTH, UNTREATED, parted_name
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.cells import SCENARIO, first_true
+from benchmark.statistics.cells import SCENARIO
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.repetitions import FEW_REPETITIONS
 from benchmark.statistics.restoration import BY_CHANCE, NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
@@ -21,11 +21,34 @@ EQUAL = 1e-6
 LEAST, CHEAP = "least", "cheap"
 """Choices between techniques: the one nearest to the goal, and the nearest one at next to no cost."""
 
-TO_CHOOSE = ("recommended", "candidate")
+TECHNIQUE, BASELINE, REFERENCE = "technique", "baseline", "reference"
+"""Roles: a technique has a verdict; others are compared with the baseline; the reference is doing nothing,
+where the baseline is something else."""
+
+HELPS, PROMISING, DOMINATED = "helps", "promising", "dominated"
+NOT_SHOWN, HARMS, NOT_USABLE = "not_shown", "harms", "not_usable"
+
+RECOMMENDED = (HELPS, PROMISING)
 """Verdicts on techniques to choose from."""
 
-COMPARED_WITH = ("baseline", "untreated")
-"""Verdicts on the techniques that others are compared with."""
+WITHIN_LIMITS = (*RECOMMENDED, DOMINATED)
+"""Verdicts on techniques that are nearer to the goal than the baseline, and keep all its limits."""
+
+VERDICTS = (*WITHIN_LIMITS, NOT_SHOWN, HARMS, NOT_USABLE)
+"""Verdicts on a technique at one level of bias."""
+
+REASONS = {
+    PROMISING: ("few_repetitions", "one_sample"),
+    NOT_SHOWN: ("", "not_compared", "not_recorded", BY_CHANCE),
+    NOT_USABLE: ("too_few_accepted", "one_group", "below_constant", "incomplete", "missing", "constant"),
+}
+"""Reasons of verdicts that have several."""
+
+NOT_RESTORED = (HIDDEN_BIAS, NO_EFFECT_SHOWN, NOTHING_TO_UNDO, NO_REFERENCE)
+"""Reasons of a level of bias at which no technique is ranked by its distance to the clean model."""
+
+BASELINE_CONSTANT = "baseline_constant"
+"""Reason of a level of bias at which nothing is compared with a baseline that is mostly constant."""
 
 CHOICES = (LEAST, CHEAP)
 """Names of all choices, in the order of sentences."""
@@ -131,37 +154,37 @@ def is_hidden_truth(frame: pd.DataFrame) -> pd.Series[bool]:
     return (frame["test"] == TRUTH) & frame["bias"].map(hides).astype(bool)
 
 
-def verdicts(table: pd.DataFrame, criteria: Criteria) -> Any:
-    """Return the verdict on each row of :func:`~benchmark.statistics.answers.answer_table`, shape (n,).
+def verdicts(table: pd.DataFrame, criteria: Criteria) -> pd.DataFrame:
+    """Return role, verdict and reason of each row of :func:`~benchmark.statistics.answers.answer_table`.
 
-    This is the rule of ``docs/statistics.md``: the first condition that is true names the verdict.
+    This is the rule of ``docs/statistics.md``: the first condition that is true decides.
     """
     good = table["better"] | table["candidate"]
-    return first_true(
-        {
-            "baseline": table["technique"] == table["baseline"],
-            "untreated": table["technique"] == UNTREATED,
-            NO_REFERENCE: table["undo"] == NO_REFERENCE,
-            NOTHING_TO_UNDO: table["undo"] == NOTHING_TO_UNDO,
-            NO_EFFECT_SHOWN: table["undo"] == NO_EFFECT_SHOWN,
-            HIDDEN_BIAS: table["undo"] == HIDDEN_BIAS,
-            "degenerate": table["n_degenerate"] > 0,
-            "missing": table["value"].isna(),
-            "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
-            "below_constant": table["accuracy"] < table["accuracy_floor"] - EQUAL,
-            "unknown": table["accepted"].isna()
-            | table["accuracy"].isna()
-            | table["constant_accuracy"].isna(),
-            "not_compared": table["baseline_degenerate"] | table["change"].isna(),
-            "one_group": good & table["one_group"],
-            "too_few": good & (table["too_few"] != ""),
-            BY_CHANCE: good & table["by_chance"],
-            "recommended": table["better"] & (table["splits"] >= criteria.least_splits),
-            "candidate": good,
-            "worse": table["worse"],
-        },
-        "no_less",
-    )
+    rule: dict[tuple[str, str, str], Any] = {
+        (BASELINE, "", ""): table["technique"] == table["baseline"],
+        (REFERENCE, "", ""): table["technique"] == UNTREATED,
+        (TECHNIQUE, NOT_SHOWN, ""): table["level_reason"].isin(NOT_RESTORED),
+        (TECHNIQUE, NOT_USABLE, "constant"): table["n_degenerate"] > 0,
+        (TECHNIQUE, NOT_USABLE, "missing"): table["value"].isna(),
+        (TECHNIQUE, NOT_USABLE, "incomplete"): (table["missing"] > 0)
+        | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
+        (TECHNIQUE, NOT_USABLE, "below_constant"): table["accuracy"] < table["accuracy_floor"] - EQUAL,
+        (TECHNIQUE, NOT_SHOWN, "not_recorded"): table["accepted"].isna()
+        | table["accuracy"].isna()
+        | table["constant_accuracy"].isna(),
+        (TECHNIQUE, NOT_SHOWN, "not_compared"): table["baseline_degenerate"] | table["change"].isna(),
+        (TECHNIQUE, NOT_USABLE, "one_group"): good & table["one_group"],
+        (TECHNIQUE, NOT_USABLE, "too_few_accepted"): good & (table["too_few"] != ""),
+        (TECHNIQUE, NOT_SHOWN, BY_CHANCE): good & table["by_chance"],
+        (TECHNIQUE, HELPS, ""): table["better"] & (table["splits"] >= criteria.least_splits),
+        (TECHNIQUE, PROMISING, "few_repetitions"): good & table["tested"],
+        (TECHNIQUE, PROMISING, "one_sample"): good,
+        (TECHNIQUE, HARMS, ""): table["worse"],
+    }
+    first = np.select(list(rule.values()), range(len(rule)), len(rule))
+    outcomes = [*rule, (TECHNIQUE, NOT_SHOWN, "")]
+    columns = ["role", "verdict", "reason"]
+    return pd.DataFrame([outcomes[i] for i in first], columns=columns, index=table.index)
 
 
 def _of_technique(
@@ -173,14 +196,14 @@ def _of_technique(
     return of_named.reindex(keys).set_axis(table.index)
 
 
-def outdone_by(rows: pd.DataFrame, margin: float) -> dict[int, int]:
-    """Return which techniques at one level of bias are outdone, and by which other one, both by index.
+def dominated_by(rows: pd.DataFrame, margin: float) -> dict[int, int]:
+    """Return which techniques at one level of bias are dominated, and by which other one, both by index.
 
-    A technique outdoes another if it is no farther from 0, no less accurate, and by more than ``margin``
+    A technique dominates another if it is no farther from 0, no less accurate, and by more than ``margin``
     better in distance or accuracy. Rows have ``distance`` and ``accuracy``.
     """
     means = rows[["distance", "accuracy"]].round(6)  # as close as EQUAL
-    # The least distance first, then the most accurate: whatever outdoes a technique stands before it.
+    # The least distance first, then the most accurate: whatever dominates a technique stands before it.
     order = list(means.sort_values(["distance", "accuracy"], ascending=[True, False], kind="stable").index)
     better_of: dict[int, int] = {}
     for position, i in enumerate(order):
@@ -210,23 +233,24 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
 
     ``rows`` are of one goal, scenario and level of bias, with ``verdict``, ``technique``, ``distance``,
     ``accuracy`` and ``accuracy_change``. Two techniques are tied up to a difference of ``margin``, and a
-    cheap technique loses at most ``margin`` of accuracy. The result has the columns ``outdone_by``,
+    cheap technique loses at most ``margin`` of accuracy. The result has the columns ``dominated_by``,
     ``choice`` and ``tied``, and the index of the rows.
     """
-    outdone: dict[int, str] = {}
+    dominated: dict[int, str] = {}
     chosen: dict[str, tuple[int, list[int]]] = {}  # in the order of CHOICES
     margin = max(margin, 0.0)
-    good = rows[rows["verdict"].isin(TO_CHOOSE)]
+    good = rows[rows["verdict"].isin(RECOMMENDED)]
     if len(good):
-        outdone = {i: str(rows["technique"][better]) for i, better in outdone_by(good, margin).items()}
-        remaining = good[~good.index.isin(list(outdone))]
+        dominating = dominated_by(good, margin)
+        dominated = {i: str(rows["technique"][better]) for i, better in dominating.items()}
+        remaining = good[~good.index.isin(list(dominated))]
         chosen[LEAST] = tied(remaining, margin)
         cheap = remaining[remaining["accuracy_change"] >= -margin - EQUAL]
         if len(cheap):
             chosen[CHEAP] = tied(cheap, margin)
     return pd.DataFrame(
         {
-            "outdone_by": [outdone.get(i, "") for i in rows.index],
+            "dominated_by": [dominated.get(i, "") for i in rows.index],
             "choice": [" ".join(c for c, (best, _) in chosen.items() if i == best) for i in rows.index],
             "tied": [
                 " ".join(c for c, (_, near) in chosen.items() if i in near and len(near) > 1)

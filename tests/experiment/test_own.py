@@ -182,8 +182,8 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
     for row in statistics.groups.query("attribute == 'sex' and metric == 'accepted'").itertuples():
         own, other = (means[name, row.classifier, row.beta] for name in (row.technique, row.baseline))
         assert (row.gap, row.baseline_gap) == pytest.approx((own, other), abs=1e-12)
-    verdicts = statistics.answers.query("verdict == 'baseline'")["technique"]
-    assert set(verdicts) == set(BASELINE.values())
+    baselines = statistics.answers.query("role == 'baseline'")["technique"]
+    assert set(baselines) == set(BASELINE.values())
     ranked = statistics.ranks[statistics.ranks["classifier"] == OWN]
     assert set(ranked["technique"]) == {k for k, v in BASELINE.items() if v != "none"}
     assert ranked["mean_rank"].notna().any()

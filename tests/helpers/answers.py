@@ -63,7 +63,7 @@ def answers_at(
     criteria: Criteria = Criteria(),  # noqa: B008
     undo: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Return the answers for a goal at several levels of bias, by technique and level."""
+    """Return the answers for a goal at several levels of bias, by technique and level, with ``outcome``."""
     results = results_of(levels, repetitions, test)
     found = results_answers(
         results,
@@ -75,6 +75,7 @@ def answers_at(
         undo=undo,
     )
     found = found[found["goal"] == goal]
+    found = found.assign(outcome=[row.outcome for row in answer_records(found)])
     return found.set_index(["technique", "beta"], drop=False)
 
 
@@ -85,9 +86,10 @@ def answers_of(
     constant: ConstantAnswer | None = ConstantAnswer(favorable=30, unfavorable=70),  # noqa: B008
     baseline: str = "none",
 ) -> pd.DataFrame:
-    """Return the answers at one level of bias, in their order."""
+    """Return the answers at one level of bias, in their order, with ``outcome``."""
     found = answers_at({0.5: cells}, repetitions=repetitions, constant=constant, baseline=baseline)
-    return pd.DataFrame(in_order(answer_records(found)))
+    rows = in_order(answer_records(found))
+    return pd.DataFrame(rows).assign(outcome=[row.outcome for row in rows])
 
 
 def level_of(answers: pd.DataFrame, beta: float = 0.5) -> list[Answer]:

@@ -80,6 +80,6 @@ def answered(statistics: RunStatistics) -> RunStatistics:
     nearer = distance.index[distance.to_numpy() < before.to_numpy() - 0.01]
     keys = pd.MultiIndex.from_frame(answers[[*WHERE]])
     good = keys.isin(nearer) & keys.isin(standing.index[standing])
-    verdicts = np.where(good, "recommended", "no_less")
-    restore = answers.assign(goal=RESTORE, metric=GOAL_METRICS[RESTORE], verdict=verdicts)
+    verdicts = np.where(answers["role"] == "technique", np.where(good, "helps", "not_shown"), "")
+    restore = answers.assign(goal=RESTORE, metric=GOAL_METRICS[RESTORE], verdict=verdicts, reason="")
     return replace(statistics, answers=pd.concat([restore, answers], ignore_index=True))

@@ -566,7 +566,7 @@ def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, p
     own = answers[(answers["dataset"] == "dutch:embedded") & (answers["beta"] == 1)].set_index("technique")
     assert set(found.columns) == set(own.columns)
     expected = own.loc[found.index, list(found.columns)]
-    texts = ["degenerate", "too_few", "outdone_by", "choice", "tied"]
+    texts = ["degenerate", "too_few", "verdict", "reason", "level_reason", "dominated_by", "choice", "tied"]
     expected[texts] = expected[texts].astype(object).replace("", np.nan)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-5, atol=1e-6)
     assert found["baseline_degenerate"].all()

@@ -218,13 +218,13 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
     assert UNKNOWN not in text
     withheld = WHY_NOT[HIDDEN_BIAS]
     assert (withheld in text) != kept
-    verdicts = {
-        goal: set(own["verdict"])
+    reasons = {
+        goal: set(own["level_reason"])
         for goal, own in statistics.answers.groupby("goal")
         if (own["beta"] > 0).any()
     }
-    assert (HIDDEN_BIAS in verdicts[RESTORE]) != kept
-    assert HIDDEN_BIAS not in verdicts[EQUALISE]
+    assert (HIDDEN_BIAS in reasons[RESTORE]) != kept
+    assert HIDDEN_BIAS not in reasons[EQUALISE]
     assert EQUALISED in text
     for surface, show in SURFACES.items():
         shown = show(statistics)

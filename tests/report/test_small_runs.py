@@ -64,7 +64,7 @@ def test_one_repetition_of_folds_is_reported(folds: benchmark.Run) -> None:
     # What the terminal and the file of answers say is of the same judgement.
     answers = found.answers.set_index(["beta", "technique"])
     assert answers["tested"].any()
-    assert "candidate" not in set(answers["verdict"])
+    assert "promising" not in set(answers["verdict"])
     again = folds.compare().set_index(["beta", "technique"])
     assert again["verdict"].to_dict() == answers["verdict"].to_dict()
 

@@ -131,13 +131,17 @@ def test_what_the_rule_refuses_does_not_hold_up(tmp_path: Path) -> None:
     found = folder_statistics(path)
     key = {"dataset": "one", "technique": "massaging"}
     refused = only(found.answers, **key, beta=0.5)
-    assert (refused["verdict"], refused["better"]) == ("too_few", True)
+    assert (refused["verdict"], refused["reason"], refused["better"]) == (
+        "not_usable",
+        "too_few_accepted",
+        True,
+    )
     held = survivors(found)[0]
     assert only(held, **key, metric="discrimination")["up_to"] == 0
     verdicts = found.answers.set_index(["dataset", "technique", "beta"])["verdict"]
     named = held[held["metric"] == "discrimination"]
     for where in named[["dataset", "technique", "up_to"]].itertuples(index=False, name=None):
-        assert verdicts[where] in ("recommended", "candidate", "outdone")
+        assert verdicts[where] in ("helps", "promising", "dominated")
 
 
 EVERYBODY = {"accepted": 1.0, "accepted_deprived": 1.0, "accepted_favored": 1.0}

@@ -25,6 +25,7 @@ from benchmark.runs.other_baselines import with_baselines, with_each_baseline
 from benchmark.sections import Surface, answers, sections_of
 from benchmark.sections.goals import WORDS
 from benchmark.sections.use import winner
+from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
 from tests.helpers.made_up_runs import changed
 from tests.helpers.two_goals import (
@@ -47,9 +48,9 @@ def statistics() -> RunStatistics:
 
 
 def named(statistics: RunStatistics, goal: str) -> dict[str, str]:
-    """Return the verdict on each technique with planted bias."""
-    rows = statistics.for_goal(goal).answers.query("beta == 0.5")
-    return dict(zip(rows["technique"], rows["verdict"], strict=True))
+    """Return the outcome of each technique with planted bias."""
+    rows = answer_records(statistics.for_goal(goal).answers.query("beta == 0.5"))
+    return {row.technique: row.outcome for row in rows}
 
 
 def flat(text: str) -> str:
@@ -60,19 +61,19 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
     assert statistics.answered == GOALS
     assert named(statistics, RESTORE) == {
         "none": "baseline",
-        "undoes": "recommended",
-        "evens": "outdone",
-        "refuses": "too_few",
-        "trifle": "no_less",
-        "levels": "too_few",
+        "undoes": "helps",
+        "evens": "dominated",
+        "refuses": "too_few_accepted",
+        "trifle": "not_shown",
+        "levels": "too_few_accepted",
     }
     assert named(statistics, EQUALISE) == {
         "none": "baseline",
-        "undoes": "recommended",
-        "evens": "recommended",
-        "refuses": "too_few",
-        "trifle": "no_less",
-        "levels": "too_few",
+        "undoes": "helps",
+        "evens": "helps",
+        "refuses": "too_few_accepted",
+        "trifle": "not_shown",
+        "levels": "too_few_accepted",
     }
     least = {goal: statistics.for_goal(goal).answers.query("choice.str.contains('least')") for goal in GOALS}
     assert least[RESTORE]["technique"].tolist() == ["undoes"]

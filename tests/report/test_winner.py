@@ -86,7 +86,9 @@ def test_a_report_ends_with_lines_that_apply_what_it_recommends(
 
 def test_where_nothing_is_recommended_a_sentence_says_so(here: Path) -> None:
     statistics = made("uniform_sampling").statistics()
-    nothing = replace(statistics, answers=statistics.answers.assign(verdict="no_less", choice=""))
+    nothing = replace(
+        statistics, answers=statistics.answers.assign(verdict="not_shown", reason="", choice="")
+    )
     assert winner(nothing) == ([NO_LINES], "")
     page = statistics_page(nothing, [])
     assert NO_LINES in page
@@ -141,8 +143,8 @@ def test_what_restores_is_named_before_what_equalises(here: Path) -> None:
     equal = statistics.answers[statistics.answers["goal"] == EQUALISE]
     others = equal["technique"] == "reweighing"
     recommended = equal.assign(choice=others.map({True: "least", False: ""}))
-    recommended["verdict"] = recommended["verdict"].mask(others, "recommended")
-    candidate = recommended.assign(verdict=recommended["verdict"].mask(others, "candidate"))
+    recommended["verdict"] = recommended["verdict"].mask(others, "helps")
+    candidate = recommended.assign(verdict=recommended["verdict"].mask(others, "promising"))
 
     def places(restored: pd.DataFrame, equalised: pd.DataFrame) -> tuple[list[str], str]:
         answers = pd.concat([restored.assign(goal=RESTORE), equalised], ignore_index=True)
@@ -168,7 +170,7 @@ def test_the_cost_is_said_where_nothing_is_planted_as_the_lines_apply_it(here: P
     answers = statistics.answers
     others = answers["technique"] == "reweighing"
     answers = answers.assign(choice=others.map({True: "least", False: ""}))
-    answers["verdict"] = answers["verdict"].mask(others, "recommended")
+    answers["verdict"] = answers["verdict"].mask(others, "helps")
     (*_, said), _ = winner(replace(statistics, answers=answers))
     clean = answers[(answers["beta"] == 0) & (answers["goal"] == EQUALISE)].set_index("technique")
     row, nothing = clean.loc["reweighing"], clean.loc["none"]

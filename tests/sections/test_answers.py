@@ -309,7 +309,7 @@ def test_where_the_shown_interval_does_not_decide_the_one_that_does_stands_besid
 ) -> None:
     rows = level_of(answers_of({"none": BASELINE, "a": BASELINE, "b": BASELINE}))
     row = next(row for row in rows if row.technique == "a")
-    assert row.verdict == "no_less"
+    assert row.verdict == "not_shown"
     middle, low, high = change
     row = row._replace(
         change=middle, change_low=low, change_high=high, simultaneous_low=-0.065, simultaneous_high=-0.003

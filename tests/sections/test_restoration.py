@@ -79,7 +79,7 @@ def test_where_nothing_is_shown_or_to_be_undone_no_technique_is_named(planted: R
         "No technique is shown to restore decisions: to be nearer to the clean model, useful, and to give "
         "back more than a refit."
     ]
-    unanswered = replace(planted, answers=planted.answers.assign(verdict="by_chance"))
+    unanswered = replace(planted, answers=planted.answers.assign(verdict="not_shown", reason="by_chance"))
     assert said(unanswered) == said(none)  # what the rule does not recommend is not named
     for reason, begin in (
         (NO_REFERENCE, "Classifier c45 is no reference. "),
@@ -87,7 +87,7 @@ def test_where_nothing_is_shown_or_to_be_undone_no_technique_is_named(planted: R
         (NO_EFFECT_SHOWN, "The bias is not shown to move the decisions of classifier c45 farther "),
     ):
         own = with_restoration(planted, reason)
-        own = replace(own, answers=own.answers.assign(verdict=reason))
+        own = replace(own, answers=own.answers.assign(verdict="not_shown", reason="", level_reason=reason))
         assert said(own)[0].startswith(begin)
         assert len(said(own)) == 1
         overview = section_of(own).blocks[0].table

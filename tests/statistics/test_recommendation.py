@@ -47,7 +47,7 @@ USEFUL: Values = (0.1, 0.75, 0.3, 0.25, 0.35)
 
 def verdicts_of(cells: dict[str, Cell], **settings: object) -> dict[str, str]:
     found = answers_of(cells, **settings)  # type: ignore[arg-type]
-    return dict(zip(found["technique"], found["verdict"], strict=True))
+    return dict(zip(found["technique"], found["outcome"], strict=True))
 
 
 # The rule.
@@ -59,10 +59,10 @@ def test_a_tie_in_one_repetition_changes_no_verdict(repetitions: int) -> None:
     cells: dict[str, Cell] = {"none": BASELINE, "a": noisy((0.1, 0.8, 0.3, 0.25, 0.35), tie=0)}
     cells |= dict.fromkeys(("b", "c", "d"), (0.4, 0.8, 0.4, 0.2, 0.6))
     found = answers_at({0.5: cells}, repetitions=repetitions)
-    assert found["verdict"].to_dict() == {
+    assert found["outcome"].to_dict() == {
         ("none", 0.5): "baseline",
-        ("a", 0.5): "recommended",
-        **{(name, 0.5): "no_less" for name in ("b", "c", "d")},
+        ("a", 0.5): "helps",
+        **{(name, 0.5): "not_shown" for name in ("b", "c", "d")},
     }
     assert found["tested"]["a", 0.5]
 
@@ -101,8 +101,8 @@ def test_better_and_worse_are_beyond_the_margin_and_everything_else_is_not_shown
         "c": noisy((0.42, 0.8, 0.4, 0.2, 0.6), 0.001),
         "d": noisy((0.41, 0.8, 0.4, 0.2, 0.6), 0.05),
     }
-    found = answers_at({0.5: cells})["verdict"].droplevel("beta").to_dict()
-    assert found == {"none": "baseline", "a": "recommended", "b": "no_less", "c": "worse", "d": "no_less"}
+    found = answers_at({0.5: cells})["outcome"].droplevel("beta").to_dict()
+    assert found == {"none": "baseline", "a": "helps", "b": "not_shown", "c": "harms", "d": "not_shown"}
 
 
 def test_folds_of_one_repetition_decide_as_repetitions_do() -> None:
@@ -112,18 +112,20 @@ def test_folds_of_one_repetition_decide_as_repetitions_do() -> None:
     folds["value"] += np.where(folds["technique"] == "a", 0.01, 0.0) * (-1.0) ** folds["fold"]
     resampling = Resampling({"set": 1 / 9}, {"set": 10}, folds)
     found = answers_at({0.5: cells}, repetitions=1, resampling=resampling)
-    assert found.loc[("a", 0.5), ["verdict", "splits", "tested"]].tolist() == ["recommended", 10, True]
-    assert answers_at({0.5: cells}, repetitions=1)["verdict"]["a", 0.5] == "candidate"
+    assert found.loc[("a", 0.5), ["outcome", "splits", "tested"]].tolist() == ["helps", 10, True]
+    one = answers_at({0.5: cells}, repetitions=1).loc[("a", 0.5)]
+    assert one[["verdict", "reason"]].tolist() == ["promising", "one_sample"]
 
 
-@pytest.mark.parametrize(("repetitions", "verdict"), [(2, "candidate"), (4, "candidate"), (5, "recommended")])
+@pytest.mark.parametrize(("repetitions", "verdict"), [(2, "promising"), (4, "promising"), (5, "helps")])
 def test_few_repetitions_decide_by_the_same_rule_and_recommend_nothing(
     repetitions: int, verdict: str
 ) -> None:
     apart: Cell = [(0.05, 0.75, 0.3, 0.25, 0.35), (0.45, 0.75, 0.3, 0.25, 0.35)]
     cells: dict[str, Cell] = {"none": BASELINE, "a": noisy(USEFUL, 0.001), "b": apart}
     found = answers_of(cells, repetitions=repetitions).set_index("technique")
-    assert found["verdict"].to_dict() == {"none": "baseline", "a": verdict, "b": "no_less"}
+    assert found["outcome"].to_dict() == {"none": "baseline", "a": verdict, "b": "not_shown"}
+    assert found["reason"]["a"] == ("few_repetitions" if verdict == "promising" else "")
     assert found["change"]["b"] < -0.1, "and its interval holds 0"
 
 
@@ -143,7 +145,7 @@ def test_one_repetition_makes_candidates_of_what_is_of_use() -> None:
     found = answers_of(cells, repetitions=1)
     assert not found["better"].any()
     assert found["technique"].tolist() == ["a", "none", "b", "d", "c"]
-    assert found["verdict"].tolist() == ["candidate", "baseline", "no_less", "one_group", "below_constant"]
+    assert found["outcome"].tolist() == ["promising", "baseline", "not_shown", "one_group", "below_constant"]
 
 
 @pytest.mark.parametrize("share", [0.005, 0.995])
@@ -155,18 +157,19 @@ def test_a_mostly_constant_baseline_is_compared_with_nothing(share: float) -> No
     ):
         found = answers_of({"none": baseline, "a": USEFUL})
         assert found["baseline_degenerate"].all()
-        assert set(found["verdict"]) == {"baseline", verdict}
+        assert set(found["outcome"]) == {"baseline", verdict}
+        assert set(found["level_reason"]) == {"baseline_constant"}
     for baseline in ([refusing, BASELINE], (0.4, 0.8, 0.5, 0.0, 1.0)):  # six of twelve are not more than half
         found = answers_of({"none": baseline, "a": (0.1, 0.75, 0.8, 0.75, 0.85)})
         assert not found["baseline_degenerate"].any()
-        assert found["verdict"].tolist() == ["recommended", "baseline"]
+        assert found["outcome"].tolist() == ["helps", "baseline"]
 
 
 def test_nothing_is_recommended_of_which_too_little_is_known() -> None:
     nan = math.nan
     cells: dict[str, Cell] = {"none": (0.4, 0.8, nan, nan, nan), "a": (0.0, 0.9, nan, nan, nan)}
-    assert verdicts_of(cells) == {"none": "baseline", "a": "unknown"}
-    assert verdicts_of({"none": BASELINE, "a": USEFUL}, constant=None)["a"] == "unknown"
+    assert verdicts_of(cells) == {"none": "baseline", "a": "not_recorded"}
+    assert verdicts_of({"none": BASELINE, "a": USEFUL}, constant=None)["a"] == "not_recorded"
     assert verdicts_of({"none": [None], "a": USEFUL}) == {"none": "baseline", "a": "not_compared"}
     empty = answers_of({"none": (nan, 0.8, 0.4, nan, 0.4), "a": (nan, 0.9, 0.4, nan, 0.4)})
     assert not (empty["n_degenerate"] > 0).any(), "an empty group is no constant answer"
@@ -181,8 +184,8 @@ def test_verdicts_have_an_order() -> None:
         "d": (0.4, 0.9, 0.4, 0.2, 0.6),
     }
     assert list(verdicts_of(cells).items()) == [
-        *(("none", "baseline"), ("d", "no_less"), ("b", "below_constant")),
-        *(("c", "incomplete"), ("a", "degenerate")),
+        *(("none", "baseline"), ("d", "not_shown"), ("b", "below_constant")),
+        *(("c", "incomplete"), ("a", "constant")),
     ]
 
 
@@ -212,15 +215,15 @@ def test_no_constant_beats_what_is_recommended_on_a_biased_test() -> None:
     cells: dict[str, Cell] = {"none": BASELINE, "a": (0.05, 0.577, 0.3, 0.28, 0.33)}
     known = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.41, 0.406] * 5})
     found = answers_at({0.5: cells}, test="biased", constant=known).loc[("a", 0.5)]
-    assert found["verdict"] == "below_constant"
+    assert found["outcome"] == "below_constant"
     assert found["constant_accuracy"] == pytest.approx(0.592)
     enough = ConstantAnswer(47, 53, biased={("cpt", 0.5): [0.43] * 10})
     found = answers_at({0.5: cells}, test="biased", constant=enough).loc[("a", 0.5)]
-    assert found["verdict"] == "recommended"
+    assert found["outcome"] == "helps"
     # Of another bias, or of none, is not of this one.
     for unknown in (ConstantAnswer(47, 53), ConstantAnswer(47, 53, biased={("label", 0.5): [0.43] * 10})):
         found = answers_at({0.5: cells}, test="biased", constant=unknown)
-        assert found["verdict"]["a", 0.5] == "unknown"
+        assert found["outcome"]["a", 0.5] == "not_recorded"
 
 
 def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_original() -> None:
@@ -232,8 +235,8 @@ def test_where_nothing_is_planted_the_biased_test_has_the_verdicts_of_the_origin
     for constant in (REFUSING, ConstantAnswer(50, 50, scored={0.0: [0.29, 0.31] * 5})):
         found = [answers_at({0.0: cells}, test=test, constant=constant) for test in ("original", "biased")]
         pd.testing.assert_frame_equal(found[0].drop(columns="test"), found[1].drop(columns="test"))
-        assert found[1]["verdict"]["a", 0.0] == "below_constant"
-        assert found[1]["verdict"]["b", 0.0] == "recommended"
+        assert found[1]["outcome"]["a", 0.0] == "below_constant"
+        assert found[1]["outcome"]["b", 0.0] == "helps"
 
 
 def test_one_function_knows_the_constant_of_a_scenario_and_level() -> None:
@@ -300,7 +303,7 @@ def test_no_choice_accepts_or_refuses_too_few(
     references = ["reference_accepted", "reference_deprived", "reference_favored"]
     assert row[references].tolist() == pytest.approx([0.25, 0.2, 0.3])
     assert row["too_few"] == limits
-    assert row["verdict"] == ("too_few" if limits else "recommended")
+    assert row["outcome"] == ("too_few_accepted" if limits else "helps")
     assert bool(row["choice"]) == (not limits)
     if limits:
         assert f"Alpha: {words}" in said(found)
@@ -312,7 +315,7 @@ def test_limits_of_equal_acceptance_do_not_bind_what_restores() -> None:
     own: Values = (0.05, 0.8, 0.24, 0.17, 0.4, 0.05)
     levels: dict[float, dict[str, Cell]] = {0.0: {"none": clean}, 0.5: {"none": before, "a": own}}
     restored = answers_at(levels, goal=RESTORE).loc[("a", 0.5)]
-    assert restored[["too_few", "verdict"]].tolist() == ["", "recommended"]
+    assert restored[["too_few", "outcome"]].tolist() == ["", "helps"]
     assert answers_at(levels).loc[("a", 0.5), "too_few"] == "accepts_all fewer_deprived"
 
 
@@ -327,23 +330,23 @@ def test_without_a_clean_baseline_the_labels_are_the_reference() -> None:
         assert row["reference"] == "labels"
         references = ["reference_accepted", "reference_deprived", "reference_favored"]
         assert row[references].tolist() == [0.3, 0.2, 0.4]
-        assert row["verdict"] == "too_few"
+        assert row["outcome"] == "too_few_accepted"
         assert "accepts too few of the deprived group: 9 % (favorable labels: 20 %)" in said(
             answers_at(levels)
         )
     known: Values = (0.05, 0.8, 0.1, 0.2, 0.3)
     found = answers_at({0.5: {"none": BASELINE, "a": known}}, constant=ConstantAnswer(30, 70))
-    assert found.loc[("a", 0.5), ["reference", "verdict"]].tolist() == ["", "recommended"]
+    assert found.loc[("a", 0.5), ["reference", "outcome"]].tolist() == ["", "helps"]
 
 
 @pytest.mark.parametrize(
     ("clean", "own", "verdict"),
     [
-        (0.8, 0.691, "recommended"),  # .70 is the best constant's
+        (0.8, 0.691, "helps"),  # .70 is the best constant's
         (0.8, 0.689, "below_constant"),
-        (0.65, 0.641, "recommended"),  # the clean model is less accurate than that
+        (0.65, 0.641, "helps"),  # the clean model is less accurate than that
         (0.65, 0.639, "below_constant"),
-        (None, 0.691, "recommended"),
+        (None, 0.691, "helps"),
         (None, 0.689, "below_constant"),
     ],
 )
@@ -355,7 +358,7 @@ def test_the_floor_of_accuracy_is_the_less_of_constant_and_clean_model(
         levels = {0.0: {"none": (0.1, clean, 0.25, 0.2, 0.3)}} | levels
     found = answers_at(levels)
     row = found.loc[("a", 0.5)]
-    assert row["verdict"] == verdict
+    assert row["outcome"] == verdict
     assert row["accuracy_floor"] == pytest.approx(min(0.7, clean or 1) - 0.01)
     if verdict == "below_constant":
         assert f"less accurate than refusing everybody, below the floor of {row['accuracy_floor']:.3f}" in (
@@ -378,14 +381,14 @@ def test_every_number_of_the_rule_can_be_set() -> None:
             "least_splits": 3,
         }
         criteria = Criteria(**{**met, **numbers})  # type: ignore[arg-type]
-        return str(answers_at(levels, repetitions=4, criteria=criteria)["verdict"]["a", 0.5])
+        return str(answers_at(levels, repetitions=4, criteria=criteria)["outcome"]["a", 0.5])
 
-    assert verdict() == "recommended"
-    assert verdict(margin=0.15) == "no_less"
-    assert verdict(least_group_share=0.5) == "too_few"
-    assert verdict(least_overall_share=0.8) == "too_few"
+    assert verdict() == "helps"
+    assert verdict(margin=0.15) == "not_shown"
+    assert verdict(least_group_share=0.5) == "too_few_accepted"
+    assert verdict(least_overall_share=0.8) == "too_few_accepted"
     assert verdict(accuracy_slack=0.01) == "below_constant"
-    assert verdict(least_splits=5) == "candidate"
+    assert verdict(least_splits=5) == "promising"
 
 
 # Ties.
@@ -400,7 +403,7 @@ def test_techniques_that_others_outdo_come_after_them() -> None:
         "d": (0.11, 0.76, 0.3, 0.25, 0.35),  # c's twin, within the margin
     }
     found = answers_of(cells).set_index("technique")
-    assert found["outdone_by"].to_dict() == {"c": "", "d": "", "b": "", "a": "c", "none": ""}
+    assert found["dominated_by"].to_dict() == {"c": "", "d": "", "b": "", "a": "c", "none": ""}
     assert list(found.index) == ["c", "d", "b", "a", "none"]
     assert found["choice"].to_dict() == {"c": "least", "d": "", "b": "cheap", "a": "", "none": ""}
 
@@ -414,7 +417,7 @@ def test_the_cheap_choice_is_never_outdone() -> None:
     }
     found = answers_of(cells).set_index("technique")
     assert found["choice"].to_dict() == {"none": "", "a": "least", "b": "", "c": "cheap"}
-    assert found["outdone_by"].to_dict() == {"none": "", "a": "", "b": "a", "c": ""}
+    assert found["dominated_by"].to_dict() == {"none": "", "a": "", "b": "a", "c": ""}
 
 
 def test_the_least_is_nearest_to_0_in_the_mean_distance() -> None:
@@ -459,7 +462,7 @@ def test_the_third_decimal_decides_nothing(change: float) -> None:
     }
     found = answers_at({0.5: cells})
     assert found["choice"]["b", 0.5] == "least cheap"
-    assert (found["verdict"].drop(("none", 0.5)) == "recommended").all()
+    assert (found["outcome"].drop(("none", 0.5)) == "helps").all()
 
 
 def test_what_is_better_in_both_but_not_shown_to_be_less_is_named() -> None:
@@ -469,7 +472,7 @@ def test_what_is_better_in_both_but_not_shown_to_be_less_is_named() -> None:
         "b": [(0.0, 0.83, 0.3, 0.25, 0.35), (0.55, 0.83, 0.3, 0.25, 0.35)],
     }
     found = answers_at({0.5: cells})
-    assert found["verdict"]["b", 0.5] == "no_less"
+    assert found["outcome"]["b", 0.5] == "not_shown"
     assert (
         "On average these are nearer to 0 and more accurate than Alpha, but not shown to leave less than "
         "the baseline: Beta (0.275 from 0, accuracy 0.830)."
@@ -496,7 +499,7 @@ def restoring(**more: Cell) -> dict[float, dict[str, Cell]]:
 
 def verdicts_for(goal: str, levels: dict[float, dict[str, Cell]], **settings: object) -> dict[str, str]:
     found = answers_at(levels, goal=goal, **settings)  # type: ignore[arg-type]
-    return {str(name): str(verdict) for name, verdict in found["verdict"].xs(0.5, level="beta").items()}
+    return {str(name): str(verdict) for name, verdict in found["outcome"].xs(0.5, level="beta").items()}
 
 
 def test_each_goal_has_its_own_winner() -> None:
@@ -529,9 +532,9 @@ def test_the_useless_is_recommended_for_no_goal() -> None:
     )
     for goal in GOALS:
         found = verdicts_for(goal, levels)
-        assert {found["c"], found["drop"]} <= {"too_few", "outdone"}, goal
-        assert found["d"] == "no_less"
-    assert verdicts_for(EQUALISE, levels)["drop"] == "too_few"
+        assert {found["c"], found["drop"]} <= {"too_few_accepted", "dominated"}, goal
+        assert found["d"] == "not_shown"
+    assert verdicts_for(EQUALISE, levels)["drop"] == "too_few_accepted"
 
 
 def test_nothing_is_restored_where_there_is_no_measure_of_it() -> None:
@@ -571,15 +574,19 @@ def test_where_nothing_can_be_restored_no_technique_is_chosen(reason: str, cell:
         [("set", "cpt", "c45", "original", 0.5, "none", "", reason)], columns=list(UNDO_COLUMNS)
     )
     found = answers_at(restoring(), goal=RESTORE, undo=undo)
-    assert found["verdict"].to_dict() == {("none", 0.5): "baseline", ("a", 0.5): reason, ("b", 0.5): reason}
-    assert not found[["choice", "tied", "outdone_by"]].ne("").any(axis=None)
+    assert found["outcome"].to_dict() == {("none", 0.5): "baseline", ("a", 0.5): reason, ("b", 0.5): reason}
+    assert found["role"].tolist() == ["baseline", "technique", "technique"]
+    assert found["verdict"].tolist() == ["", "not_shown", "not_shown"]
+    assert set(found["reason"]) == {""}
+    assert set(found["level_reason"]) == {reason}
+    assert not found[["choice", "tied", "dominated_by"]].ne("").any(axis=None)
     assert said(found).endswith(words)
     assert choice_row(0.5, level_of(found), TITLES)[-2:] == [cell, ""]
-    assert verdicts_for(EQUALISE, restoring(), undo=undo)["a"] == "recommended"
+    assert verdicts_for(EQUALISE, restoring(), undo=undo)["a"] == "helps"
     other = undo.assign(beta=0.8)
-    assert verdicts_for(RESTORE, restoring(), undo=other)["b"] == "recommended"
+    assert verdicts_for(RESTORE, restoring(), undo=other)["b"] == "helps"
     # Of another baseline the same is true.
-    assert answers_at(restoring(), goal=RESTORE, undo=undo, baseline="a")["verdict"]["b", 0.5] == reason
+    assert answers_at(restoring(), goal=RESTORE, undo=undo, baseline="a")["outcome"]["b", 0.5] == reason
 
 
 def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_restore() -> None:
@@ -609,7 +616,7 @@ def test_what_compares_with_a_clean_model_is_ranked_where_there_is_something_to_
 def test_who_helps_nobody_is_told_by_unrounded_shares_and_by_both_groups() -> None:
     def marked(baseline: Values, own: Values) -> bool:
         found = answers_of({"none": baseline, "a": own}).set_index("technique")
-        assert found["verdict"]["a"] == "recommended"
+        assert found["outcome"]["a"] == "helps"
         return bool(found["levels_down"]["a"])
 
     # As many of the deprived as the baseline, fewer of the favored.
@@ -622,7 +629,7 @@ def test_who_helps_nobody_is_told_by_unrounded_shares_and_by_both_groups() -> No
 def test_a_share_of_just_99_percent_is_not_more_than_that() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.8, 0.9, 0.89, 0.99)})
     assert not found["one_group"].any()
-    assert found["verdict"].tolist() == ["recommended", "baseline"]
+    assert found["outcome"].tolist() == ["helps", "baseline"]
 
 
 def test_any_fall_of_the_deprived_group_is_said_with_both_shares() -> None:
@@ -655,9 +662,9 @@ def test_doing_nothing_has_a_row_of_its_own_before_another_baseline() -> None:
         "a": (0.1, 0.75, 0.3, 0.25, 0.35),
     }
     found = answers_at({0.5: cells}, baseline="drop")
-    assert found["verdict"].droplevel("beta").to_dict() == {
-        **{"none": "untreated", "drop": "baseline"},
-        **{"a": "recommended"},
+    assert found["outcome"].droplevel("beta").to_dict() == {
+        **{"none": "reference", "drop": "baseline"},
+        **{"a": "helps"},
     }
     text = said(found)
     assert text.startswith("To equalize acceptance, Alpha is recommended.")
@@ -675,4 +682,4 @@ def test_doing_nothing_has_a_row_of_its_own_before_another_baseline() -> None:
 
 
 def test_the_columns_are_those_that_are_documented() -> None:
-    assert tuple(answers_at(restoring()).columns) == ANSWER_COLUMNS
+    assert tuple(answers_at(restoring()).columns) == (*ANSWER_COLUMNS, "outcome")

@@ -270,7 +270,7 @@ def named_singly() -> pd.DataFrame:
     answers = folder_statistics(FOLDER, metrics=[*GOAL_METRICS.values(), ACCURACY]).answers
     own = (answers["goal"] == RESTORE) & (answers["beta"] == LEVEL) & answers["dataset"].isin(independent())
     nearest = answers["choice"].str.split().map(lambda words: LEAST in words)
-    return answers[own & nearest & (answers["verdict"] == "recommended")]
+    return answers[own & nearest & (answers["verdict"] == "helps")]
 
 
 def deprived_among_losers() -> pd.Series:
