@@ -47,7 +47,8 @@ def expected(earlier: str, tested: bool, level_reason: str) -> tuple[str, str, s
 def same_verdicts(answers: pd.DataFrame, file: str) -> None:
     earlier = pd.read_csv(runs.GOLDEN / "verdicts" / file, keep_default_na=False)
     both = earlier.merge(answers, on=KEY, how="outer", suffixes=("_earlier", ""), indicator=True)
-    assert len(both) and (both["_merge"] == "both").all()
+    assert len(both)
+    assert (both["_merge"] == "both").all()
     columns = ["role", "verdict", "reason", "level_reason"]
     now = both[columns].itertuples(index=False, name=None)
     given = both[["verdict_earlier", "tested", "level_reason"]].itertuples(index=False, name=None)
