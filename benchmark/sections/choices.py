@@ -364,13 +364,13 @@ def answer_counts(rows: Sequence[Answer]) -> str:
     """Return the number of techniques with each verdict at one level of bias, in one line."""
     baselines = [row for row in rows if row.outcome == "baseline"]
     counts = Counter(row.outcome for row in rows if not row.is_compared_with)
-    text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
+    text = f"{counts['helps'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts.total() == 1:
-        text = f"1 technique, {'recommended' if counts['recommended'] else 'not recommended'}"
+        text = f"1 technique, {'recommended' if counts['helps'] else 'not recommended'}"
     if counts["promising"]:
         several = "s" * (counts["promising"] > 1)
         first = next(row for row in rows if row.outcome == "promising")
-        text += f"; {counts['candidate']} candidate{several} ({candidate_words(first)})"
+        text += f"; {counts['promising']} candidate{several} ({candidate_words(first)})"
     if not baselines:
         text += ", because the baseline was not run"
     # Of several, the rows that are not compared say so.
