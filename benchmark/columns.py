@@ -6,7 +6,6 @@ from typing import Literal
 STORE_NAME = "results.sqlite"
 MANIFEST_NAME = "manifest.json"
 FOLDS_NAME = "folds.csv"
-TEST_ROWS_NAME = "test_rows.csv"
 GROUPS_NAME = "groups.csv"
 TUNING_NAME = "tuning.csv"
 FRONTIER_NAME = "frontier.csv"

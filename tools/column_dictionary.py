@@ -20,7 +20,6 @@ from benchmark.runs.gaps import GAP_COLUMNS
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS
 from benchmark.statistics.restoration import RESTORATION_COLUMNS
-from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
 from benchmark.text.markdown import table as as_table
@@ -59,7 +58,6 @@ def files() -> Mapping[str, Sequence[str]]:
         columns.DECISIONS_NAME: counts,
         columns.DOSES_NAME: columns.DOSE_COLUMNS,
         columns.TUNING_NAME: columns.TUNING_COLUMNS,
-        columns.TEST_ROWS_NAME: ROW_COLUMNS,
     }
     statistics = {name: tuple(frame.columns) for name, frame in folder_statistics(SMALL).frames.items()}
     statistics |= {

@@ -17,7 +17,6 @@ from benchmark.runs.finished import read_frames
 from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.cells import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
-from benchmark.statistics.row_sampling import row_deviations, widened
 from tools.pages import with_part
 
 __all__ = ["PAGE", "N", "as_markdown", "from_the_runs", "made_up", "printed", "table"]
@@ -56,55 +55,6 @@ def made_up() -> Shares:
         "lognormal: mean": (lambda n: rng.lognormal(size=(_MADE_UP, n)), float(np.exp(0.5))),
     }
     return {name: [float(_held(draw(n), truth).mean()) for n in N] for name, (draw, truth) in drawn.items()}
-
-
-def of_test_rows() -> Shares:
-    """Return how often intervals of discrimination hold that of all rows that there could be.
-
-    Each experiment has 400 test rows of its own, and n models, all scored on them. Models either agree
-    about nearly every row, or decide about each at random; in both cases they differ by what they are
-    trained on as well.
-    """
-    rng = np.random.default_rng(15)
-    found: Shares = {}
-    for what, sure in (("agree", 0.47), ("differ", 0.0)):
-        held = np.array([_discrimination_held(n, sure, rng) for n in N])
-        found[f"new test rows, models {what}: mean, training samples only"] = held[:, 0].tolist()
-        found[f"new test rows, models {what}: mean, both"] = held[:, 1].tolist()
-    return found
-
-
-def _discrimination_held(n: int, sure: float, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the shares of intervals over training samples, and of both, that hold the discrimination.
-
-    A row is accepted with a chance of 0.5 ± ``sure``: + for half of the favored, 30 % of the deprived.
-    """
-    truth, (n_experiments, n_rows) = 0.2 * 2 * sure, (2_000, 400)
-    values, deviations = np.empty((n_experiments, n)), np.empty(n_experiments)
-    for i in range(n_experiments):
-        deprived = rng.random(n_rows) < 0.4
-        likely = rng.random(n_rows) < np.where(deprived, 0.3, 0.5)
-        chance = 0.5 + np.where(likely, sure, -sure) + rng.normal(0, 0.01, (n, 1)) * ~deprived
-        accepted = rng.random((n, n_rows)) < chance
-        # By model, group (the favored last), label (all alike), prediction.
-        counts = np.zeros((n, 2, 2, 2))
-        for group, own in enumerate((deprived, ~deprived)):
-            counts[:, group, 1, 1] = accepted[:, own].sum(axis=1)
-            counts[:, group, 1, 0] = own.sum() - counts[:, group, 1, 1]
-        values[i] = [_discrimination(own)[0] for own in counts]
-        deviations[i] = row_deviations(counts.mean(axis=0), _discrimination)[0]
-    low, high = student_intervals(values)
-    mean = values.mean(axis=1)
-    wide_low, wide_high = widened(mean, (high - low) / 2, np.full(n_experiments, n), deviations)
-    return (
-        float(((low <= truth) & (truth <= high)).mean()),
-        float(((wide_low <= truth) & (truth <= wide_high)).mean()),
-    )
-
-
-def _discrimination(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    shares = counts[:, :, 1].sum(axis=1) / counts.sum(axis=(1, 2))
-    return np.array([shares[1] - shares[0]])
 
 
 def of_splits() -> Shares:
@@ -268,7 +218,7 @@ def _resampled(population: NDArray[np.float64], n: int, rng: np.random.Generator
 
 def table() -> Shares:
     """Return all rows of the table."""
-    return {**made_up(), **of_test_rows(), **of_splits(), **from_the_runs()}
+    return {**made_up(), **of_splits(), **from_the_runs()}
 
 
 def as_markdown(shares: Shares) -> str:

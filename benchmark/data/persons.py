@@ -34,15 +34,6 @@ class Persons:
     def __len__(self) -> int:
         return int(self.numbers.max()) + 1
 
-    @property
-    def rows_of_one(self) -> float:
-        """Mean over the rows of how many rows the row's person has.
-
-        If all rows of each person are decided alike, a variance by rows is too small by this factor.
-        """
-        counts = np.bincount(self.numbers)
-        return float(np.square(counts).sum() / counts.sum())
-
 
 def numbered(names: Sequence[Hashable]) -> NDArray[np.intp]:
     """Return a number for each name, shape (n_rows,): distinct names are numbered from 0 as they occur."""

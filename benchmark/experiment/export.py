@@ -32,15 +32,13 @@ from benchmark.columns import (
     TUNING_COLUMNS,
     Test,
 )
-from benchmark.experiment.counts import CellName
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment
 from benchmark.experiment.scoring import Decisions, joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
-from benchmark.metrics import FAILING, GroupCounts, OneValueEach, measure_by_group, metrics_by_group
-from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
+from benchmark.metrics import FAILING, GroupCounts, measure_by_group, metrics_by_group
 
 
 def metrics_frame(
@@ -178,37 +176,6 @@ def _label_gaps(prepared: PreparedExperiment, dataset: str, bias: str, level: fl
             fold_gaps.append(groups[0].mean() - groups[1].mean() if all(map(len, groups)) else math.nan)
         gaps.append(float(np.mean(fold_gaps)))
     return np.array(gaps)
-
-
-def row_noise_frame(
-    prepared: PreparedExperiment, means: Mapping[CellName, NDArray[np.float64]], metrics: Iterable[str]
-) -> pd.DataFrame:
-    """Return the standard deviation by test rows of each metric that can be computed from counts.
-
-    It is for the original test alone, because biased test rows may differ between repetitions. Counts do not
-    tell which rows are one person's. So the rows of a person count as one decision, made for each of them: no
-    deviation is greater.
-    """
-    rows: list[tuple[object, ...]] = []
-    names: list[str] = []
-
-    def evaluated(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        measured = measure(GroupCounts(groups, counts, np.ceil(counts).astype(np.int64)), tolerant=True)
-        names[:] = measured.values
-        return np.array(list(measured.values.values()), dtype=float)
-
-    wanted = tuple(metrics)
-    by_name = {data.name: data for data in prepared.datasets.values()}
-    for (dataset, bias, beta, technique, classifier), counts in means.items():
-        schema, persons = by_name[dataset].test.schema, by_name[dataset].persons
-        groups = schema.groups
-        measure = OneValueEach(groups, schema.deprived_codes, wanted)
-        deviations = row_deviations(counts, evaluated)
-        if persons is not None:
-            deviations *= np.sqrt(persons.rows_of_one)
-        key = (dataset, bias, beta, technique, classifier, ORIGINAL)
-        rows += [(*key, name, sd) for name, sd in zip(names, deviations, strict=True) if np.isfinite(sd)]
-    return pd.DataFrame(rows, columns=list(ROW_COLUMNS)).astype({"beta": float, "sd_test_rows": float})
 
 
 def tuning_frame(prepared: PreparedExperiment, cells: Iterable[CellResult]) -> pd.DataFrame:

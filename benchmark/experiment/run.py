@@ -11,14 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from benchmark.classifiers import make_classifier
 from benchmark.columns import BIASED, TRUTH, Test
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
-from benchmark.experiment.counts import BlockName, CellName, CountsOfCells
+from benchmark.experiment.counts import BlockName, FavorableShares
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import Cell, Evaluator, cell_result
@@ -79,9 +76,8 @@ class Outcome:
     shard: Shard = WHOLE  # the part of the experiment that was planned
     plan: str = ""  # digest of the cells' keys
     processors: tuple[Mapping[str, Any], ...] = ()  # their kinds in this run
-    counts: Mapping[CellName, NDArray[np.float64]] = field(default_factory=dict)  # means; see CountsOfCells
-    biased: Mapping[BlockName, float] = field(default_factory=dict)  # CountsOfCells.biased
-    hidden: Mapping[BlockName, Mapping[Test, float]] = field(default_factory=dict)  # CountsOfCells.hidden
+    biased: Mapping[BlockName, float] = field(default_factory=dict)  # FavorableShares.biased
+    hidden: Mapping[BlockName, Mapping[Test, float]] = field(default_factory=dict)  # FavorableShares.hidden
 
     @property
     def failures(self) -> Counter[str]:
@@ -167,12 +163,12 @@ def compute(
             mixed = True
             say(_MIXED)
     seconds = time.perf_counter() - started
-    counts = CountsOfCells()
+    favorable = FavorableShares()
     batches = (store.read(keys[start : start + _BATCH]) for start in range(0, len(keys), _BATCH))
     read = itertools.chain.from_iterable(batches)
     levels = (block.level for block, cells in planned for _ in cells)
     # The store has planted betas; in all that follows, beta is the experiment's level.
-    cells = list(counts.taken_from(replace(c, beta=level) for c, level in zip(read, levels, strict=False)))
+    cells = list(favorable.taken_from(replace(c, beta=level) for c, level in zip(read, levels, strict=False)))
     if len(cells) != len(keys):
         raise StoreError(
             f"{store.path} lacks cells that were written to it",
@@ -180,8 +176,8 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    summed = counts.means, counts.biased, counts.hidden
-    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), *summed)
+    shares = favorable.biased, favorable.hidden
+    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), *shares)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from benchmark.columns import STORE_NAME
-from benchmark.experiment.counts import CountsOfCells
+from benchmark.experiment.counts import FavorableShares
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import WHOLE, Shard
 from benchmark.experiment.pool import Limits
@@ -251,8 +251,7 @@ def _sizes(prepared: PreparedExperiment, store: Store, measured: Measured) -> tu
         for block, cells in [first[entry.name, bias.name]]
         for cell in cells
     ]
-    counts = CountsOfCells()
-    outcome = Outcome(list(counts.taken_from(results)), 0, 0.0, "", counts=counts.means)
+    outcome = Outcome(list(FavorableShares().taken_from(results)), 0, 0.0, "")
     with tempfile.TemporaryDirectory() as name:
         write_run_folder(Path(name), sampled, outcome, figures=False)
         sizes = {path: path.stat().st_size for path in Path(name).rglob("*") if path.is_file()}

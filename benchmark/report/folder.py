@@ -19,7 +19,6 @@ from benchmark.columns import (
     GROUPS_NAME,
     MANIFEST_NAME,
     RESULT_COLUMNS,
-    TEST_ROWS_NAME,
     TUNING_NAME,
 )
 from benchmark.experiment.export import (
@@ -31,7 +30,6 @@ from benchmark.experiment.export import (
     frontier_frame,
     groups_frame,
     metrics_frame,
-    row_noise_frame,
     tuning_frame,
 )
 from benchmark.experiment.plan import ALWAYS_MEASURED
@@ -100,7 +98,6 @@ def write_run_folder(
     # A frontier accepts any share, so it is no yardstick where the share is given.
     fixed = {data.name for data in prepared.datasets.values() if data.entry.accept is not None}
     more = {
-        TEST_ROWS_NAME: row_noise_frame(prepared, outcome.counts, measured),
         GROUPS_NAME: groups_frame(prepared, cells),
         TUNING_NAME: tuning_frame(prepared, cells),
         FRONTIER_NAME: frontier_frame((cell for cell in cells if cell.dataset not in fixed), tests),

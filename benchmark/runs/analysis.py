@@ -18,7 +18,7 @@ from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import explained_fronts, explained_ranks, with_below
-from benchmark.runs.manifest import Manifest, Protocol
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import verdicts, what_to_undo
@@ -58,7 +58,6 @@ from benchmark.statistics.restoration import (
     UNDO_COLUMNS,
     restoration_table,
 )
-from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 from benchmark.statistics.unprocessing import (
     FRONTIER_GAP_COLUMNS,
@@ -378,7 +377,7 @@ def run_statistics(
         criteria=criteria,
         undo=undo,
         standing=standing,
-        intervals=_with_test_rows(cell_intervals(cells), run.row_noise, manifest.protocol),
+        intervals=cell_intervals(cells),
         ranks=manifest.with_level_words(with_below(explained_ranks(ranks, in_ranks), in_ranks)),
         pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),
@@ -403,16 +402,6 @@ def _restoration(run: RunFrames, baselines: Baselines) -> pd.DataFrame:
         decisions = run.decisions[~run.decisions["technique"].isin(left_out)]
         tables = [restoration_table(decisions, run.results, baselines, run.resampling, refits)]
     return joined_in_order(tables, run.manifest, RESTORATION_COLUMNS)
-
-
-def _with_test_rows(
-    intervals: pd.DataFrame, row_noise: pd.DataFrame | None, protocol: Protocol
-) -> pd.DataFrame:
-    table = with_test_rows(intervals, None if protocol.splits else row_noise)
-    if not protocol.overlaps:
-        return table
-    # Each split has its own test rows: the corrected interval holds the variation of both.
-    return table.assign(both_low=table["ci_low"], both_high=table["ci_high"])
 
 
 def _require_testable(run: RunFrames, alpha: float) -> None:

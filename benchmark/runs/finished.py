@@ -29,7 +29,6 @@ from benchmark.columns import (
     METRIC_COLUMNS,
     ORIGINAL,
     RESULT_COLUMNS,
-    TEST_ROWS_NAME,
     TUNING_COLUMNS,
     TUNING_NAME,
     hidden_name,
@@ -48,7 +47,6 @@ from benchmark.runs.report_frames import (
 from benchmark.runs.summary import SUMMARY_COLUMNS, summarise
 from benchmark.statistics.answers import standings
 from benchmark.statistics.cells import WHERE, Resampling
-from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
 from benchmark.text.spreadsheet import from_cell
 from benchmark.text.writing import plain_or_packed
@@ -66,8 +64,6 @@ _OPTIONAL = {
     "frontier": (FRONTIER_NAME, FRONTIER_COLUMNS),
     "groups": (GROUPS_NAME, GROUP_COLUMNS),
     "tuning": (TUNING_NAME, TUNING_COLUMNS),
-    # A run that is started again writes this file anew, from its store.
-    "row_noise": (TEST_ROWS_NAME, ROW_COLUMNS),
     "decisions": (DECISIONS_NAME, DECISION_COLUMNS),
 }
 
@@ -92,7 +88,6 @@ class RunFrames(FinishedRun):
     frontier: pd.DataFrame | None = None  # points of unprocessing frontiers
     groups: pd.DataFrame | None = None  # metrics by group of several attributes
     tuning: pd.DataFrame | None = None  # chosen settings
-    row_noise: pd.DataFrame | None = None  # variation of metrics with the test rows
     decisions: pd.DataFrame | None = None  # counts of decisions beside those of the untreated models
 
     @classmethod

@@ -52,7 +52,6 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         f"improvements. Holm's method corrects them for all techniques at all {run.levels_sign} of one "
         f"dataset, bias, classifier{', test' if statistics.names_tests else ''} and metric.",
         run.protocol.variation_text,
-        *_row_notes(statistics),
         *([run.tests_note] if run.tests_note else []),
     ]
 
@@ -73,19 +72,3 @@ def own_notes(statistics: RunStatistics, scenarios: Iterable[Scenario]) -> Itera
     for scenario in scenarios:
         if not isinstance(baseline := statistics.baseline_of(scenario), str):
             yield f"{scenario.heading}: the baseline is {statistics.run.baseline_text(baseline)}."
-
-
-def _row_notes(statistics: RunStatistics) -> list[str]:
-    """Return a note on the variation of test rows in intervals."""
-    if statistics.resampling is not None:
-        return ["Intervals include the variation of test rows: each split has other test rows."]
-    if statistics.intervals["sd_test_rows"].isna().all():
-        return [
-            "No interval here includes the variation of test rows: this folder has no test_rows.csv. A run "
-            "writes this file from its store."
-        ]
-    return [
-        "intervals.csv has intervals that include the variation of test rows (both_low, both_high), for "
-        "means on the original test data. Differences have none, because the predictions for each row are "
-        "not stored."
-    ]

@@ -15,7 +15,7 @@ from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, FileOptions, draft
 from benchmark.data.draft_text import card_text, summary_lines
 from benchmark.data.load import load_dataset
-from benchmark.data.persons import Persons, rows_of_units
+from benchmark.data.persons import rows_of_units
 from benchmark.errors import CardError, DataError
 from benchmark.recommending import rows_of_file
 from tests.helpers.visits import visits, write_card
@@ -249,4 +249,3 @@ def test_units_are_drawn_with_all_their_rows() -> None:
     units = np.array([1, 0, 2, 1, 1])
     assert rows_of_units(units, np.array([1, 2, 1])).tolist() == [0, 3, 4, 2, 0, 3, 4]
     assert rows_of_units(np.arange(5), np.array([4, 0, 4])).tolist() == [4, 0, 4]
-    assert Persons(units).rows_of_one == (9 + 1 + 1) / 5
