@@ -17,7 +17,7 @@ from benchmark.statistics.answer_record import Answer, by_scenario
 from benchmark.statistics.answers import DISCRIMINATION, NEARLY_ALL, is_constant
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.levels import level_changes
-from benchmark.statistics.recommendation import OF_BASELINE, Criteria
+from benchmark.statistics.recommendation import BASELINE, OF_BASELINE, VERDICTS, Criteria
 from benchmark.statistics.unprocessing import INSIDE
 
 _SHOWN = 5e-4  # half of the last digit that readers see
@@ -97,10 +97,23 @@ def _level(
         detectable=criteria.margin + float(np.median(halves)) if halves else None,
         constant=None
         if constant is None
-        else Constant(accuracy=constant.constant_accuracy, accepts=constant.constant_accepts),
+        else Constant(accuracy=constant.constant_accuracy, accepts=_accepts(constant.constant_answer)),
         floor=next((row.accuracy_floor for row in rows if row.role == "technique"), None),
-        techniques=tuple(_standing(row) for row in rows),
+        techniques=tuple(map(_standing, sorted(rows, key=_order))),
     )
+
+
+def _accepts(answer: str) -> float:
+    if answer.endswith("by lot"):
+        return float(answer.split()[1]) / 100
+    return float(answer.startswith("accepting"))
+
+
+def _order(row: Answer) -> tuple[object, ...]:
+    """Sort the baseline first, then by verdict, then by distance to the goal; NaN comes last."""
+    distance = round(row.distance, 6)
+    verdict = VERDICTS.index(row.verdict) if row.verdict else -1
+    return row.role != BASELINE, verdict, distance != distance, distance
 
 
 def _standing(row: Any) -> Standing:
