@@ -1,0 +1,104 @@
+"""Facts are the numbers of the frames, and codes that have words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmark.columns import EQUALISE, RESTORE
+from benchmark.facts import Facts, facts_of, first_facts
+from benchmark.facts.model import Level, Reason
+from benchmark.runs.analysis import run_statistics
+from benchmark.statistics.recommendation import NOT_RESTORED, REASONS, VERDICTS
+from benchmark.wording import reason_text, vocabulary
+from tests.helpers import two_goals
+from tests.helpers.planted_folder import write_planted_folder
+
+
+@pytest.fixture(scope="module")
+def facts() -> Facts:
+    return facts_of(run_statistics(two_goals.run_of()))
+
+
+def level(facts: Facts, goal: str) -> Level:
+    (scenario,) = facts.scenarios
+    (answers,) = (answers for answers in scenario.answers if answers.goal == goal)
+    (found,) = (level for level in answers.levels if level.level == answers.highest)
+    return found
+
+
+def test_verdicts_and_numbers_are_those_of_the_answers(facts: Facts) -> None:
+    statistics = run_statistics(two_goals.run_of())
+    for goal in (RESTORE, EQUALISE):
+        rows = statistics.answers
+        rows = rows[(rows["goal"] == goal) & (rows["beta"] == 0.5)].set_index("technique")
+        found = {row.technique: row for row in level(facts, goal).techniques}
+        assert set(found) == set(rows.index)
+        for name, row in rows.iterrows():
+            standing = found[str(name)]
+            assert (standing.verdict or "", standing.role) == (row["verdict"], row["role"])
+            assert standing.value.mean == pytest.approx(row["value"], rel=1e-5)
+            assert standing.accuracy_change.mean == pytest.approx(row["accuracy_change"], rel=1e-5)
+            assert standing.best == tuple(row["choice"].split())
+
+
+def test_the_baseline_stands_first_and_then_what_helps(facts: Facts) -> None:
+    order = [row.technique for row in level(facts, EQUALISE).techniques]
+    assert order[:2] == ["none", "evens"]
+    verdicts = [row.verdict for row in level(facts, EQUALISE).techniques[1:]]
+    assert verdicts == sorted(verdicts, key=lambda verdict: VERDICTS.index(verdict or ""))
+
+
+def test_a_difference_below_the_detectable_one_is_not_shown(facts: Facts) -> None:
+    for goal in (RESTORE, EQUALISE):
+        at = level(facts, goal)
+        assert at.detectable is not None and at.detectable > 0.01
+        small = [row for row in at.techniques if row.gain.mean is not None and row.gain.mean < 0.01]
+        assert small and all(row.verdict != "helps" for row in small)
+
+
+def test_a_missed_limit_comes_with_its_numbers(facts: Facts) -> None:
+    (refuses,) = (row for row in level(facts, EQUALISE).techniques if row.technique == "refuses")
+    assert refuses.reason is not None and refuses.reason.code == "too_few_accepted"
+    assert refuses.reason.args["share"] < 0.5 * refuses.reason.args["reference"]
+
+
+def test_facts_are_read_back_from_json(facts: Facts) -> None:
+    text = facts.model_dump_json()
+    assert "NaN" not in text
+    read = Facts.model_validate_json(text)
+    assert read.model_dump_json() == text
+
+
+def test_a_run_without_statistics_has_the_same_answers(facts: Facts) -> None:
+    first = first_facts(two_goals.run_of())
+    assert [scenario.answers for scenario in first.scenarios] == [
+        scenario.answers for scenario in facts.scenarios
+    ]
+
+
+def test_every_verdict_and_reason_has_words() -> None:
+    words = vocabulary()
+    assert set(words["verdict"]) == set(VERDICTS)
+    codes = {code for codes in REASONS.values() for code in codes if code} | set(NOT_RESTORED)
+    assert codes <= set(words["reason"])
+    for kind in ("verdict", "reason"):
+        for code, forms in words[kind].items():
+            assert {"label", "clause", "meaning"} <= set(forms), code
+
+
+def test_the_reasons_of_a_run_can_be_worded(tmp_path: Path) -> None:
+    from benchmark.runs.analysis import folder_statistics
+
+    facts = facts_of(folder_statistics(write_planted_folder(tmp_path)))
+    reasons: list[Reason] = []
+    for scenario in facts.scenarios:
+        for answers in scenario.answers:
+            for at in answers.levels:
+                for row in at.techniques:
+                    reasons += [*([row.reason] if row.reason else []), *row.remarks]
+    assert {reason.code for reason in reasons} >= {"constant", "below_constant"}
+    for reason in reasons:
+        for form in ("label", "clause"):
+            assert reason_text(reason, form)
