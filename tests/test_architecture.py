@@ -131,7 +131,10 @@ def test_a_long_module_is_warned_of() -> None:
 def test_private_names_stay_in_their_modules() -> None:
     taken = [
         f"{path.relative_to(ROOT)} takes {alias.name} of {node.module}"
-        for path in (*MODULES, *sorted((ROOT / "tools").rglob("*.py")))
+        for path in (
+            *MODULES,
+            *(path for folder in ("studies", "tools") for path in (ROOT / folder).rglob("*.py")),
+        )
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchmark")
         for alias in node.names
@@ -217,7 +220,9 @@ def test_nothing_uses_the_global_random_state() -> None:
 def test_tests_share_their_setup_in_helpers() -> None:
     """Nothing is imported from a module of tests: one file can be read, moved and run without another."""
     shared = ("tests.helpers", "tests.golden")  # the latter records golden values, and is a tool
-    paths = (path for folder in ("tests", "tools") for path in sorted((ROOT / folder).rglob("*.py")))
+    paths = (
+        path for folder in ("studies", "tests", "tools") for path in sorted((ROOT / folder).rglob("*.py"))
+    )
     taken = [
         f"{path.relative_to(ROOT)} takes {module}"
         for path in paths

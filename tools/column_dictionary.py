@@ -18,7 +18,6 @@ from benchmark.audit.alternation.exchange import ALTERNATION_COLUMNS
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.gaps import GAP_COLUMNS
 from benchmark.runs.summary import SUMMARY_COLUMNS
-from benchmark.statistics.agreement import AGREEMENT_COLUMNS
 from benchmark.statistics.restoration import RESTORATION_COLUMNS
 from benchmark.statistics.tuning import REGRET_COLUMNS
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS
@@ -65,7 +64,6 @@ def files() -> Mapping[str, Sequence[str]]:
         "groups": GAP_COLUMNS,
         "regret": REGRET_COLUMNS,
         "frontier_gaps": FRONTIER_GAP_COLUMNS,
-        "agreement": AGREEMENT_COLUMNS,
     }
     run |= {f"statistics/{name}.csv": found for name, found in statistics.items()}
     summary = ("case", "change", "folds_up", "folds_down", "folds", "kl_folds", "kl_min", "kl_max")

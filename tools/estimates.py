@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.statistics.agreement import resamples_of
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 from benchmark.text.words import short
+from studies.agreement import resamples_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

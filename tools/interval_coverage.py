@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from benchmark.metrics import list_metrics
 from benchmark.runs.finished import read_frames
-from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.cells import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
 from tools.pages import with_part
@@ -60,29 +59,10 @@ def made_up() -> Shares:
 def of_splits() -> Shares:
     """Return the coverage where repetitions are splits of the same 100 rows.
 
-    Rows of each experiment are drawn anew; a technique answers by the middle of one feature, which the label
-    moves. Of tau, two classifiers have ten techniques each, whose features' shifts are in known orders.
+    Rows of each experiment are drawn anew.
     """
     rng = np.random.default_rng(16)
-    far, close = np.linspace(0.2, 2.2, 10), np.linspace(0.6, 1.2, 10)
-    orders = {
-        "τ = 0.11": (far, [0, 5, 3, 9, 8, 4, 2, 1, 6, 7]),
-        "τ = 0.51": (far, [3, 1, 0, 5, 2, 8, 4, 9, 6, 7]),
-        "τ = 0.73": (far, [1, 0, 3, 2, 6, 4, 5, 9, 7, 8]),
-        "τ = 1, techniques far apart": (far, range(10)),
-        "τ = 1, techniques close together": (close, range(10)),
-    }
     found: Shares = {}
-    for what, (shifts, order) in orders.items():
-        other = shifts[list(order)]
-        truth = float(tau_of(-shifts, -other))
-        assert "far" in what or "close" in what or what == f"τ = {truth:.2f}"
-        held = [_tau_held(np.concatenate([shifts, other]), truth, rng) for _ in range(_EXPERIMENTS)]
-        found[f"overlapping splits: {what}"] = np.mean(held, axis=0).tolist()
-    other, folds = far[list(orders["τ = 0.51"][1])], np.random.default_rng(18)
-    truth = float(tau_of(far, other))
-    held = [_tau_held(np.concatenate([far, other]), truth, folds, 3) for _ in range(_EXPERIMENTS)]
-    found["three folds, n times: τ = 0.51"] = np.mean(held, axis=0).tolist()
     for what, shift in (("less discrimination", 0.1), ("none left", 0.0)):
         found[f"five folds, n times: improvement, {what}"] = _folds_held(shift, rng)
     rng = np.random.default_rng(17)
@@ -112,28 +92,6 @@ def _accuracy_held(n_train: int, rng: np.random.Generator) -> list[float]:
         low, high = student_intervals(values[:, :n], overlap=_HELD_OUT / (1 - _HELD_OUT))
         shares.append(float(((low <= truth) & (truth <= high)).mean()))
     return shares
-
-
-def _tau_held(
-    shifts: NDArray[np.float64], truth: float, rng: np.random.Generator, n_folds: int = 0
-) -> list[bool]:
-    """Return whether the interval of tau holds it with each number of splits, or of repeated folds."""
-    labels = rng.random(_ROWS) < 0.5
-    common = rng.normal(size=(_ROWS, 1))
-    features = np.sqrt(0.8) * rng.normal(size=(_ROWS, len(shifts))) + np.sqrt(0.2) * common
-    features += shifts * labels[:, None]
-    errors = []
-    for _ in range(N[-1]):
-        order = rng.permutation(_ROWS)
-        for test in np.array_split(order, n_folds) if n_folds else [order[: round(_HELD_OUT * _ROWS)]]:
-            train = np.setdiff1d(order, test)
-            ends = [features[train][labels[train] == label].mean(axis=0) for label in (True, False)]
-            errors.append(((features[test] > sum(ends) / 2) != labels[test][:, None]).mean(axis=0))
-    first, second = np.split(np.array(errors).T, 2)
-    overlap = 1 / (n_folds - 1) if n_folds else _HELD_OUT / (1 - _HELD_OUT)
-    splits = [n * max(n_folds, 1) for n in N]
-    found = [tau_interval(first[:, :n], second[:, :n], overlap) for n in splits]
-    return [own.low - 1e-12 <= truth <= own.high + 1e-12 for own in found]
 
 
 def _folds_held(shift: float, rng: np.random.Generator) -> list[float]:

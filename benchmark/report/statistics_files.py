@@ -27,7 +27,7 @@ PAGE = "README.md"
 
 _EARLIER = (
     *("tables/significance_*", "tables/robustness_*", "tables/tuning.*"),
-    *("regret.csv", "recovery.csv", "robustness.csv", "fairea.csv", "hypervolume.csv"),
+    *("agreement.csv", "recovery.csv", "regret.csv", "robustness.csv", "fairea.csv", "hypervolume.csv"),
 )
 _EARLIER_FIGURES = tuple(
     f"figures/{kind}" for kind in ("heat_*", "forest_*", "pareto_*", "ranks_*", "recovery_*", "regret.*")

@@ -23,14 +23,11 @@ from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import verdicts, what_to_undo
 from benchmark.statistics import (
-    Goal,
     cell_intervals,
-    classifier_agreement,
     distance,
     pareto_fronts,
 )
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.agreement import AGREEMENT_COLUMNS
 from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
@@ -42,7 +39,6 @@ from benchmark.statistics.answers import (
 from benchmark.statistics.cells import (
     Baseline,
     Baselines,
-    Cells,
     Resampling,
     baseline_names,
     to_cells,
@@ -120,8 +116,6 @@ class RunStatistics:
     # Of tuned techniques: the cost of choosing settings, and the chosen settings.
     regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
     tuning: pd.DataFrame | None = None
-    # Of several classifiers.
-    agreement: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(AGREEMENT_COLUMNS)))
     # How repetitions overlap, where they are repeated splits of the same rows.
     resampling: Resampling | None = None
     # Of a run that compared decisions: :func:`~benchmark.statistics.restoration_table`, and
@@ -141,7 +135,7 @@ class RunStatistics:
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files, with the same columns."""
         names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto")
-        optional = ("restoration", "groups", "regret", "frontier_gaps", "agreement")
+        optional = ("restoration", "groups", "regret", "frontier_gaps")
         frames = {name: getattr(self, name) for name in (*names, *optional)}
         frames = {name: frame for name, frame in frames.items() if name in names or len(frame)}
         columns = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
@@ -382,7 +376,6 @@ def run_statistics(
         pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),
         groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
-        agreement=_agreement(useful, concluded.comparisons, goals, manifest),
         regret=regret,
         tuning=tuning,
         frontier=curves,
@@ -415,19 +408,6 @@ def _require_testable(run: RunFrames, alpha: float) -> None:
             got="1",
             remedy="run the experiment with more --repetitions; 30 are a good number",
         )
-
-
-def _agreement(
-    cells: Cells, comparisons: pd.DataFrame, goals: Mapping[str, Goal], run: Manifest
-) -> pd.DataFrame:
-    """Return how several classifiers agree about techniques; learners of techniques' own train no others."""
-    classifiers = [name for name in run.classifiers if name != OWN]
-    if len(classifiers) < 2:
-        return pd.DataFrame(columns=list(AGREEMENT_COLUMNS))
-    trained = cells.where(classifier=classifiers)
-    folds = None if trained.of_folds is None else trained.split_distances(goals)
-    distances = replace(trained, values=trained.distances(goals), of_folds=folds)
-    return classifier_agreement(distances, comparisons, classifiers)
 
 
 def _declared(name: str) -> Metric | Undeclared:

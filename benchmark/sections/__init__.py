@@ -12,7 +12,6 @@ from enum import Flag, auto
 
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections import (
-    agreement,
     answers,
     certainty,
     data,
@@ -51,7 +50,6 @@ SECTIONS: tuple[tuple[Callable[[RunStatistics], Section | None], Surface], ...] 
     (holds_up.section, Surface.MARKDOWN),
     (restoration.section, Surface.PAGE | Surface.MARKDOWN),
     (gaps.section, Surface.PAGE | Surface.MARKDOWN),
-    (agreement.section, Surface.PAGE | Surface.MARKDOWN),
     (tuning.section, Surface.PAGE | Surface.MARKDOWN),
     (frontier.section, Surface.PAGE | Surface.MARKDOWN),
     (ranks.section, Surface.PAGE | Surface.MARKDOWN),

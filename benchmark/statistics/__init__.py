@@ -18,7 +18,6 @@ from benchmark.statistics.across import (
     rank_groups,
     rankings,
 )
-from benchmark.statistics.agreement import classifier_agreement
 from benchmark.statistics.cells import Goal, distance
 from benchmark.statistics.decisions import restoration_values
 from benchmark.statistics.intervals import cell_intervals
@@ -34,7 +33,6 @@ __all__ = [
     "best_frontiers",
     "cell_intervals",
     "chance_table",
-    "classifier_agreement",
     "distance",
     "friedman_tests",
     "frontier_gaps",

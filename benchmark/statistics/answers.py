@@ -327,18 +327,9 @@ def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]
     return pd.Series(positions >= 0, index=frame.index)
 
 
-def without_degenerate(
-    results: pd.DataFrame, standing: pd.DataFrame, baselines: Baselines | None = None
-) -> pd.DataFrame:
-    """Return results without a technique's values at the levels of bias at which it is degenerate.
-
-    If ``baselines`` are given, a baseline keeps its values unless it is mostly constant.
-    """
-    gone = standing["n_degenerate"] > 0
-    if baselines is not None:
-        is_baseline = standing["technique"] == baselines.column(standing)
-        gone &= ~is_baseline | standing["mostly_constant"]
-    left_out = positions_in(standing[gone], results, WHERE) >= 0
+def without_degenerate(results: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    """Return results without a technique's values at the levels of bias at which it is degenerate."""
+    left_out = positions_in(standing[standing["n_degenerate"] > 0], results, WHERE) >= 0
     return results.assign(value=results["value"].mask(left_out))
 
 

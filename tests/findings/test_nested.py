@@ -11,7 +11,7 @@ import pytest
 
 from benchmark.columns import EQUALISE, GOALS, ORIGINAL, RESTORE, TRUTH
 from benchmark.experiment.plan import load_experiment
-from benchmark.statistics.agreement import tau_of_halves
+from studies.agreement import tau_of_halves
 from tools.estimates import student_estimate
 from tools.findings import nested
 

@@ -9,7 +9,6 @@ import scipy.stats
 
 from benchmark.columns import FOLD_COLUMNS, RESULT_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons
-from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.answers import judged
 from benchmark.statistics.cells import Resampling, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED, corrected_t_p_values
@@ -146,34 +145,6 @@ def test_the_corrected_test_holds_its_level_where_the_uncorrected_does_not(
     # Three standard errors of 300 experiments are 0.038.
     assert (corrected <= 0.05).mean() <= 0.05 + 0.038
     assert (uncorrected <= 0.05).mean() > 0.2
-
-
-def test_the_interval_of_tau_over_folds_holds_it_and_that_of_their_means_does_not() -> None:
-    """Ten techniques with each of two classifiers, in orders whose τ is .51; three folds, twelve times."""
-    rng = np.random.default_rng(30)
-    n_rows, n_folds, repeats, n_experiments = 100, 3, 12, 100
-    shifts = np.linspace(0.2, 2.2, 10)
-    other = shifts[[3, 1, 0, 5, 2, 8, 4, 9, 6, 7]]
-    truth = float(tau_of(shifts, other))
-    held = []
-    for _ in range(n_experiments):
-        y = rng.random(n_rows) < 0.5
-        features = rng.normal(size=(20, n_rows)) + np.concatenate([shifts, other])[:, None] * y
-        errors = []
-        for _ in range(repeats):
-            for test in np.array_split(rng.permutation(n_rows), n_folds):
-                trained = np.ones(n_rows, dtype=bool)
-                trained[test] = False
-                middle = sum(features[:, trained & (y == label)].mean(axis=1) for label in (True, False)) / 2
-                errors.append(((features[:, test] > middle[:, None]) != y[test]).mean(axis=1))
-        folds = np.array(errors).T.reshape(2, 10, -1)
-        means = folds.reshape(2, 10, repeats, n_folds).mean(axis=3)
-        found = [tau_interval(*splits, 1 / (n_folds - 1)) for splits in (folds, means)]
-        held.append([own.low <= truth <= own.high for own in found])
-    by_fold, by_mean = np.mean(held, axis=0)
-    # Three standard errors of 100 experiments are 0.065.
-    assert by_fold >= 0.95 - 0.065
-    assert by_mean < 0.8
 
 
 @pytest.mark.parametrize("repeats", nightly_but(5, (5, 10, 30)))

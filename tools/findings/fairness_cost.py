@@ -20,10 +20,10 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels, line_style
 from benchmark.metrics import list_metrics
-from benchmark.statistics.agreement import tau_interval, tau_of, tau_of_halves
 from benchmark.statistics.cells import Cells, distance, to_cells
 from benchmark.techniques import get_technique
 from benchmark.text.writing import plain_or_packed
+from studies.agreement import tau_interval, tau_of, tau_of_halves
 from tools.estimates import RESAMPLES, Estimate, draw_estimate, student_estimate
 from tools.pages import with_part, write_all
 

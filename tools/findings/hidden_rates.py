@@ -32,9 +32,9 @@ from benchmark.experiment.plan import Experiment, load_experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.statistics.agreement import tau_of
 from benchmark.text.markdown import table
 from benchmark.text.writing import write_atomically
+from studies.agreement import tau_of
 from tools.estimates import Estimate, resampled, three, told, two
 from tools.findings.nested import DROP, FOLDER, NOTHING, run
 from tools.pages import write_all

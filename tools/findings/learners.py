@@ -23,11 +23,12 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.verdicts import what_to_undo
-from benchmark.statistics import classifier_agreement, paired_comparisons
+from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import unranked, without_degenerate
 from benchmark.statistics.cells import to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.markdown import table
+from studies.agreement import classifier_agreement
 
 __all__ = ["FOLDER", "agreement", "changes", "findings", "numbers", "shown_on", "tau_over_datasets"]
 from tools.estimates import draw_estimate, signed, two
@@ -93,7 +94,9 @@ def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     baselines = baselines_of(frames.manifest, results, None)
     own = results[results["metric"].isin(METRICS)]
     own = own[(own["beta"] > 0) | (own["metric"] != NEARER)].reset_index(drop=True)
-    cells = to_cells(without_degenerate(own, standing, baselines), resampling)
+    # A baseline is compared with unless it is mostly constant.
+    spared = (standing["technique"] == baselines.column(standing)) & ~standing["mostly_constant"]
+    cells = to_cells(without_degenerate(own, standing[~spared]), resampling)
     parts = [
         paired_comparisons(cells.take(rows), name, list_metrics())
         for rows, name in baselines.parts(cells.keys)
@@ -109,7 +112,7 @@ def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def agreement() -> pd.DataFrame:
-    """Return :func:`~benchmark.statistics.agreement.classifier_agreement` of the run's learners."""
+    """Return :func:`~studies.agreement.classifier_agreement` of the run's learners."""
     return _frames()[0]
 
 

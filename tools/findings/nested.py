@@ -22,8 +22,8 @@ from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, 
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.statistics.agreement import tau_of, tau_of_halves
 from benchmark.text.markdown import table
+from studies.agreement import tau_of, tau_of_halves
 from tools.estimates import Estimate, student_estimate, three, told, two
 from tools.pages import finding, write_all
 

@@ -32,10 +32,10 @@ from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, pr
 from benchmark.figures import style
 from benchmark.figures.style import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.decisions import measures_of_decisions, share_counts
 from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.text.markdown import table
+from studies.agreement import tau_interval, tau_of_halves
 from tools.estimates import RESAMPLES, three, two
 from tools.pages import finding, write_all
 
