@@ -14,7 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["LIST", "Breach", "breaches", "check", "excess", "sentences"]
 
@@ -35,6 +35,9 @@ _LONG = f"more than {LONGEST} words"
 _CODE = re.compile(r"(?ms)^ *(```|\$\$).*?^ *\1 *$|<!--.*?-->|<[^>\n]+>")
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\\.)*)\]\([^()\s]*\)|<https?:[^>]*>")
 _INLINE = re.compile(r"``.*?``|`[^`]*`|\$[^$\n]+\$|:\w+:`[^`]*`", re.DOTALL)
+_JINJA_TEXT = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_JINJA = re.compile(r"\{#.*?#\}|\{%.*?%\}\n?", re.DOTALL)
+_STRING = re.compile(r"""'([^']* [^']*)'|"([^"]* [^"]*)\"""")
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s|^#+\s")
 _END = re.compile(r"(?<=[.!?])[)\"”’]*\s+(?=\W*[A-Z\d§†‡¶↓βχτ])")
 _WORD = re.compile(r"\w[\w.,'’-]*")
@@ -91,8 +94,23 @@ def _module_texts(source: str) -> Iterator[str]:
             yield _INLINE.sub(_QUOTED, node.value)
 
 
+def _template_text(source: str) -> str:
+    """Return the text of a template, with a word in place of each value; texts within values follow it."""
+    texts = [found[1] or found[2] for value in _JINJA_TEXT.findall(source) for found in _STRING.finditer(value)]
+    return "\n\n".join([_JINJA_TEXT.sub(_QUOTED, _JINJA.sub("", source)), *texts])
+
+
+def _texts_in(table: Any) -> Iterator[str]:
+    """Yield the texts in a table of TOML."""
+    if isinstance(table, str):
+        yield table
+    elif isinstance(table, dict):
+        for value in table.values():
+            yield from _texts_in(value)
+
+
 def breaches(path: Path, rules: dict[str, dict[str, str]]) -> list[Breach]:
-    """Return where a page, a module, a script or a template breaks the list."""
+    """Return where a page, a module, a script, a template or a table of words breaks the list."""
     better = {**rules["words"], **rules["spelling"]}
     patterns = {name: re.compile(rf"\b{name}\b", re.IGNORECASE) for name in better}
     # Most texts break nothing: one pattern says so sooner than all of them.
@@ -103,7 +121,11 @@ def breaches(path: Path, rules: dict[str, dict[str, str]]) -> list[Breach]:
             yield from _words(text, patterns, better)
 
     source = path.read_text(encoding="utf-8")
-    if path.suffix == ".md":
+    if path.suffix == ".toml":
+        source = "\n\n".join(_texts_in(tomllib.loads(source)))
+    if path.suffix in (".j2", ".toml"):
+        source = _template_text(source)
+    if path.suffix in (".md", ".j2", ".toml"):
         found = [breach for text, _ in _paragraphs(source) for breach in words(text)]
         long = [text for text in sentences(source) if len(_WORD.findall(text)) > LONGEST]
         return found + [Breach(_LONG, text) for text in long]
@@ -122,7 +144,8 @@ def check(root: Path = ROOT) -> dict[str, list[tuple[Path, Breach]]]:
     """Return all breaches in pages and package by where exceptions are counted."""
     rules = tomllib.loads(LIST.read_text(encoding="utf-8"))
     files = {path for pattern in PAGES for path in root.glob(pattern)}
-    files |= {path for path in (root / PACKAGE).rglob("*") if path.suffix in (".py", ".html", ".js")}
+    files |= {path for path in (root / PACKAGE).rglob("*") if path.suffix in (".py", ".html", ".js", ".j2")}
+    files |= set((root / PACKAGE).glob("wording/*.toml"))
     found: dict[str, list[tuple[Path, Breach]]] = {}
     for path in sorted(files):
         for breach in breaches(path, rules):

@@ -12,6 +12,7 @@ from benchmark.facts.missing import missing
 from benchmark.facts.model import Constant, Facts, Scenario
 from benchmark.facts.ranks import ranks
 from benchmark.facts.regrets import regrets
+from benchmark.facts.use import use
 from benchmark.facts.values import Holdings, values
 from benchmark.runs import report_frames
 from benchmark.runs.analysis import RunStatistics
@@ -60,6 +61,7 @@ def facts_of(statistics: RunStatistics) -> Facts:
         regrets=regrets(statistics),
         missing=missing(statistics.failures),
         hidden=hidden(statistics),
+        use=use(run, scenarios),
     )
 
 

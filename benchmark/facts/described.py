@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmark.data.card import Card
+from benchmark.facts.commands import commands
 from benchmark.facts.model import (
     Bias,
     Criteria,
@@ -60,6 +61,7 @@ def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float
         tuned_by=run.tuned_by,
         versions=run.versions,
         finished=run.finished,
+        commands=commands(run),
     )
 
 

@@ -313,10 +313,10 @@ class Regret(Fact):
 
 
 class Missing(Fact):
-    """Results or values without a number, for one reason."""
+    """Results or values without a number, for reasons that differ only in numbers."""
 
     status: str
-    reason: str  # in the words of the program that failed
+    reason: str  # the first of them, in the words of the program that failed
     count: int
     techniques: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -388,6 +388,19 @@ class Run(Fact):
     tuned_by: str = ""
     versions: dict[str, str] = {}
     finished: str = ""
+    commands: tuple[str, ...] = ()  # that give the same numbers and files again
+
+
+class Use(Fact):
+    """The first technique to take at the highest level of bias, and lines of Python that apply it."""
+
+    scenario: int
+    goal: Goal
+    level: float
+    technique: str
+    code: str = ""
+    reason: Reason | None = None  # why there are no lines
+    tuned: bool = False  # in each sample; the lines have the values before tuning
 
 
 class Facts(Fact):
@@ -404,3 +417,4 @@ class Facts(Fact):
     regrets: tuple[Regret, ...] = ()
     missing: tuple[Missing, ...] = ()
     hidden: Hidden | None = None
+    use: Use | None = None  # None if no technique helps

@@ -19,6 +19,12 @@ def code(value: object) -> str:
     return f"{fence} {text} {fence}"
 
 
+def block(text: str, language: str = "") -> str:
+    """Return lines as a block of code, back quotes in it included."""
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    return f"{fence}{language}\n{text.strip()}\n{fence}"
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int | None = None) -> str:
     """Return a table of headings and rows of cells, all of them Markdown already.
 

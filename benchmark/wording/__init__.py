@@ -9,16 +9,35 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from benchmark.facts.model import Dataset, Estimate, Facts, Reason, Scenario
+from benchmark.facts.model import (
+    Answers,
+    Dataset,
+    Estimate,
+    Facts,
+    Gap,
+    Level,
+    Ranks,
+    Reason,
+    Scenario,
+    Standing,
+)
 from benchmark.text import markdown, words
+
+
+QUESTIONS = (
+    *("use", "decisions", "gaps", "ranks", "tuning", "frontier", "hidden"),
+    *("missing", "certainty", "data", "methods", "files"),
+)
+"""Templates of the questions besides the answers, in the order in which they are shown."""
 
 
 @functools.cache
@@ -32,7 +51,8 @@ def render(template: str, facts: Facts, **more: object) -> str:
 
     A missing value is an error.
     """
-    return _environment().get_template(f"{template}.md.j2").render(_Words(facts).values, **more)
+    text = _environment().get_template(f"{template}.md.j2").render(_Words(facts).values, **more)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def as_html(text: str) -> str:
@@ -116,6 +136,7 @@ def _capital(text: str) -> str:
 
 
 _FILTERS: Mapping[str, Callable[..., str]] = {
+    "block": markdown.block,
     "code": _code,
     "interval": _interval,
     "number": _number,
@@ -132,24 +153,159 @@ class _Words:
         self._facts = facts
         self._titles = {technique.name: technique.title for technique in facts.techniques}
         self._datasets = {dataset.name: dataset for dataset in facts.datasets}
-        several = "β" if facts.run.level_name == "beta" else "doses"
+        self._metrics = {metric.name: metric.title for metric in facts.metrics}
+        several = words.SEVERAL_LEVELS[facts.run.level_name]
         self.values: dict[str, Any] = {
             "facts": facts,
             "run": facts.run,
             **{f"{kind}s": meanings for kind, meanings in vocabulary().items()},
             "title": self._titles.__getitem__,
+            "titles": lambda names: [self._titles[name] for name in names],
+            "metric_title": lambda name: self._metrics.get(name, name),
+            "dataset_titles": lambda names: [self._datasets[name].title for name in names],
             "level": self._level,
+            "level_of": self._level_of,
             "level_sign": words.LEVEL_SIGNS[facts.run.level_name],
             "levels_sign": several,
             "label": reason_text,
             "clause": functools.partial(reason_text, form="clause"),
             "dataset": self._dataset,
             "capital": _capital,
+            "sentence": words.sentence,
             "few": _listed,
+            "before": _before,
+            "taken": _taken,
+            "by_technique": _by_technique,
+            "reasons_of": _reasons_of,
+            "has": self._has,
+            "answered": self._answered,
+            "unanswered": self._unanswered,
+            "short_reasons": self._short_reasons,
+            "protocol_words": self._protocol_words,
+            "where_ranked": self._where_ranked,
+            "gaps_at_highest": self._gaps_at_highest,
+            "citations": self._citations,
+            "questions": QUESTIONS,
         }
 
     def _level(self, *levels: float) -> str:
         return words.level_text(self._facts.run.level_name, *levels)
 
+    def _level_of(self, scenario: Scenario, level: float) -> str:
+        """Return a level of bias of a scenario; it stands for all if the bias changes nothing."""
+        if scenario.inert:
+            return f"every {words.LEVEL_SIGNS[self._facts.run.level_name]}"
+        return self._level(level)
+
     def _dataset(self, scenario: Scenario) -> Dataset:
         return self._datasets[scenario.dataset]
+
+    def _has(self, part: str) -> bool:
+        """Return whether the facts, or those of any scenario, have a part."""
+        facts = self._facts
+        return any(getattr(scenario, part, ()) or getattr(facts, part, ()) for scenario in facts.scenarios)
+
+    def _answered(self) -> set[str]:
+        """Return the goals with answers."""
+        return {answers.goal for scenario in self._facts.scenarios for answers in scenario.answers}
+
+    def _unanswered(self) -> list[Reason]:
+        """Return the reasons why there is no answer for the goal to restore, each once."""
+        reasons = (scenario.unanswered for scenario in self._facts.scenarios)
+        return list({reason.code: reason for reason in reasons if reason is not None}.values())
+
+    def _short_reasons(self) -> list[str]:
+        """Return the codes of the reasons that stand beside numbers, in the order of the words."""
+        met = {
+            row.reason.code
+            for scenario in self._facts.scenarios
+            for answers in scenario.answers
+            for level in answers.levels
+            for row in level.techniques
+            if row.reason
+        }
+        return [code for code, texts in vocabulary()["reason"].items() if code in met and "short" in texts]
+
+    def _protocol_words(self) -> Mapping[str, str]:
+        protocol = self._facts.run.protocol
+        split = protocol.holdout is not None or protocol.folds is not None
+        code = "overlaps" if protocol.overlaps else "splits" if split else "samples"
+        found: Mapping[str, str] = vocabulary()["protocol"][code]
+        return found
+
+    def _where_ranked(self, ranks: Ranks) -> str:
+        """Return what tells ranks over the same datasets apart, after a comma; nothing if nothing does."""
+        several = (
+            value
+            for name in ("bias", "classifier", "test")
+            if len({getattr(other, name) for other in self._facts.ranks}) > 1
+            for value in [getattr(ranks, name)]
+        )
+        return "".join(f", {value}" for value in several)
+
+    def _gaps_at_highest(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the gaps of each attribute at a scenario's highest level of bias, with changes that show."""
+        facts = self._facts
+        rows: dict[tuple[int, str, str], list[Gap]] = {}
+        highest = {i: max(gap.level for gap in facts.gaps if gap.scenario == i) for i in {g.scenario for g in facts.gaps}}
+        for gap in facts.gaps:
+            if gap.level == highest[gap.scenario]:
+                rows.setdefault((gap.scenario, gap.attribute, gap.metric), []).append(gap)
+        for (i, attribute, metric), gaps in rows.items():
+            scenario = facts.scenarios[i]
+            yield {
+                "where": f"{scenario.heading}, {self._level_of(scenario, highest[i])}",
+                "attribute": attribute,
+                "rate": self._metrics.get(metric, metric.replace("_", " ")),
+                "before": next((gap.gap for gap in gaps if gap.technique == scenario.baseline), None),
+                "wider": [self._titles[gap.technique] for gap in gaps if (gap.change.low or 0) > 0],
+                "narrower": [self._titles[gap.technique] for gap in gaps if (gap.change.high or 0) < 0],
+            }
+
+    def _citations(self) -> str:
+        """Return what to cite as BibTeX: the method, the program, and the datasets."""
+        run = self._facts.run
+        program = _PROGRAM.format(version=run.versions.get("betabench", ""), year=run.finished[:4])
+        cards = (dataset.card.get("bibtex", "").strip() for dataset in self._facts.datasets)
+        return "\n".join(dict.fromkeys(filter(None, [_PAPER, program, *cards])))
+
+
+def _before(level: Level) -> Standing:
+    """Return what techniques are compared with at a level of bias."""
+    return next(row for row in level.techniques if row.role == "baseline")
+
+
+def _taken(level: Level) -> Standing | None:
+    """Return the technique to take at a level of bias, whatever it costs."""
+    return next((row for row in level.techniques if "least" in row.best), None)
+
+
+def _by_technique(answers: Answers) -> list[tuple[str, list[Standing | None]]]:
+    """Return the techniques in the order of the highest level of bias, each at every level."""
+    names = [row.technique for level in reversed(answers.levels) for row in level.techniques]
+    at_levels = [{row.technique: row for row in level.techniques} for level in answers.levels]
+    return [(name, [level.get(name) for level in at_levels]) for name in dict.fromkeys(names)]
+
+
+def _reasons_of(answers: Answers) -> list[tuple[Reason, list[float]]]:
+    """Return the reasons of levels of bias at which nothing can be said of any technique."""
+    found: dict[str, tuple[Reason, list[float]]] = {}
+    for level in answers.levels:
+        if level.reason is not None:
+            found.setdefault(level.reason.code, (level.reason, []))[1].append(level.level)
+    return list(found.values())
+
+
+_PAPER = """@inproceedings{cardoso2019framework,
+  author    = {Cardoso, Rodrigo L. and Meira Jr., Wagner and Almeida, Virgilio and Zaki, Mohammed J.},
+  title     = {A Framework for Benchmarking Discrimination-Aware Models in Machine Learning},
+  booktitle = {Proceedings of the AAAI/ACM Conference on AI, Ethics, and Society},
+  year      = {2019},
+}"""
+
+_PROGRAM = """@software{{betabench,
+  author  = {{{{The betabench developers}}}},
+  title   = {{betabench: which fairness technique survives which amount of planted bias}},
+  version = {{{version}}},
+  year    = {{{year}}},
+}}"""

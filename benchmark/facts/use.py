@@ -1,0 +1,83 @@
+"""The technique to take at the highest level of bias, and the lines of Python that apply it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.columns import OWN
+from benchmark.errors import BetabenchError
+from benchmark.estimator.snippet import card_snippet
+from benchmark.facts.model import Reason, Scenario, Use
+from benchmark.runs.manifest import Manifest
+from benchmark.techniques import find_technique, get_technique
+
+
+def use(run: Manifest, scenarios: Sequence[Scenario]) -> Use | None:
+    """Return the first technique that helps and is to take; the goal to restore comes first."""
+    for i, scenario in enumerate(scenarios):
+        for answers in scenario.answers:
+            at_highest = next(level for level in answers.levels if level.level == answers.highest)
+            taken = next((row for row in at_highest.techniques if "least" in row.best), None)
+            if taken is not None and taken.verdict == "helps":
+                method = run.technique(taken.technique)
+                return Use(
+                    scenario=i,
+                    goal=answers.goal,
+                    level=answers.highest,
+                    technique=taken.technique,
+                    tuned=bool(method and method.tuned),
+                    **_lines(run, scenario, taken.technique),
+                )
+    return None
+
+
+def _lines(run: Manifest, scenario: Scenario, technique: str) -> dict[str, Any]:
+    """Return the lines that apply a scenario's technique, or the reason why there are none."""
+    entry = run.dataset(scenario.dataset).entry
+    card = entry.find_card()
+    if card is None:
+        return {"reason": Reason(code="card_missing")}
+    if entry.columns:
+        return {"reason": Reason(code="columns_differ")}
+    classifier = _classifier(run.experiment.settings, scenario.classifier)
+    if classifier is None:
+        return {"reason": Reason(code="classifier_of_numbers")}
+    method = run.technique(technique)
+    assert method is not None
+    configured = run.code.techniques.get(f"{technique} on {entry.name}", {})
+    parameters = _changed(method.technique, configured.get("parameters", method.parameters))
+    lines = card_snippet(card, entry.card, method.technique, parameters=parameters, classifier=classifier)
+    if not lines:
+        return {"reason": Reason(code="intersection")}
+    if find_technique(method.technique) is None:
+        loads = "".join(f"load_plugin({plugin!r})\n" for plugin in run.code.plugins)
+        lines = f"from benchmark.techniques import load_plugin\n{lines}".replace(
+            "\ndataset", f"\n{loads}dataset", 1
+        )
+    return {"code": lines}
+
+
+def _classifier(settings: Mapping[str, Any], name: str) -> str | dict[str, Any] | None:
+    """Return a classifier in the form that the estimator takes; None if it does not take it."""
+    if name == OWN:
+        return ""
+    entries = [entry for entry in settings.get("classifiers", ()) if entry["name"] == name]
+    entry = entries[0] if entries else {"classifier": name}
+    if entry.get("encoding") == "numbers":
+        return None
+    more = {
+        key: entry[key] for key in ("parameters", "encoding") if entry.get(key, "") not in ({}, "one_hot", "")
+    }
+    return {"classifier": entry["classifier"], **more} if more else str(entry["classifier"])
+
+
+def _changed(technique: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that differ from their defaults."""
+    try:
+        defaults: dict[str, Any] = dict(get_technique(technique).parameters)
+    except BetabenchError:  # of a plugin, or of a package that is not here
+        defaults = {}
+    return {
+        name: value for name, value in parameters.items() if name not in defaults or defaults[name] != value
+    }
