@@ -96,7 +96,9 @@ def _module_texts(source: str) -> Iterator[str]:
 
 def _template_text(source: str) -> str:
     """Return the text of a template, with a word in place of each value; texts within values follow it."""
-    texts = [found[1] or found[2] for value in _JINJA_TEXT.findall(source) for found in _STRING.finditer(value)]
+    texts = [
+        found[1] or found[2] for value in _JINJA_TEXT.findall(source) for found in _STRING.finditer(value)
+    ]
     return "\n\n".join([_JINJA_TEXT.sub(_QUOTED, _JINJA.sub("", source)), *texts])
 
 

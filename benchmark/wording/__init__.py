@@ -32,7 +32,6 @@ from benchmark.facts.model import (
 )
 from benchmark.text import markdown, words
 
-
 QUESTIONS = (
     *("use", "decisions", "gaps", "ranks", "tuning", "frontier", "hidden"),
     *("missing", "certainty", "data", "methods", "files"),
@@ -247,7 +246,10 @@ class _Words:
         """Yield the gaps of each attribute at a scenario's highest level of bias, with changes that show."""
         facts = self._facts
         rows: dict[tuple[int, str, str], list[Gap]] = {}
-        highest = {i: max(gap.level for gap in facts.gaps if gap.scenario == i) for i in {g.scenario for g in facts.gaps}}
+        highest = {
+            i: max(gap.level for gap in facts.gaps if gap.scenario == i)
+            for i in {g.scenario for g in facts.gaps}
+        }
         for gap in facts.gaps:
             if gap.level == highest[gap.scenario]:
                 rows.setdefault((gap.scenario, gap.attribute, gap.metric), []).append(gap)
