@@ -17,13 +17,6 @@ EXAMPLE = "betabench report results/paper"
 def add_options(option: Options) -> None:
     option("folder FOLDER", "folder of a finished run", type=Path)
     option("--baseline TECHNIQUE", "compare with this technique, not with each dataset's declared baseline")
-    option(
-        "--page-baselines TECHNIQUE",
-        "further baselines to choose from on the page, at most 5; the report's, the declared ones and the "
-        "technique 'none' are always there",
-        nargs="+",
-        default=(),
-    )
     metrics = "only these metrics, in this order, also of metrics.csv; default: all of results.csv"
     option("--metrics METRIC", metrics, nargs="+", default=())
     rope = "difference up to which two techniques are practically equivalent; default: %(default)s"
@@ -77,7 +70,6 @@ def execute(options: argparse.Namespace) -> int:
         page=page.parent,
         figures=options.figures != "none",
         formats=formats,
-        page_baselines=options.page_baselines,
         say=step,
     )
     print_statistics(console, statistics, output=output, written=written)

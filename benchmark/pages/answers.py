@@ -1,4 +1,4 @@
-"""The answers on the page, against each baseline that its reader can choose.
+"""The answers on the page.
 
 :mod:`benchmark.statistics.answers` decides them and :mod:`benchmark.sections` words them, as for the terminal
 and the files. The page's scripts only filter, sort and draw.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EACH_OWN, EQUALISE, OWN, RESTORE
+from benchmark.columns import EACH_OWN, EQUALISE, RESTORE
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario
 from benchmark.sections.answers import Line, answer_lines, choice_row, dominated_note, frontier_note
@@ -25,7 +25,6 @@ from benchmark.sections.holds_up import held, rule_text
 from benchmark.sections.moved import moved, shows_moved
 from benchmark.sections.signs import below_constant_words, mark, mark_notes
 from benchmark.statistics.answer_record import ANSWER_COLUMNS, Answer, answer_records, by_level
-from benchmark.statistics.cells import Baseline
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 
 MARKS = {"b": ("▲", "better"), "r": ("", "better"), "w": ("▼", "worse")}
@@ -41,15 +40,10 @@ NOTHING_PLANTED = "At {level} nothing is planted, and there is nothing to undo."
 _LAST = ("missing", "constant")  # techniques of these outcomes come last in any order
 
 
-def baseline_key(baseline: Baseline) -> str:
-    """Return the name of a baseline in links and scripts."""
-    return baseline if isinstance(baseline, str) else OWN
-
-
 def against(
     statistics: RunStatistics, scenario: Scenario, holding: tuple[pd.DataFrame, pd.DataFrame]
 ) -> dict[str, Any]:
-    """Return a scenario's answers against one baseline, ready for JSON.
+    """Return a scenario's answers against its baseline, ready for JSON.
 
     ``holding`` has the :func:`~benchmark.sections.holds_up.survivors` of the statistics.
     """
@@ -109,22 +103,6 @@ def _of_goal(
             }
             for beta in scenario.telling_levels(statistics.run.levels)
         ],
-    }
-
-
-def only_differing(by_baseline: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the answers against each baseline, without fields that are the same against the first."""
-    first = next(iter(by_baseline.values()))["goals"]
-
-    def differing(goal: str, answers: dict[str, Any]) -> dict[str, Any]:
-        if goal not in first or answers is first[goal]:
-            return answers
-        usual = first[goal]["fields"]
-        return {**answers, "fields": {k: v for k, v in answers["fields"].items() if v != usual[k]}}
-
-    return {
-        key: {**shown, "goals": {goal: differing(goal, part) for goal, part in shown["goals"].items()}}
-        for key, shown in by_baseline.items()
     }
 
 

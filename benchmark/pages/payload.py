@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
-from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, signs
+from benchmark.pages.answers import MARKS, against, marks, signs
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario, distinguishing_names
 from benchmark.sections.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
@@ -50,16 +50,12 @@ _SYMBOLS = {
 }
 
 
-def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
-    """Return the page's names, looks, intervals, comparisons and answers, ready for JSON.
-
-    ``each`` comes from :func:`~benchmark.runs.other_baselines.with_each_baseline`.
-    """
-    statistics, run = each[0], each[0].run
-    holding = [survivors(against_baseline) for against_baseline in each]
+def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
+    """Return the page's names, looks, intervals, comparisons and answers, ready for JSON."""
+    run, holding = statistics.run, survivors(statistics)
     scenarios = _scenarios(statistics)
     names = distinguishing_names(scenario.key for scenario in scenarios)
-    clean = clean_words(pd.concat([other.answers for other in each]), run.titles)
+    clean = clean_words(statistics.answers, run.titles)
     return {
         "name": run.name,
         "intervals": "Student's" + ", corrected for overlapping splits" * run.protocol.overlaps,
@@ -102,7 +98,9 @@ def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
             }
             for name, goal in statistics.metrics.items()
         ],
-        "scenarios": [_scenario(each, holding, scenario, names[scenario.key]) for scenario in scenarios],
+        "scenarios": [
+            _scenario(statistics, holding, scenario, names[scenario.key]) for scenario in scenarios
+        ],
     }
 
 
@@ -135,23 +133,18 @@ def _scenarios(statistics: RunStatistics) -> list[Scenario]:
 
 
 def _scenario(
-    each: Sequence[RunStatistics],
-    holding: Sequence[tuple[pd.DataFrame, pd.DataFrame]],
+    statistics: RunStatistics,
+    holding: tuple[pd.DataFrame, pd.DataFrame],
     scenario: Scenario,
     names: Sequence[str],
 ) -> dict[str, Any]:
-    statistics = each[0]
     run, dataset, metrics = statistics.run, scenario.dataset, list(statistics.metrics)
     tried = set(scenario.rows(statistics.results)["technique"])
     techniques = [name for name in run.titles if name in tried]
     cells = pd.MultiIndex.from_product([run.levels, techniques, metrics], names=_AXES)
     shown = _on(cells, scenario.rows(statistics.intervals))
     shares = _shares(statistics, scenario, techniques)
-    baselines = [against_baseline.baseline_of(scenario) for against_baseline in each]
-    positions: dict[str, int] = {}
-    for i, baseline in enumerate(baselines):
-        positions.setdefault(baseline_key(baseline), i)
-    own_learners = next((baseline for baseline in baselines if not isinstance(baseline, str)), None)
+    baseline = statistics.baseline_of(scenario)
     return {
         "dataset": dataset.name,
         "bias": scenario.bias,
@@ -159,8 +152,7 @@ def _scenario(
         "test": scenario.test,
         "title": scenario.heading,
         "file": ", ".join([dataset.name, *names]),
-        "baseline": baseline_key(baselines[0]),
-        **({} if own_learners is None else {"own": dict(own_learners)}),
+        **({"baseline": baseline} if isinstance(baseline, str) else {"own": dict(baseline)}),
         "embedded": dataset.embedded,
         "notes": scenario_notes(scenario, run.titles),
         "inert": scenario.inert,
@@ -170,10 +162,8 @@ def _scenario(
         "techniques": [list(run.titles).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
-        "compared": {key: _compared(each[i], scenario, cells) for key, i in positions.items()},
-        "against": only_differing(
-            {key: against(each[i], scenario, holding[i]) for key, i in positions.items()}
-        ),
+        "compared": _compared(statistics, scenario, cells),
+        "against": against(statistics, scenario, holding),
         "constant": _constant(scenario),
         "random": random_accuracy(scenario.constant_accuracy)
         if scenario.best_constant and scenario.best_constant.accept is None
@@ -244,7 +234,7 @@ def _on(cells: pd.MultiIndex, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compared(statistics: RunStatistics, scenario: Scenario, cells: pd.MultiIndex) -> dict[str, str]:
-    """Return the differences to one baseline, and letters for their verdicts."""
+    """Return the differences to the baseline, and letters for their verdicts."""
     columns = {
         "n": "n",
         "difference": "difference",

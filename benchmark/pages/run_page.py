@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +19,6 @@ from benchmark.pages.html import render
 from benchmark.pages.payload import as_script, page_numbers
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RUN_AGAIN
-from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.answers import one_line_each
 from benchmark.text.writing import write_atomically
@@ -35,12 +33,12 @@ _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
 _FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 
-def write_page(folder: Path, statistics: RunStatistics, baselines: Sequence[str] = ()) -> Path:
+def write_page(folder: Path, statistics: RunStatistics) -> Path:
     """Write ``report.html`` to a folder, and return its path; see :func:`prepare_page`."""
-    return prepare_page(statistics, baselines)(folder)
+    return prepare_page(statistics)(folder)
 
 
-def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Callable[[Path], Path]:
+def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
     """Return a function that writes a run's interactive page, ``report.html``, and returns its path.
 
     The page has about 5 megabytes, nearly all of it the plotting library. It loads nothing: it works from a
@@ -51,21 +49,14 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
     ----------
     statistics : RunStatistics
         From :func:`~benchmark.runs.analysis.folder_statistics`.
-    baselines : sequence of str, default ()
-        Techniques that a reader can choose as baseline, at most
-        :data:`~benchmark.runs.other_baselines.MOST_NAMED`. The statistics' baseline, the run's baselines and
-        doing nothing can be chosen as well.
 
     Raises
     ------
     ReportError
-        If the run's manifest lacks a part of the page, or too many baselines are named.
-    UnknownNameError
-        If the run has no technique of a baseline's name.
+        If the run's manifest lacks a part of the page.
     """
-    each = with_each_baseline(statistics, baselines)
     try:
-        values = _values(replace(statistics, page_baselines=tuple(baselines)), each)
+        values = _values(statistics)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # Another version may have written the manifest.
         raise ReportError(
@@ -90,7 +81,7 @@ def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Ca
     return write
 
 
-def _values(statistics: RunStatistics, each: Sequence[RunStatistics]) -> dict[str, Any]:
+def _values(statistics: RunStatistics) -> dict[str, Any]:
     run, static = statistics.run, files("benchmark.pages").joinpath("static")
     scripts = [*((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
     version = run.versions.get("betabench", "?")
@@ -107,7 +98,7 @@ def _values(statistics: RunStatistics, each: Sequence[RunStatistics]) -> dict[st
         "levels": run.protocol.levels_text if len(run.levels) > 1 else "",
         "lines": one_line_each(statistics),
         "sections": sections_of(statistics, Surface.PAGE),
-        "numbers": Markup(as_script(page_numbers(each))),
+        "numbers": Markup(as_script(page_numbers(statistics))),
         "scripts": [*map(Markup, scripts)],
         "digests": [*map(_digest, scripts)],
     }

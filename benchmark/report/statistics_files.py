@@ -14,7 +14,6 @@ from benchmark.render.console import print_section
 from benchmark.render.tables import write_tables
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.other_baselines import require_choosable
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.answers import ANSWERS_PAGE
 from benchmark.sections.tuning import tuning_table
@@ -43,7 +42,6 @@ def write_statistics(
     figures: bool = False,
     formats: Sequence[str] = FORMATS_WRITTEN,
     page: Path | None = None,
-    page_baselines: Sequence[str] = (),
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
     """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``, and return their paths.
@@ -52,9 +50,8 @@ def write_statistics(
     removed, and figures if others are drawn. Else the page shows earlier figures of the same statistics, and
     says of others that they are there. Figures have the given :data:`~benchmark.text.writing.FORMATS`; pages
     show PNG. ``page`` is the folder of the interactive page, which comes last and is not returned.
-    ``page_baselines`` can be chosen there. ``say`` gets the name of each step before it begins.
+    ``say`` gets the name of each step before it begins.
     """
-    require_choosable(statistics, page_baselines)
     say("writing tables")
     contents = {
         output / f"{name}.csv": csv_text(frame, SIX_DIGITS) for name, frame in statistics.frames.items()
@@ -81,7 +78,7 @@ def write_statistics(
     text = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
     text += f"\n{_OLDER_FIGURES}" * older
     say("making the page")
-    finish_page = prepare_page(statistics, page_baselines) if page is not None else None
+    finish_page = prepare_page(statistics) if page is not None else None
     drawn = []
     for path in drawing:
         drawn.append(path)

@@ -124,8 +124,6 @@ class RunStatistics:
         default_factory=partial(pd.DataFrame, columns=list(RESTORATION_COLUMNS))
     )
     undo: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(UNDO_COLUMNS)))
-    # Techniques that a reader of the page can choose as baseline.
-    page_baselines: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{name} {len(frame):,}" for name, frame in self.frames.items())

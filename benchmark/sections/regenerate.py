@@ -84,8 +84,6 @@ def _report_command(statistics: RunStatistics) -> str:
     named = {where: name for where, name in statistics.baselines.by.items() if isinstance(name, str)}
     if any(declared[where] != name for where, name in named.items()) and len({*named.values()}) == 1:
         parts += ["--baseline", *{*named.values()}]
-    if statistics.page_baselines:
-        parts += ["--page-baselines", *statistics.page_baselines]
     for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
         if value != usual:
             parts += [option, f"{value:g}"]

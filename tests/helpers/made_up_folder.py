@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -165,6 +165,6 @@ def write_run_folder(
     return folder
 
 
-def write_made_up_page(folder: Path, baselines: Sequence[str] = ()) -> Path:
-    """Write the page of a run's folder, with more baselines to choose, and return it."""
-    return write_page(folder, folder_statistics(folder), baselines)
+def write_made_up_page(folder: Path) -> Path:
+    """Write the page of a run's folder, and return it."""
+    return write_page(folder, folder_statistics(folder))

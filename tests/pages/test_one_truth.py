@@ -1,4 +1,4 @@
-"""What the page is given, Markdown, terminal and answers.csv say the same, for every baseline to choose."""
+"""What the page is given, Markdown, terminal and answers.csv say the same, for each baseline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from benchmark.columns import TEST_TITLES, TRUTH
 from benchmark.pages.payload import page_numbers
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.runs.analysis import folder_statistics
-from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.sections.choices import answer_counts
 from benchmark.sections.goals import by_goal
 from benchmark.statistics.answer_record import by_level
@@ -66,12 +65,11 @@ def lines_of(text: str) -> str:
     return " ".join(text.replace("\\", "").split())
 
 
-def rows_of(scenario: dict[str, Any], baseline: str) -> list[dict[str, str]]:
+def rows_of(scenario: dict[str, Any]) -> list[dict[str, str]]:
     """Return the rows that the page writes as ``answers.csv`` of a scenario."""
-    first = next(iter(scenario["against"].values()))["goals"]
     rows: list[dict[str, str]] = []
-    for goal, shown in scenario["against"][baseline]["goals"].items():
-        fields = {**first[goal]["fields"], **shown["fields"]}
+    for shown in scenario["against"]["goals"].values():
+        fields = shown["fields"]
         n = sum("at" in row for level in shown["levels"] for row in level["rows"])
         columns = {name: [own] * n if isinstance(own, str) else own for name, own in fields.items()}
         rows += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -88,12 +86,10 @@ def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
         given["techniques"] = [*given["techniques"], {"technique": "zafar_2015", "name": "zafar"}]
     experiment = benchmark.Experiment.model_validate(given)
     made = benchmark.run(experiment, output=tmp_path, offline=True, progress=False, figures=False)
-    shown = page_numbers(with_each_baseline(folder_statistics(made.folder), ["reweighing"]))["scenarios"]
-    baselines = {name: name for scenario in shown for name in scenario["against"]}
-    assert {"none", "reweighing"} <= set(baselines) or "own" in baselines
-    for baseline in baselines:
-        statistics = folder_statistics(made.folder, baseline=None if baseline == "own" else baseline)
-        written = tmp_path / baseline
+    for baseline in (None, "reweighing"):
+        statistics = folder_statistics(made.folder, baseline=baseline)
+        shown = page_numbers(statistics)["scenarios"]
+        written = tmp_path / str(baseline)
         write_statistics(written, statistics, figures=False)
         said = io.StringIO()
         print_statistics(Console(file=said, width=80, emoji=False), statistics, output=written, written=[])
@@ -102,10 +98,8 @@ def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
         with (written / "answers.csv").open(encoding="utf-8", newline="") as file:
             answers = list(csv.DictReader(file))
         for scenario, there in zip(statistics.scenarios, shown, strict=True):
-            if baseline not in there["against"]:
-                continue
             own = [row for row in answers if tuple(row[name] for name in SCENARIO) == scenario.key]
-            assert own == rows_of(there, baseline)
+            assert own == rows_of(there)
             telling = scenario.telling_levels(statistics.run.levels)
             counts = {
                 (rows[0].goal, beta): answer_counts(rows)
@@ -114,7 +108,7 @@ def test_every_surface_says_the_same(kind: str, tmp_path: Path) -> None:
             }
             levels = [
                 (goal, beta, level)
-                for goal, shown in there["against"][baseline]["goals"].items()
+                for goal, shown in there["against"]["goals"].items()
                 for beta, level in zip(telling, shown["levels"], strict=True)
                 if level["rows"]
             ]

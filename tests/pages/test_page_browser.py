@@ -77,14 +77,14 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_made_up_folder(tmp_path_factory.mktemp("browser") / "run")
-    return write_made_up_page(folder, ["hostile"])
+    return write_made_up_page(folder)
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of a run with one classifier of each sort that is of no use."""
     folder = write_planted_folder(tmp_path_factory.mktemp("browser") / "run")
-    return write_made_up_page(folder, ["nearly", "by_group", "constant", "poor"])
+    return write_made_up_page(folder)
 
 
 @pytest.fixture(scope="module")
@@ -349,31 +349,13 @@ def test_hovering_says_n_interval_and_p(visit: Visits, made_up: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_baseline_that_was_not_compared_with_is_not_tested(visit: Visits, made_up: Path) -> None:
-    """A link may name any; nothing may be said of it that was not computed."""
-    page = visit(made_up, "baseline=gone")
-    told = page.locator("#about").text_content() or ""
-    assert "not tested against this baseline" in told
-    assert "betabench report --page-baselines gone" in told
-    assert page.locator("#baseline").input_value() == "plain"
-    assert page.locator("#baseline option").count() == 3
-    page.locator("#baseline").select_option("none")
-    assert "not tested" not in (page.locator("#about").text_content() or "")
-    page.locator("#metrics").get_by_label("from_elsewhere").check()
-    tested = {
-        (cells[2], cells[10] == "not tested") for cells in table(page) if len(cells) == 13 and cells[5] != "0"
-    }
-    assert tested == {("Discrimination", False), ("Accuracy", False), ("from_elsewhere", True)}
-
-
-@pytest.mark.nightly
-def test_the_table_of_those_that_hold_up(visit: Visits, made_up: Path, planted: Path) -> None:
+def test_the_table_of_those_that_hold_up(visit: Visits, made_up: Path, planted: Path, tmp_path: Path) -> None:
     page = visit(made_up, "dataset=dutch%3Aembedded")
     assert len(table(page, "overview")) == 1, "there the bias has no effect"
     assert "one level stands for all" in (page.locator("#roles").text_content() or "")
     page = visit(made_up)
     assert [row[2:] for row in table(page, "overview")] == [["no recommendation", ""]] * 3
-    page.get_by_label("Baseline").select_option("none")
+    page = visit.open(write_page(tmp_path, folder_statistics(made_up.parent, baseline="none")))
     # One is better, but what a constant scores on these rows is not known.
     assert [row[2:] for row in table(page, "overview")] == [["no recommendation", ""]] * 3
     rows: list[list[str]] = page.evaluate(
@@ -409,34 +391,31 @@ def shown_answers(page: Page) -> list[list[str]]:
 
 
 def test_the_answers_are_shown_as_they_were_decided(visit: Visits, planted: Path) -> None:
-    """Every sentence, choice and line of every baseline and level of bias."""
+    """Every sentence, choice and line of every level of bias."""
     page = visit(planted)
     n_shown = 0
     for place, scenario in enumerate(page.evaluate("run.scenarios")):
-        for baseline, against in scenario["against"].items():
-            shown = [
-                (goal, number, level)
-                for goal, own in against["goals"].items()
-                for number, level in enumerate(own["levels"])
-            ]
-            for goal, number, level in shown:
-                page.evaluate(
-                    "([place, baseline, goal, number]) => { state = defaults(run.scenarios[place]);"
-                    " const at = String(run.scenarios[place].betas[number]);"
-                    " change({ baseline, goal, at }, { figures: false }); }",
-                    [place, baseline, goal, number],
-                )
-                assert page.locator("#answers-told li").all_text_contents() == level["told"]
-                assert table(page, "overview")[number][1:] == level["choices"]
-                for (title, *cells), line in zip(shown_answers(page), level["rows"], strict=True):
-                    # A change and its interval are two texts of one cell.
-                    first, *others = (t if isinstance(t, str) else " ".join(t) for t in line["cells"])
-                    assert title.startswith(first)
-                    assert [cell.replace("–", "") for cell in cells] == [
-                        cell.replace("–", "") for cell in others
-                    ]
-                    n_shown += 1
-    assert n_shown == 2 * 5 * 3 * (len(PLANTED) + 1)
+        shown = [
+            (goal, number, level)
+            for goal, own in scenario["against"]["goals"].items()
+            for number, level in enumerate(own["levels"])
+        ]
+        for goal, number, level in shown:
+            page.evaluate(
+                "([place, goal, number]) => { state = defaults(run.scenarios[place]);"
+                " const at = String(run.scenarios[place].betas[number]);"
+                " change({ goal, at }, { figures: false }); }",
+                [place, goal, number],
+            )
+            assert page.locator("#answers-told li").all_text_contents() == level["told"]
+            assert table(page, "overview")[number][1:] == level["choices"]
+            for (title, *cells), line in zip(shown_answers(page), level["rows"], strict=True):
+                # A change and its interval are two texts of one cell.
+                first, *others = (t if isinstance(t, str) else " ".join(t) for t in line["cells"])
+                assert title.startswith(first)
+                assert [cell.replace("–", "") for cell in cells] == [cell.replace("–", "") for cell in others]
+                n_shown += 1
+    assert n_shown == 2 * 3 * (len(PLANTED) + 1)
 
 
 @pytest.mark.nightly
@@ -451,11 +430,11 @@ def test_all_answers_of_a_level_are_in_sight(visit: Visits, planted: Path) -> No
 
 @pytest.mark.nightly
 def test_what_has_no_better_values_is_compared_with_nothing(visit: Visits, made_up: Path) -> None:
-    page = visit(made_up, "over=from_elsewhere&baseline=none")
+    page = visit(made_up, "over=from_elsewhere")
     caption = page.locator("#holding-caption").text_content() or ""
     assert "Means. No value is better than another." in caption
     assert "Infinity" not in caption
-    page = visit(made_up, "over=discrimination&baseline=none&technique=")
+    page = visit(made_up, "over=discrimination&technique=")
     assert not page.locator("#overview").is_visible()
 
 
@@ -642,7 +621,7 @@ def test_the_fragment_restores_the_view(visit: Visits, made_up: Path) -> None:
     again = visit.open(made_up, address.partition("#")[2])
     assert table(again) == table(page)
     assert len(table(again)) == 4
-    for label in ("scenario", "baseline", "over", "filter", "theme"):
+    for label in ("scenario", "over", "filter", "theme"):
         assert again.locator(f"#{label}").input_value() == page.locator(f"#{label}").input_value()
     assert not again.get_by_label("0.5", exact=True).is_checked()
     assert again.locator("html").get_attribute("data-theme") == "dark"

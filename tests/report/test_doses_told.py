@@ -73,7 +73,7 @@ def console_text(statistics: RunStatistics) -> str:
 
 
 def page_text(statistics: RunStatistics) -> str:
-    return str(page_numbers([statistics])) + " ".join(
+    return str(page_numbers(statistics)) + " ".join(
         line for own in sections_of(statistics, Surface.PAGE) for line in section_lines(own)
     )
 

@@ -128,7 +128,7 @@ def test_figures_are_of_one_test_and_say_which(statistics: RunStatistics, folder
 
 
 def test_the_page_holds_each_test_by_itself(statistics: RunStatistics, folder: Path) -> None:
-    numbers = page_numbers([statistics])
+    numbers = page_numbers(statistics)
     found = {(s["dataset"], s["bias"], s["test"]): s for s in numbers["scenarios"]}
     assert len(found) == len(numbers["scenarios"]) == 12
     results, _ = frames()

@@ -18,10 +18,8 @@ from benchmark.render.console import print_section, section_lines
 from benchmark.report.run_console import print_report
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.descriptions import DatasetInExperiment, PlantedBias
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.other_baselines import with_baselines, with_each_baseline
 from benchmark.sections import Surface, answers, sections_of
 from benchmark.sections.goals import WORDS
 from benchmark.sections.use import winner
@@ -122,12 +120,12 @@ def test_quick_says_it_first(statistics: RunStatistics) -> None:
 
 
 def test_the_page_carries_both_goals(statistics: RunStatistics) -> None:
-    numbers = page_numbers(with_each_baseline(statistics, ["evens"]))
+    numbers = page_numbers(statistics)
     assert {goal: own["title"] for goal, own in numbers["goals"].items()} == {
         goal: words.removeprefix("Goal: ") for goal, words in TITLES.items()
     }
     (scenario,) = numbers["scenarios"]
-    shown = scenario["against"]["none"]
+    shown = scenario["against"]
     assert shown["told"] == ""
     for goal, best in ((RESTORE, "Undoes"), (EQUALISE, "Evens")):
         at_0, at_half = shown["goals"][goal]["levels"]
@@ -226,13 +224,15 @@ def test_a_run_that_cannot_restore_says_why(
     sections = [*sections_of(found, Surface.QUICK), *sections_of(found, Surface.CONSOLE)]
     assert sum(said in " ".join(note for b in own.blocks for note in b.notes) for own in sections) == 2
     assert said in statistics_page(found, [])
-    (scenario,) = page_numbers([found])["scenarios"]
-    assert scenario["against"]["none"]["told"] == said
-    assert list(scenario["against"]["none"]["goals"]) == [EQUALISE]
+    (scenario,) = page_numbers(found)["scenarios"]
+    assert scenario["against"]["told"] == said
+    assert list(scenario["against"]["goals"]) == [EQUALISE]
 
 
 @pytest.mark.parametrize("other", ["undoes", "evens", "trifle"])
-def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(other: str) -> None:
+def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(
+    other: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own, against = (run_statistics(run_of(), baseline=baseline) for baseline in (None, other))
     assert set(own.answers["clean_model"]) == set(against.answers["clean_model"]) == {"none"}
     assert set(against.answers["baseline"]) == {other}
@@ -241,13 +241,14 @@ def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(other: s
     pd.testing.assert_frame_equal(
         *(statistics.answers.set_index(where)[limits] for statistics in (own, against))
     )
-    text = statistics_page(against, []) + answers_page(against) + str(page_numbers([own, against]))
+    text = statistics_page(against, []) + answers_page(against) + str(page_numbers(against))
     assert "The clean model is Nothing, trained without planted bias." in text
     assert "The clean model is the baseline" not in text
     assert "The clean model is the baseline, trained without planted bias." in statistics_page(own, [])
     spot = ("adult", "label", "c45", "original", 0.5, "none", "", NO_EFFECT_SHOWN)
     undo = pd.DataFrame([spot], columns=list(UNDO_COLUMNS))
-    withheld = with_baselines(replace(own, undo=undo), baselines_of(own.run, own.everything, other))
+    monkeypatch.setattr("benchmark.runs.analysis.what_to_undo", lambda _run: undo)
+    withheld = run_statistics(run_of(), baseline=other)
     title = own.run.titles[other]
     said = " ".join(" ".join([*block.remarks, *block.notes]) for block in answers.section(withheld).blocks)
     assert "move the decisions of Nothing farther" in said

@@ -78,7 +78,7 @@ def test_tables_mark_what_is_inside(found: RunStatistics, before: RunStatistics)
 
 def remarks_of(scenario: dict[str, Any]) -> dict[tuple[int, int], str]:
     """Return the remarks on each technique by positions of level of bias and technique."""
-    (against,) = (own["goals"][EQUALISE] for own in scenario["against"].values())
+    against = scenario["against"]["goals"][EQUALISE]
     return {
         (level, line["technique"]): line["cells"][-1]
         for level, own in enumerate(against["levels"])
@@ -88,12 +88,12 @@ def remarks_of(scenario: dict[str, Any]) -> dict[tuple[int, int], str]:
 
 
 def test_the_page_has_curve_and_remarks(found: RunStatistics, before: RunStatistics) -> None:
-    (scenario,) = page_numbers([found])["scenarios"]
+    (scenario,) = page_numbers(found)["scenarios"]
     assert [curve["beta"] for curve in scenario["frontier"]] == [0, 0.5, 1]
     assert all(len(curve["x"]) == 3 and curve["x"][-1] == 0 for curve in scenario["frontier"])
     massaging = [found.run.titles[found_name] for found_name in found.run.titles].index("Massaging")
     assert INSIDE_WORDS in remarks_of(scenario)[1, massaging]
-    (scenario,) = page_numbers([before])["scenarios"]
+    (scenario,) = page_numbers(before)["scenarios"]
     assert scenario["frontier"] == []
     assert not any(INSIDE_WORDS in remark for remark in remarks_of(scenario).values())
 

@@ -1,28 +1,26 @@
 "use strict";
-// The answers at one level of bias. Python makes the sentences and cells and orders them, for each baseline.
+// The answers at one level of bias. Python makes the sentences and cells and orders them.
 
 // The goals with answers in a scenario; the chosen goal, or the first of these.
-const goalsOf = (scenario, baseline) => Object.keys(scenario.against[baseline].goals);
-const goalOf = (scenario, baseline) => {
-  const goals = goalsOf(scenario, baseline);
+const goalsOf = (scenario) => Object.keys(scenario.against.goals);
+const goalOf = (scenario) => {
+  const goals = goalsOf(scenario);
   return goals.includes(state.goal) ? state.goal : goals[0];
 };
 
 // The words for the chosen goal; empty words where a scenario has no answers.
-const shownGoal = (view) => run.goals[goalOf(view.scenario, state.baseline)] ?? { choices: [], column: "Discrimination", metric: DISCRIMINATION };
+const shownGoal = (view) => run.goals[goalOf(view.scenario)] ?? { choices: [], column: "Discrimination", metric: DISCRIMINATION };
 
 // Rows and sentences of a level of bias; nothing where the page lacks one of the two metrics.
-function levelOf(scenario, baseline, beta) {
-  const goal = goalOf(scenario, baseline);
+function levelOf(scenario, beta) {
+  const goal = goalOf(scenario);
   const measured = goal && [run.goals[goal].metric, ACCURACY].every((name) => run.metrics.some((metric) => metric.name === name));
-  return (measured && scenario.against[baseline].goals[goal].levels[tellingLevels(scenario).indexOf(beta)]) || null;
+  return (measured && scenario.against.goals[goal].levels[tellingLevels(scenario).indexOf(beta)]) || null;
 }
 
-// A cell of answers.csv, as text. A column of equal values has one value. A column that equals the first baseline's is there.
-function fieldOf(scenario, baseline, line, name) {
-  const [first] = Object.values(scenario.against);
-  const goal = goalOf(scenario, baseline);
-  const column = scenario.against[baseline].goals[goal].fields[name] ?? first.goals[goal].fields[name];
+// A cell of answers.csv, as text. A column of equal values has one value.
+function fieldOf(scenario, line, name) {
+  const column = scenario.against.goals[goalOf(scenario)].fields[name];
   return Array.isArray(column) ? column[line.at] : column;
 }
 
@@ -42,7 +40,7 @@ function shownLines(view, level) {
 }
 
 const number = (line, name) => {
-  const text = fieldOf(run.scenarios[state.scenario], state.baseline, line, name);
+  const text = fieldOf(run.scenarios[state.scenario], line, name);
   return text === "" ? NaN : Number(text);
 };
 
@@ -70,7 +68,7 @@ function answerRow(view, line) {
     return titled(make("tr", { class: "useless constant" }, heading, ...cells, make("td", { class: "word" }, remarks)), view);
   }
   const technique = techniqueOf(line);
-  const is = (name) => !line.useless && fieldOf(view.scenario, state.baseline, line, name) === "True";
+  const is = (name) => !line.useless && fieldOf(view.scenario, line, name) === "True";
   const intervalOf = (metric) => {
     const row = view.all.find((cell) => cell.technique === technique && cell.metric.name === metric && String(cell.beta) === state.at);
     return row ? `${row.metric.title}: ${range(row.low, row.high)}` : null;
@@ -106,7 +104,7 @@ function answerColumns(view) {
 }
 
 function drawAnswers(view) {
-  const level = levelOf(view.scenario, state.baseline, Number(state.at));
+  const level = levelOf(view.scenario, Number(state.at));
   const lines = level ? shownLines(view, level) : [];
   const none = !lines.some((line) => line.technique !== undefined);
   const goal = shownGoal(view);
@@ -137,13 +135,13 @@ function drawOverview(view) {
   $("overview-title").textContent = `${scenario.title}: which technique${purpose}, at what cost`;
   $("reading").replaceChildren(...[goal.reading, ...run.reading].filter(Boolean).map((text) => make("li", {}, text)));
   $("roles").textContent = scenario.notes.join("; ");
-  $("unanswered").textContent = scenario.against[state.baseline].told;
+  $("unanswered").textContent = scenario.against.told;
   $("overview").tHead.rows[0].replaceChildren(
     ...["Level of bias", ...goal.choices].map((title) => make("th", { scope: "col" }, title)),
   );
   $("overview").tBodies[0].replaceChildren(
     ...tellingLevels(scenario).map((beta) => {
-      const cells = levelOf(scenario, state.baseline, beta)?.choices ?? [];
+      const cells = levelOf(scenario, beta)?.choices ?? [];
       const radio = make("input", { type: "radio", name: "at", value: String(beta) });
       radio.checked = String(beta) === state.at;
       const level = make("th", { scope: "row" }, make("label", {}, radio, ` ${levelText(beta)}`));
@@ -155,11 +153,11 @@ function drawOverview(view) {
 // The columns of answers.csv, with its texts.
 function answersCsv() {
   const view = currentView();
-  const level = levelOf(view.scenario, state.baseline, Number(state.at));
+  const level = levelOf(view.scenario, Number(state.at));
   const lines = shownLines(view, level).filter((line) => line.technique !== undefined);
   const cells = lines.map((line) => run.columns.flatMap((name) => {
-    const field = fieldOf(view.scenario, state.baseline, line, name);
+    const field = fieldOf(view.scenario, line, name);
     return name === "beta" ? levelCells(view.scenario, field) : [field];
   }));
-  downloadCsv(run.columns.flatMap((name) => (name === "beta" ? levelColumns : [name])).join(","), cells, `${view.file}_${goalOf(view.scenario, state.baseline)}_${run.level.name}_${state.at}`);
+  downloadCsv(run.columns.flatMap((name) => (name === "beta" ? levelColumns : [name])).join(","), cells, `${view.file}_${goalOf(view.scenario)}_${run.level.name}_${state.at}`);
 }

@@ -13,27 +13,23 @@ const unpack = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.c
 
 const [ACCURACY, DISCRIMINATION] = ["accuracy", "discrimination"];
 
-// The baseline of techniques with their own learner: this learner without mitigation.
-const OWN = "own";
-
-// The name of a technique's baseline.
-const baselineOf = (scenario, baseline, name) => (baseline === OWN ? scenario.own[name] : baseline);
+// The name of a technique's baseline: of one with its own learner, this learner without mitigation.
+const baselineOf = (scenario, name) => scenario.baseline ?? scenario.own[name];
 
 const ARRAYS = ["n", "missing", "mean", "ci_low", "ci_high", "accepted"];
 const unpackAll = (packed, names) => Object.fromEntries(names.map((name) => [name, unpack(packed[name])]));
 
-// All rows of a scenario against a baseline: one per level of bias, technique and metric. They are unpacked when they are
+// All rows of a scenario: one per level of bias, technique and metric. They are unpacked when they are
 // first looked at.
 const rowsFound = new Map();
-function rowsOf(scenario, baseline) {
-  const key = `${run.scenarios.indexOf(scenario)} ${baseline}`;
-  if (rowsFound.has(key)) return rowsFound.get(key);
+function rowsOf(scenario) {
+  if (rowsFound.has(scenario)) return rowsFound.get(scenario);
   const cells = unpackAll(scenario, ARRAYS);
-  const compared = scenario.compared[baseline];
+  const compared = scenario.compared;
   const differences = unpackAll(compared, ["n", "difference", "low", "high", "p"]);
   const [T, M] = [scenario.techniques.length, run.metrics.length];
   const names = scenario.techniques.map((t) => run.techniques[t].name);
-  const owns = names.map((name) => names.indexOf(baselineOf(scenario, baseline, name)));
+  const owns = names.map((name) => names.indexOf(baselineOf(scenario, name)));
   const below = new Set(scenario.below);
   const rows = [...cells.mean.keys()].map((cell) => {
     const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
@@ -67,7 +63,7 @@ function rowsOf(scenario, baseline) {
       reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",
     };
   });
-  rowsFound.set(key, rows);
+  rowsFound.set(scenario, rows);
   return rows;
 }
 

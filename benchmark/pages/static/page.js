@@ -52,8 +52,7 @@ function defaults(scenario) {
   return {
     tab: TABS[0],
     scenario: run.scenarios.indexOf(scenario),
-    baseline: scenario.baseline,
-    goal: Object.keys(scenario.against[scenario.baseline].goals)[0] ?? "",
+    goal: Object.keys(scenario.against.goals)[0] ?? "",
     x,
     y,
     over: x,
@@ -72,14 +71,13 @@ function defaults(scenario) {
 
 let state = defaults(run.scenarios[0]);
 
-// The part of a link that this run does not have, and a baseline without comparisons.
+// The part of a link that this run does not have.
 let notHere = "";
-let notTested = "";
 
 // ------------------------------------------------------------------------------------- the fragment
 
 const LISTS = { betas: "beta", metrics: "metric", techniques: "technique" };
-const SINGLE = ["tab", "baseline", "goal", "at", "by", "x", "y", "over", "highlight", "sort", "find", "colors"];
+const SINGLE = ["tab", "goal", "at", "by", "x", "y", "over", "highlight", "sort", "find", "colors"];
 
 // Defaults are left out, so that links stay short.
 function toFragment() {
@@ -111,7 +109,6 @@ function fromFragment(fragment) {
   const metrics = run.metrics.map((metric) => metric.name);
   const allowed = {
     tab: TABS,
-    baseline: Object.keys(scenario.against),
     goal: Object.keys(run.goals),
     highlight: view.techniques,
     x: metrics,
@@ -125,7 +122,6 @@ function fromFragment(fragment) {
     sort: COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
     colors: ["light", "dark"],
   };
-  notTested = parts.has("baseline") && !allowed.baseline.includes(parts.get("baseline")) ? parts.get("baseline") : "";
   for (const name of SINGLE) {
     const value = parts.get(name);
     if (value !== null && (!allowed[name] || allowed[name].includes(value))) view[name] = value;
@@ -147,7 +143,7 @@ function currentView() {
   const metric = (name) => run.metrics.find((item) => item.name === name);
   const betas = new Set(state.betas);
   const techniques = new Set(state.techniques);
-  const every = rowsOf(scenario, state.baseline);
+  const every = rowsOf(scenario);
   return {
     scenario,
     every,
@@ -155,7 +151,7 @@ function currentView() {
     title: `${run.name}: ${scenario.title}${scenario.embedded ? ", not real data" : ""}`,
     file: scenario.file,
     techniques: run.techniques.filter((technique) => techniques.has(technique.name)),
-    baselineTitle: scenario.against[state.baseline].title,
+    baselineTitle: scenario.against.title,
     x: metric(state.x),
     y: metric(state.y),
     over: metric(state.over),
@@ -272,7 +268,7 @@ function drawTable(view) {
 const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 
 function drawHolding(view) {
-  const { holding, notes } = view.scenario.against[state.baseline];
+  const { holding, notes } = view.scenario.against;
   const { rule, techniques } = holding[view.over.name];
   const shown = new Set(view.techniques);
   const lines = techniques.filter(({ technique }) => shown.has(run.techniques[technique]));
@@ -309,13 +305,6 @@ function drawHolding(view) {
 
 function drawAbout(view) {
   const warnings = notHere ? [`The link asks for ${notHere}, which this run does not have: ${view.scenario.title} is shown.`] : [];
-  if (notTested) {
-    const title = run.techniques.find(({ name }) => name === notTested)?.title ?? notTested;
-    warnings.push(
-      `${title}: not tested against this baseline. Changes here are to ${view.baselineTitle}. To add the baseline: ` +
-        `betabench report --page-baselines ${notTested}`,
-    );
-  }
   warnings.push(...view.scenario.warnings);
   $("about").replaceChildren(...warnings.map((text) => make("p", { class: "warning" }, text)));
   $("tradeoff-title").textContent = `${view.y.titleWithGoal} against ${inSentence(view.x.titleWithGoal)}`;
@@ -355,8 +344,7 @@ function drawControls() {
   const metrics = run.metrics.map(({ name, title }) => [name, title]);
   const scenarios = run.scenarios.map(({ title }, i) => [String(i), title]);
   fillSelect("scenario", scenarios, String(state.scenario));
-  fillSelect("baseline", Object.entries(scenario.against).map(([name, { title }]) => [name, title]), state.baseline);
-  fillSelect("goal", goalsOf(scenario, state.baseline).map((name) => [name, run.goals[name].title]), goalOf(scenario, state.baseline));
+  fillSelect("goal", goalsOf(scenario).map((name) => [name, run.goals[name].title]), goalOf(scenario));
   for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
   fillBoxes($("betas"), "betas", scenario.betas.map((beta) => [String(beta), String(beta)]), state.betas);
   fillBoxes($("metrics"), "metrics", metrics, state.metrics);
@@ -457,14 +445,11 @@ function csv() {
 const ROWS_ONLY = { controls: false, figures: false };
 
 function listen() {
-  for (const id of ["baseline", "goal", "x", "y", "over"]) {
-    $(id).addEventListener("change", (event) => {
-      if (id === "baseline") notTested = "";
-      change({ [id]: event.target.value }, { controls: false });
-    });
+  for (const id of ["goal", "x", "y", "over"]) {
+    $(id).addEventListener("change", (event) => change({ [id]: event.target.value }, { controls: false }));
   }
   $("scenario").addEventListener("change", (event) => {
-    notHere = notTested = "";
+    notHere = "";
     const { tab, colors, goal, by, sort, find, x, y, over, metrics } = state;
     const usual = defaults(run.scenarios[event.target.value]);
     const at = tellingLevels(run.scenarios[event.target.value]).map(String).includes(state.at) ? state.at : usual.at;
