@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "benchmark"
-SAYING = {"facts", "figures", "pages", "render", "report", "runs", "sections", "statistics", "tables", "wording"}
+SAYING = {
+    *("facts", "figures", "pages", "render", "report", "runs", "sections", "statistics", "tables", "wording"),
+}
 """Folders of the package that say results, as far as there are such."""
 
 KINDS = {

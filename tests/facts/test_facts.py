@@ -53,14 +53,17 @@ def test_the_baseline_stands_first_and_then_what_helps(facts: Facts) -> None:
 def test_a_difference_below_the_detectable_one_is_not_shown(facts: Facts) -> None:
     for goal in (RESTORE, EQUALISE):
         at = level(facts, goal)
-        assert at.detectable is not None and at.detectable > 0.01
+        assert at.detectable is not None
+        assert at.detectable > 0.01
         small = [row for row in at.techniques if row.gain.mean is not None and row.gain.mean < 0.01]
-        assert small and all(row.verdict != "helps" for row in small)
+        assert small
+        assert all(row.verdict != "helps" for row in small)
 
 
 def test_a_missed_limit_comes_with_its_numbers(facts: Facts) -> None:
     (refuses,) = (row for row in level(facts, EQUALISE).techniques if row.technique == "refuses")
-    assert refuses.reason is not None and refuses.reason.code == "too_few_accepted"
+    assert refuses.reason is not None
+    assert refuses.reason.code == "too_few_accepted"
     assert refuses.reason.args["share"] < 0.5 * refuses.reason.args["reference"]
 
 
