@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import html
-import json
 import os
 import re
 import shutil
@@ -91,16 +90,6 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two_goals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the page of a run in which the goals have different winners."""
     return write_page(tmp_path_factory.mktemp("two_goals"), run_statistics(run_of()))
-
-
-@pytest.fixture(scope="module")
-def untested(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the same page of so few repetitions that nothing can be significant, and without some groups."""
-    folder = write_planted_folder(tmp_path_factory.mktemp("browser") / "run", repetitions=4)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["datasets"]["adult"]["test_groups"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    return write_made_up_page(folder)
 
 
 @pytest.fixture(scope="module")
