@@ -63,13 +63,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from benchmark.data.reading import Reading
+    from benchmark.tables.layout import Table
 
 _NARROWING = (  # parameters
     *("datasets", "techniques", "without", "classifiers", "betas", "doses", "repetitions", "seed"),
     "plugins",
 )
 _TEXT_WIDTH = 100
-_SHORT = ("technique", "goal", "value", "accuracy", "change", "accuracy_change", "verdict", "choice")
+_SHORT = (  # columns
+    *("technique", "goal", "value", "value_low", "value_high", "change", "change_low", "change_high"),
+    *("accuracy", "accuracy_change", "accuracy_change_low", "accuracy_change_high"),
+    *("role", "verdict", "reason", "choice"),
+)
 _SHOWN = ("discrimination", "accuracy")  # metrics in a notebook's table of a run
 
 
@@ -404,9 +409,10 @@ class Run:
     def compare(self, baseline: str | None = None, *, short: bool = False) -> pd.DataFrame:
         """Return the changes of each technique from a baseline, at each level of bias.
 
-        There are rows for each goal. The columns are those of ``answers.csv``; with ``short`` only technique
-        and scenario, goal, the goal's remaining metric, accuracy, their changes, and verdict. The baseline is
-        a technique, by default the one that the experiment declares for the dataset.
+        There are rows for each goal. The columns are those of ``answers.csv``; with ``short`` only scenario,
+        technique and goal, the goal's metric, accuracy and the changes with their intervals, and the verdict
+        with its reason. The baseline is a technique, by default the one that the experiment declares for the
+        dataset.
         """
         undo = what_to_undo(self._frames)
         run = self._frames.of_choices
@@ -423,6 +429,38 @@ class Run:
             return answers
         several = [name for name in (*SCENARIO, HIDDEN) if name in answers and answers[name].nunique() > 1]
         return answers[[*several, run.manifest.level_name, *_SHORT]]
+
+    def table(
+        self,
+        columns: Sequence[str] = (),
+        techniques: Sequence[str] = (),
+        *,
+        baseline: str | None = None,
+    ) -> Table:
+        """Return the table of all techniques, whatever their learner, at each level of bias.
+
+        Beside each value stands the change from the baseline with the same learner; a run with one
+        repetition has values alone. ``table.to_latex()``, ``to_markdown()``, ``to_csv()`` and ``to_frame()``
+        give the forms.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Metrics, and ``"accepted"`` for the shares accepted; by default the metrics of both goals,
+            accuracy and ``"accepted"``.
+        techniques : sequence of str, optional
+            Only these techniques, in this order.
+        baseline : str, optional
+            A technique to compare with; by default the one that the experiment declares for the dataset.
+        """
+        from benchmark.tables.numbers import ACCEPTED, Numbers
+        from benchmark.tables.techniques import techniques_table
+
+        metrics = [name for name in columns if name != ACCEPTED]
+        if self.finished.manifest.repetitions > 1:
+            found = folder_statistics(self.folder, baseline=baseline, metrics=metrics)
+            return techniques_table(Numbers.of_statistics(found), columns, techniques)
+        return techniques_table(Numbers.of_run(read_frames(self.folder, metrics)), columns, techniques)
 
     def answer(self, baseline: str | None = None) -> str:
         """Return the answer of ``betabench report``: the technique to choose, and its cost."""

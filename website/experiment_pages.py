@@ -211,7 +211,7 @@ def _atlas(name: str) -> tuple[str, str, list[str]]:
 def _results(name: str, folder: Path, root: Path) -> Iterator[str]:
     """Link what is committed of an experiment's results; show its figures but those of single techniques."""
     home = root / "results" / name
-    shown = ("*.md", "*/README.md", "tables/all_*.md", "summary.csv*", "manifest.json")
+    shown = ("*.md", "*/README.md", "tables/*.csv", "summary.csv*", "manifest.json")
     files = [path for pattern in shown for path in sorted(home.glob(pattern))]
     links = [
         f"- [{plain(path.relative_to(home).as_posix())}]({link})"

@@ -19,6 +19,11 @@ def add_options(option: Options) -> None:
     option("--baseline TECHNIQUE", "compare with this technique, not with each dataset's declared baseline")
     metrics = "only these metrics, in this order, also of metrics.csv; default: all of results.csv"
     option("--metrics METRIC", metrics, nargs="+", default=())
+    columns = (
+        "columns of the table of all techniques: metrics, and 'accepted' for the shares accepted; default: "
+        "the metrics of both goals, accuracy and accepted"
+    )
+    option("--columns COLUMN", columns, nargs="+", default=())
     rope = "difference up to which two techniques are practically equivalent; default: %(default)s"
     option("--rope DIFFERENCE", rope, type=float, default=0.01)
     option("--alpha LEVEL", "level of significance; default: 0.05", type=float, default=0.05)
@@ -70,6 +75,7 @@ def execute(options: argparse.Namespace) -> int:
         page=page.parent,
         figures=options.figures != "none",
         formats=formats,
+        columns=options.columns,
         say=step,
     )
     print_statistics(console, statistics, output=output, written=written)

@@ -22,7 +22,7 @@ from benchmark.sections.certainty import own_notes, rule
 from benchmark.sections.data import data_notes
 from benchmark.sections.signs import baseline_notes, mark_notes
 from benchmark.statistics.cells import WHERE, baseline_names
-from benchmark.tables.paper import marks_of
+from benchmark.tables.numbers import signs_of
 
 _CELL = (0.45, 0.21)
 _LEGEND, _NARROWEST = 1.4, 1.6
@@ -128,7 +128,7 @@ def _cells(
     compared = compared.assign(sign=np.select([compared["better"], compared["worse"]], ["+", MINUS], ""))
     table = rows.merge(compared[[*key, "improvement", "sign"]], how="left", on=key).fillna({"sign": ""})
     positions = {(*scenario.key, beta): j for j, (scenario, beta) in enumerate(columns)}
-    signs = marks_of(statistics.standing)
+    signs = signs_of(statistics.standing)
     values = np.full((len(names), len(columns)), np.nan)
     useless = np.zeros(values.shape, dtype=bool)
     texts = [[""] * len(columns) for _ in names]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmark.metrics import list_metrics
 from benchmark.published.pairing import TOLERANCES, Comparison
-from benchmark.tables.paper import HEADINGS
+from benchmark.tables.numbers import HEADINGS
 from benchmark.text import markdown
 from benchmark.text.words import number
 

@@ -40,10 +40,12 @@ from benchmark.figures.dataset_figures import dataset_figures
 from benchmark.figures.run_figures import run_figures
 from benchmark.metrics import metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
-from benchmark.render.tables import write_tables
 from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
-from benchmark.tables.paper import build_tables
+from benchmark.tables.layout import write_tables
+from benchmark.tables.numbers import Numbers
+from benchmark.tables.paper import paper_tables
+from benchmark.tables.techniques import techniques_table
 from benchmark.text.spreadsheet import csv_text
 from benchmark.text.writing import (
     FORMATS_WRITTEN,
@@ -176,7 +178,9 @@ def write_summary_and_figures(
         yield write_atomically(
             output / "metrics_summary.csv", csv_text(run.manifest.in_files(run.summary[~is_main]))
         )
-    yield from write_tables(output / "tables", build_tables(run))
+    numbers = Numbers.of_run(run)
+    tables = [techniques_table(numbers), *paper_tables(numbers)]
+    yield from write_tables(output / "tables", tables, numbers.notes)
     yield from drawn
 
 

@@ -11,13 +11,13 @@ from rich.markup import escape
 from benchmark.figures.statistics import statistics_figures
 from benchmark.pages.run_page import prepare_page
 from benchmark.render.console import print_section
-from benchmark.render.tables import write_tables
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections import Surface, sections_of
 from benchmark.sections.answers import ANSWERS_PAGE
-from benchmark.sections.tuning import tuning_table
-from benchmark.tables.significance import statistics_tables
+from benchmark.tables.layout import write_tables
+from benchmark.tables.numbers import Numbers
+from benchmark.tables.techniques import techniques_table
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
@@ -25,7 +25,7 @@ from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 PAGE = "README.md"
 
 _EARLIER = (
-    *("tables/significance_*", "tables/robustness_*", "tables/tuning.*"),
+    *("tables/significance_*", "tables/robustness_*", "tables/tuning.*", "tables/*.md"),
     *("agreement.csv", "recovery.csv", "regret.csv", "robustness.csv", "fairea.csv", "hypervolume.csv"),
 )
 _EARLIER_FIGURES = tuple(
@@ -42,6 +42,7 @@ def write_statistics(
     figures: bool = False,
     formats: Sequence[str] = FORMATS_WRITTEN,
     page: Path | None = None,
+    columns: Sequence[str] = (),
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
     """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``, and return their paths.
@@ -50,17 +51,18 @@ def write_statistics(
     removed, and figures if others are drawn. Else the page shows earlier figures of the same statistics, and
     says of others that they are there. Figures have the given :data:`~benchmark.text.writing.FORMATS`; pages
     show PNG. ``page`` is the folder of the interactive page, which comes last and is not returned.
-    ``say`` gets the name of each step before it begins.
+    ``columns`` are those of :func:`~benchmark.tables.techniques.techniques_table`. ``say`` gets the name of
+    each step before it begins.
     """
+    numbers = Numbers.of_statistics(statistics)
+    tables = [techniques_table(numbers, columns)]
     say("writing tables")
     contents = {
         output / f"{name}.csv": csv_text(frame, SIX_DIGITS) for name, frame in statistics.frames.items()
     }
     same = all(path.is_file() and path.read_bytes() == text.encode() for path, text in contents.items())
     written = [write_atomically(path, text) for path, text in contents.items()]
-    tables = statistics_tables(statistics)
-    tables += [tuning_table(statistics)] if statistics.tuning is not None else []
-    written += write_tables(output / "tables", tables)
+    written += write_tables(output / "tables", tables, numbers.notes)
     drawings = list(statistics_figures(statistics)) if figures else []
     drawing: Iterator[Path] = iter(())
     if drawings:
@@ -75,7 +77,7 @@ def write_statistics(
     shown = statistics_figures(statistics) if there and not older else drawings
     images = [f"figures/{name}.png" for name, _ in shown]
     images = [n for n in images if ("png" in formats if drawings else (output / n).is_file())]
-    text = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
+    text = statistics_page(statistics, [f"tables/{table.name}.csv" for table in tables], images)
     text += f"\n{_OLDER_FIGURES}" * older
     say("making the page")
     finish_page = prepare_page(statistics) if page is not None else None

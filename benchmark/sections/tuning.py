@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pandas as pd
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.sections.report_table import Cell, ReportTable, Row, RowGroup
 from benchmark.sections.section import Block, Section, TextTable
-from benchmark.statistics.tuning import CHOSEN_ON, means_of_choices
-from benchmark.text.words import number, share, with_interval
+from benchmark.statistics.tuning import CHOSEN_ON
+from benchmark.text.words import share, with_interval
 
 READING = (
     "Regret is the loss in the rule's objective, on the original test, against the setting that the test "
@@ -78,41 +77,3 @@ def _blocks(statistics: RunStatistics) -> Iterator[Block]:
         counts = regrets.drop_duplicates("beta").sort_values("beta")["n_techniques"].astype(int)
         fits = " or ".join(str(n) for n in dict.fromkeys(counts))
         yield Block(f"{heading} ({fits} fits in each repetition)", table=TextTable(headings, rows))
-
-
-def tuning_table(statistics: RunStatistics) -> ReportTable:
-    """Return the table ``tuning``: discrimination and accuracy with each choice of a setting."""
-    assert statistics.tuning is not None
-    run, names = statistics.run, choices_of(statistics)
-    means = means_of_choices(statistics.tuning, ("discrimination", "accuracy"))
-    betas = sorted(means["beta"].unique())
-    several = [column for column in ("bias", "classifier") if means[column].nunique() > 1]
-    blocks = []
-    for (dataset, *_), of_scenario in means.groupby(["dataset", "bias", "classifier"], sort=False):
-        rows = tuple(
-            Row(run.titles[str(name)], tuple(_cell(cells, beta, on) for beta in betas for on in names))
-            for name, cells in of_scenario.groupby("of", sort=False)
-        )
-        more = [str(of_scenario[column].iloc[0]) for column in several]
-        blocks.append(RowGroup(", ".join([run.dataset(str(dataset)).heading, *more]), rows))
-    return ReportTable(
-        "tuning",
-        "Discrimination / accuracy on the original test, with the default setting and with settings chosen",
-        ("Dataset", "Technique"),
-        tuple(map(run.level_text, betas)),
-        tuple(CHOICES[on] for on in names),
-        tuple(blocks),
-        (
-            f"Rule: {run.tuned_by}. Means over {run.repetitions_text}.",
-            "Clean rows and the labels of test rows are not available in practice. So settings chosen on "
-            "clean rows and the oracle's are never recommended, ranked or tested.",
-        ),
-    )
-
-
-def _cell(means: pd.DataFrame, beta: float, chosen_on: str) -> Cell:
-    rows = means[(means["beta"] == beta) & (means["chosen_on"] == chosen_on)]
-    if rows.empty:
-        return Cell(text="–")
-    discrimination, accuracy = rows[["discrimination", "accuracy"]].to_numpy(dtype=float)[0]
-    return Cell(text=f"{number(discrimination)} / {number(accuracy)}")

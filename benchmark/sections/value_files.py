@@ -17,7 +17,7 @@ def section(statistics: RunStatistics, sections: Sequence[Section], tables: Sequ
         "results/README.md explains every column.",
         "--figures draws all figures, of which the first of each kind is shown here; --formats png,pdf,svg "
         "adds formats.",
-        "Each table is Markdown, CSV, and LaTeX for \\input (packages booktabs and adjustbox).",
+        "The table is CSV, and LaTeX for \\input (packages booktabs and adjustbox); notes.txt explains it.",
     )
     return Section(
         "files",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 import pandas as pd
 
@@ -104,9 +104,3 @@ def _summary(pairs: pd.DataFrame, overlaps: Mapping[str, float]) -> tuple[float,
     levels = [float(pairs[name].mean()) for name in ("objective", "objective_against")]
     numbers = (regret, low[0], high[0], more, low[1], high[1], excess.mean())
     return means.shape[1], *map(float, numbers), *breaks, *levels
-
-
-def means_of_choices(tuning: pd.DataFrame, values: Sequence[str]) -> pd.DataFrame:
-    """Return the means of some columns over repetitions, by scenario, technique, beta and chosen rows."""
-    keys = ["dataset", "bias", "classifier", "of", "beta", "chosen_on"]
-    return tuning.groupby(keys, sort=False)[list(values)].mean().reset_index()

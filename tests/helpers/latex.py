@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 
-from benchmark.sections.report_table import ReportTable
-from benchmark.tables.paper import build_tables
+from benchmark.tables.layout import Table
+from benchmark.tables.numbers import Numbers
+from benchmark.tables.paper import paper_tables
+from benchmark.tables.techniques import techniques_table
 from tests.helpers.made_up_runs import (
     Run,
 )
 
 
-def tables_of(run: Run) -> dict[str, ReportTable]:
-    return {table.name: table for table in build_tables(run.frames)}
+def tables_of(run: Run) -> dict[str, Table]:
+    numbers = Numbers.of_run(run.frames)
+    return {table.name: table for table in (techniques_table(numbers), *paper_tables(numbers))}
 
 
 def check_latex(text: str) -> None:

@@ -27,7 +27,8 @@ from benchmark.runs.comparison import compare_runs
 from benchmark.runs.finished import read_frames, read_run
 from benchmark.sections.holds_up import survivors
 from benchmark.statistics.answers import ConstantAnswer, constant_on
-from benchmark.tables.significance import statistics_tables
+from benchmark.tables.numbers import Numbers
+from benchmark.tables.techniques import techniques_table
 from tests.helpers.figure_checks import numbers_in
 from tests.helpers.planted_folder import GROUPS
 from tests.helpers.tested_three_times import BETAS, BIASES, REPETITIONS, TESTS, frames, write_tested_folder
@@ -95,12 +96,9 @@ def test_scenarios_are_named_with_their_test(
 
 
 def test_what_is_written_names_the_test(statistics: RunStatistics, tmp_path: Path) -> None:
-    tables = {table.name: table for table in statistics_tables(statistics)}
-    for test, metric in itertools.product(TESTS, ("discrimination", "accuracy")):
-        table = tables[f"significance_{metric}__{test}"]
-        assert TEST_TITLES[test] in table.caption
-        assert all(heading.endswith(TEST_TITLES[test]) for heading in table.groups)
-        assert len(table.groups) == 4
+    headings = [block.names[0] for block in techniques_table(Numbers.of_statistics(statistics)).blocks]
+    for test in TESTS:
+        assert sum(heading.endswith(f", {TEST_TITLES[test]}") for heading in headings) == 4 * len(BETAS)
     write_statistics(tmp_path, statistics, figures=False)
     page = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "without planted bias. Accepts" not in page

@@ -18,9 +18,8 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
+from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
-from benchmark.experiment.entries import PublishedEntry
-from benchmark.render.tables import to_latex, to_markdown
 from benchmark.report import statistics_files
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.report.statistics_text import statistics_page
@@ -29,9 +28,10 @@ from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.left_out import BELOW_COLUMNS, with_below
 from benchmark.sections import answers
 from benchmark.sections.holds_up import left_out_notes, survivors
-from benchmark.sections.report_table import ReportTable
 from benchmark.statistics.recommendation import Criteria
-from benchmark.tables.significance import statistics_tables
+from benchmark.tables.layout import Table
+from benchmark.tables.numbers import Numbers
+from benchmark.tables.techniques import techniques_table
 from benchmark.text.markdown import plain
 from benchmark.text.spreadsheet import csv_text
 from tests.helpers.latex import check_latex
@@ -68,8 +68,16 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
 
 
 @pytest.fixture(scope="module")
-def tables(statistics: RunStatistics) -> dict[str, ReportTable]:
-    return {table.name: table for table in statistics_tables(statistics)}
+def table(statistics: RunStatistics) -> Table:
+    return table_of(statistics)
+
+
+def table_of(statistics: RunStatistics, *columns: str) -> Table:
+    return techniques_table(Numbers.of_statistics(statistics), columns)
+
+
+def marks(table: Table, block: int, column: int) -> dict[str, str]:
+    return {row.names[0]: row.cells[column].mark for row in table.blocks[block].rows}
 
 
 def only(frame: pd.DataFrame, **names: object) -> pd.Series:
@@ -158,9 +166,7 @@ def test_a_baseline_that_is_seldom_constant_is_compared_with(
     assert ("reweighing", 1.0) in set(better[["technique", "beta"]].itertuples(index=False, name=None))
     (note,) = left_out_notes(found)
     assert note.startswith("one: ‡ The baseline, None, ")
-    table = statistics_tables(found)[0]
-    cells = {row.heading: row.cells for row in table.blocks[0].rows}
-    assert cells["Reweighing"][2].mark == "+"
+    assert marks(table_of(found, "discrimination"), 2, 1)["Reweighing"] == "+"
 
 
 def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> None:
@@ -170,10 +176,8 @@ def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> 
     assert (survivors(found)[0]["up_to"] < 1).all()
     (note,) = left_out_notes(found)
     assert note.startswith("one: At β = 1 nothing ")
-    table = statistics_tables(found)[0]
-    cells = {row.heading: row.cells for row in table.blocks[0].rows}
-    assert cells["Reweighing"][2].mark == ""
-    assert cells["Reweighing"][1].mark == "+"
+    signs = [marks(table_of(found, "discrimination"), level, 1)["Reweighing"] for level in (1, 2)]
+    assert signs == ["+", ""]
 
 
 def test_levels_without_effect_count_once_and_say_nothing_of_ranks(tmp_path: Path) -> None:
@@ -240,21 +244,6 @@ def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statist
     assert re.match(r"Massaging \d\.\d\d \(below a constant at β = 0\.5, 1\)", rest)
 
 
-def test_bold_goes_by_the_mean_distance(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "run", names=("one",), repetitions=10)
-    table = pd.read_csv(path / "results.csv")
-    own = (table["technique"] == "massaging") & (table["metric"] == "discrimination")
-    # Fair on average, and in no single sample.
-    either = (-1.0) ** table["repetition"] * 0.6
-    (path / "results.csv").write_text(csv_text(table.assign(value=table["value"].mask(own, either))))
-    found = {own.name: own for own in statistics_tables(folder_statistics(path))}
-    table_of = found["significance_discrimination"]
-    cells = {row.heading: row.cells for row in table_of.blocks[0].rows}
-    assert cells["Massaging"][0].mean == pytest.approx(0)
-    assert [cell.best for cell in cells["Massaging"][:2]] == [False, False]
-    assert "by its mean distance to the ideal over the samples" in table_of.notes[0]
-
-
 def test_long_tables_are_said_to_be_cut_only_where_they_are(statistics: RunStatistics) -> None:
     # Four techniques and the constant answer.
     for most, cut in ((8, False), (5, False), (4, True), (None, False)):
@@ -263,10 +252,10 @@ def test_long_tables_are_said_to_be_cut_only_where_they_are(statistics: RunStati
 
 def test_the_page_links_to_no_file_that_is_not_kept(statistics: RunStatistics) -> None:
     figures = ["figures/heat_discrimination.png", "figures/heat_accuracy.png"]
-    page = statistics_page(statistics, ["tables/significance_accuracy.md"], figures)
+    page = statistics_page(statistics, ["tables/techniques.csv"], figures)
     assert re.findall(r"\]\((?!#)([^)]+)\)", page) == ["figures/heat_discrimination.png"]
     assert "| answers.csv |" in page
-    assert plain("tables/significance_accuracy.md") in page
+    assert plain("tables/techniques.csv") in page
 
 
 def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:
@@ -369,65 +358,52 @@ def test_metrics_beyond_the_headline_come_from_their_own_file(folder: Path, tmp_
 # -------------------------------------------------------------------------------------------- the tables
 
 
-def test_best_and_significant_values_are_marked(tables: dict[str, ReportTable]) -> None:
-    table = tables["significance_discrimination"]
-    assert table.groups == ("one", "two")
-    assert table.columns == ("β = 0", "β = 0.5", "β = 1")
-    cells = {row.heading: row.cells for row in table.blocks[0].rows}
-    assert [cell.mean for cell in cells.pop("Best constant answer")] == [0] * 6
-    signs = {title: [cell.mark for cell in row[:3]] for title, row in cells.items()}
-    assert signs == {
+def test_changes_stand_beside_values_with_interval_and_sign(statistics: RunStatistics, table: Table) -> None:
+    assert table.columns == (
+        *(("Disc.", "value"), ("Disc.", "change"), ("Acc.", "value"), ("Acc.", "change")),
+        ("", "Accepted"),
+    )
+    assert [block.names for block in table.blocks[:3]] == [("one", "0"), ("one", "0.5"), ("one", "1")]
+    assert {title: [marks(table, level, 1)[title] for level in range(3)] for title in marks(table, 0, 1)} == {
         "None": ["", "", ""],
         "Massaging": ["+", "+", ""],
         "Reweighing": ["-", "+", "+"],
         "Repair 0.5": ["+", "+", "+"],
+        "Best constant answer": ["", "", ""],
     }
-    assert [cell.best for cell in cells["Massaging"][:3]] == [True, True, False]
-    assert [cell.best for cell in cells["Reweighing"][:3]] == [False, False, True]
-    markdown, latex = to_markdown(table), to_latex(table)
-    half = f"{cells['Massaging'][1].mean:.3f}"
-    assert f"**{half}**<sup>+</sup>" in markdown
-    assert rf"$\mathbf{{{half}}}$\textsuperscript{{+}}" in latex
-    assert "hold together with a confidence of 95 %" in markdown
-    assert "2 datasets are too few for a claim beyond them" in markdown
-    assert "8 of 10 values; failures.csv says why." in markdown
+    best = {row.names[0]: row.cells[0].best for row in table.blocks[1].rows}
+    assert [name for name, is_best in best.items() if is_best] == ["Massaging"]
+    change = {row.names[0]: row.cells[1] for row in table.blocks[1].rows}["Massaging"]
+    row = only(
+        statistics.comparisons, dataset="one", technique="massaging", beta=0.5, metric="discrimination"
+    )
+    assert change.mean == row["difference"]
+    ends = (change.mean - change.half_width, change.mean + change.half_width)
+    assert ends == pytest.approx((row["difference_low"], row["difference_high"]))
+    number = f"{change.mean:.3f} ± {change.half_width:.3f}"
+    assert f"{number}<sup>+</sup>" in table.to_markdown()
+    assert f"${number.replace('±', chr(92) + 'pm')}$" + r"\textsuperscript{+}" in table.to_latex()
+    assert re.fullmatch(r"50 % / \d+ % / \d+ %", table.blocks[2].rows[0].cells[-1].text or "")
+    assert table.blocks[0].rows[-1].cells[-1].text == "0 % / 0 % / 0 %"
 
 
-def test_the_papers_shape_is_kept_where_it_exists(tables: dict[str, ReportTable]) -> None:
-    table = tables["significance_preprocessing_discrimination_accuracy"]
-    assert table.groups == ("Massaging", "Reweighing")
-    assert table.columns == ("Disc.", "Acc.", "Accepted")
-    assert [block.heading for block in table.blocks] == ["one", "two"]
-    for block in table.blocks:
-        assert [row.heading for row in block.rows] == ["0.00", "0.50", "1.00", "Best constant answer"]
-    cells = table.blocks[0].rows[2].cells
-    assert [cell.best for cell in cells] == [False, True, False, True, True, False]
-    assert re.fullmatch(r"50 % / \d+ % / \d+ %", cells[2].text)
-    constant = table.blocks[0].rows[3].cells
-    assert [cell.mean for cell in constant[:2]] == [0, 0.65]
-    assert constant[2].text == "0 % / 0 % / 0 %"
-    assert tables["significance_repair_discrimination_accuracy"].groups == ("Repair 0.5",)
-    assert not [name for name in tables if "overestimation" in name]
+def test_the_table_of_a_run_in_python_is_that_of_the_report(folder: Path, table: Table) -> None:
+    run = open_run(folder)
+    assert run.table().to_csv() == table.to_csv()
+    chosen = run.table(["accuracy"], ["massaging", "none"], baseline="reweighing")
+    assert chosen.columns == (("Acc.", "value"), ("Acc.", "change"))
+    frame = chosen.to_frame()
+    assert [*frame["Technique"][:3]] == ["Massaging", "None", "Best constant answer"]
+    assert frame["Acc. change"].dtype == frame["Acc. change ±"].dtype == float
 
 
-def test_tables_have_the_papers_names_where_a_run_repeats_the_paper(folder: Path) -> None:
-    own = folder_statistics(folder)
-    entry = PublishedEntry(title="Print", file="published/cardoso2019.csv")
-    names = [t.name for t in statistics_tables(replace(own, run=changed(own.run, published=entry)))]
-    assert names[-2:] == ["significance_table3_preprocessing", "significance_table4_repair"]
-
-
-def test_tables_hold_together_in_latex(tables: dict[str, ReportTable], tmp_path: Path) -> None:
-    for table in tables.values():
-        check_latex(to_latex(table))
+def test_the_table_holds_together_in_latex(table: Table, tmp_path: Path) -> None:
+    check_latex(table.to_latex())
     if shutil.which("pdflatex") is None:
         pytest.skip("there is no pdflatex")
-    inputs = []
-    for name, table in tables.items():
-        (tmp_path / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
-        inputs.append(rf"\input{{{name}.tex}}")
     head = r"\documentclass{article}\usepackage{booktabs,adjustbox}\begin{document}"
-    (tmp_path / "all.tex").write_text("\n".join([head, *inputs, r"\end{document}"]), encoding="utf-8")
+    text = "\n".join([head, table.to_latex(), r"\end{document}"])
+    (tmp_path / "all.tex").write_text(text, encoding="utf-8")
     words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
@@ -461,6 +437,7 @@ def test_tables_of_earlier_statistics_go_and_figures_stay_until_others_are_drawn
     (tmp_path / "figures" / "mine.svg").write_text("mine")
     (tmp_path / "figures" / "pareto_one.png").write_text("of an earlier report")
     (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "tables" / "significance_recall.tex").write_text("of an earlier report")
     with_figures = page.read_text(encoding="utf-8")
     write_statistics(tmp_path, statistics, figures=False)
     assert page.read_text(encoding="utf-8") == with_figures
@@ -468,11 +445,8 @@ def test_tables_of_earlier_statistics_go_and_figures_stay_until_others_are_drawn
         write_statistics(tmp_path, narrow, figures=False)
         assert (tmp_path / "figures" / "heat_precision.png").exists()
         assert older in page.read_text(encoding="utf-8")
-    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
-        "significance_accuracy",
-        "significance_preprocessing_accuracy",
-        "significance_repair_accuracy",
-    }
+    names = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert names == {"techniques.csv", "techniques.tex", "notes.txt"}
     monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_recall", Figure)])
     write_statistics(tmp_path, narrow, figures=True)
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"heat_recall.png", "mine.svg"}
@@ -488,7 +462,7 @@ def test_every_column_is_explained(statistics: RunStatistics) -> None:
 
 
 def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
-    page = statistics_page(statistics, ["tables/significance_accuracy.md"])
+    page = statistics_page(statistics, ["tables/techniques.csv"])
     order = [
         "## At this level of bias",
         "### one",

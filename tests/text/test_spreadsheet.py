@@ -16,8 +16,8 @@ from benchmark.cli import main
 from benchmark.columns import FAILURE_COLUMNS
 from benchmark.figures.drawing import write_figures
 from benchmark.figures.style import Page, styled
-from benchmark.render.tables import to_csv, to_latex, to_markdown
 from benchmark.runs.finished import read_run
+from benchmark.tables.numbers import Numbers
 from benchmark.text.spreadsheet import as_cell, csv_text, from_cell
 from tests.helpers.latex import tables_of
 from tests.helpers.made_up_folder import made_up_failures, write_made_up_folder
@@ -116,16 +116,16 @@ def test_tables_with_hostile_names_and_warnings_of_several_lines() -> None:
         replace(own, title="=1+1\n# no heading", warning="first\n\n- second\r\nthird")
         for own in run.description.datasets
     )
-    table = tables_of(replace(run, description=changed(run.description, datasets=hostile)))[
-        "table3_preprocessing"
-    ]
-    rows = list(csv.reader(io.StringIO(to_csv(table))))
+    run = replace(run, description=changed(run.description, datasets=hostile))
+    table = tables_of(run)["table6_preprocessing"]
+    rows = list(csv.reader(io.StringIO(table.to_csv())))
     assert rows[1][0].startswith("'=1+1")
     assert all(abs(float(cell)) <= 1 for row in rows[1:] for cell in row[2:] if cell)
-    markdown = to_markdown(table)
-    assert "first - second third" in markdown
-    assert not any(line.startswith(("# no", "- second", "third")) for line in markdown.splitlines())
-    assert "\n\n" not in to_latex(table)
+    assert not any(line.startswith("# no") for line in table.to_markdown().splitlines())
+    assert "\n\n" not in table.to_latex()
+    notes = Numbers.of_run(run.frames).notes
+    assert "first - second third" in notes
+    assert not any(line.startswith(("# no", "- second", "third")) for line in notes.splitlines())
 
 
 def test_of_letters_that_the_font_lacks_there_is_one_word_at_most(

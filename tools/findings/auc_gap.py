@@ -95,7 +95,7 @@ def findings() -> str:
         "another quantity: the control's is less than half of the unmitigated one on Adult, and larger on "
         "Dutch.",
         "**What would change our mind.** A constraint that closes the gap without a loss of AUC, or on "
-        "Adult beyond the control. [All levels](tables/all_auc_overall_auc_gap.md), [values](results.csv).",
+        "Adult beyond the control. [All levels](tables/techniques.csv), [values](results.csv).",
     ]
     head = [
         "dataset",

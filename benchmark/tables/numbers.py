@@ -1,0 +1,238 @@
+"""The numbers of a run as cells of tables, and the notes on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import pandas as pd
+
+from benchmark.columns import TEST_TITLES
+from benchmark.metrics import list_metrics
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import Manifest, metric_description
+from benchmark.runs.report_frames import Scenario, distinguishing_names, joined
+from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, NEARLY_ALL
+from benchmark.statistics.cells import WHERE, row_means, to_cells
+from benchmark.tables.layout import Cell
+from benchmark.text.embedded import extent
+from benchmark.text.words import sentence, share
+
+ACCEPTED = "accepted"
+"""The column of the shares accepted: of all, of the deprived and of the favored group."""
+
+CONSTANT = "Best constant answer"
+"""The row of the more accurate of the two classifiers that answer everybody the same."""
+
+HEADINGS = {
+    "discrimination": "Disc.",
+    "accuracy": "Acc.",
+    "overestimation": "Over.",
+    "underestimation": "Under.",
+    "restoration_distance": "Dist.",
+    ACCEPTED: "Accepted",
+}
+"""Column headings, most of them the paper's; other metrics are headed by their title."""
+
+BETTER, WORSE, FEWER = "+", "-", "*"
+DEGENERATE, BELOW_CONSTANT, ONE_GROUP = "‡", "†", "¶"
+
+SIGNS = (
+    f"{BETTER} {WORSE}: shown to be better or worse than the baseline; the intervals of all techniques of a "
+    "level hold together.",
+    f"{DEGENERATE}: the same answer for more than {share(NEARLY_ALL)} of all, or of each group, in a sample.",
+    f"{BELOW_CONSTANT}: less accurate than the best constant answer.",
+    f"{ONE_GROUP}: the same answer for more than {share(NEARLY_ALL)} of one group.",
+    f"{FEWER}: fewer repetitions have a value; failures.csv says why.",
+    "Accepted: share of the test rows with the favorable prediction: all / deprived / favored.",
+)
+
+_KEY = (*WHERE, "metric")
+Where = tuple[str, str, str, str, float, str]
+"""Values of the columns :data:`~benchmark.statistics.cells.WHERE`."""
+
+
+def sign_of(row: Any) -> str:
+    """Return the sign of a useless technique, or "", given its row of standings."""
+    signs = {DEGENERATE: row.n_degenerate > 0, BELOW_CONSTANT: row.below_constant, ONE_GROUP: row.one_group}
+    return next((sign for sign, applies in signs.items() if applies), "")
+
+
+def signs_of(standing: pd.DataFrame) -> dict[Where, str]:
+    """Return the sign, or "", of each technique at each level of bias."""
+    keys = standing[list(WHERE)].itertuples(index=False, name=None)
+    return {key: sign_of(row) for key, row in zip(keys, standing.itertuples(index=False), strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Means of a run and, with its statistics, changes from the baseline."""
+
+    run: Manifest
+    scenarios: tuple[Scenario, ...]
+    means: pd.DataFrame  # WHERE, metric, mean, ci_high, n
+    results: pd.DataFrame
+    standing: pd.DataFrame
+    compared: pd.DataFrame | None = None
+
+    @classmethod
+    def of_run(cls, run: RunFrames) -> Self:
+        """Return the numbers of a run without its statistics; reference rows are left out."""
+        run = run.of_techniques
+        return cls(run.manifest, run.scenarios, run.summary, run.results, run.standing)
+
+    @classmethod
+    def of_statistics(cls, statistics: RunStatistics) -> Self:
+        """Return the numbers of a run's statistics."""
+        whole = statistics.everything
+        shares = whole[whole["metric"].isin(ACCEPTANCE)].groupby([*_KEY], sort=False)["value"]
+        accepted = shares.agg(["mean", "count"]).rename(columns={"count": "n"}).reset_index()
+        means = joined(
+            [statistics.intervals, accepted.assign(ci_high=math.nan)], statistics.intervals.columns
+        )
+        return cls(
+            *(statistics.run, statistics.scenarios, means, whole, statistics.standing, statistics.compared)
+        )
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """Names of the metrics, without the shares accepted."""
+        return [str(name) for name in self.means["metric"].unique() if name not in ACCEPTANCE]
+
+    @cached_property
+    def tried(self) -> set[tuple[object, ...]]:
+        """Each scenario's key with each of its techniques."""
+        return {(*key[:4], key[5]) for key in self._means}
+
+    @cached_property
+    def _means(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        return _by_key(self.means, ["mean", "ci_high", "n"])
+
+    @cached_property
+    def _changes(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        columns = ["difference", "difference_low", "difference_high", "better", "worse"]
+        return {} if self.compared is None else _by_key(self.compared, columns)
+
+    @cached_property
+    def _signs(self) -> dict[Where, str]:
+        return signs_of(self.standing)
+
+    @cached_property
+    def _distances(self) -> dict[tuple[object, ...], float]:
+        """The mean distance of each value to the ideal of its metric."""
+        known = list_metrics()
+        goals = {name.partition("[")[0] for name in self.metrics} & known.keys()
+        measured = self.results["metric"].str.partition("[")[0].isin(goals)
+        if not measured.any():  # metrics of a plugin that is not loaded
+            return {}
+        cells = to_cells(self.results[measured])
+        distances = row_means(cells.distances({name: known[name] for name in goals}))
+        return dict(zip(cells.keys[[*_KEY]].itertuples(index=False, name=None), distances, strict=True))
+
+    def value(self, where: Where, metric: str) -> Cell:
+        """Return the mean of a technique with its interval and signs; empty if it was not tried there."""
+        if metric == ACCEPTED:
+            return self.shares([self._means.get((*where, name), (math.nan,))[0] for name in ACCEPTANCE])
+        if (numbers := self._means.get((*where, metric))) is None:
+            return Cell(text="")
+        mean, high, n = numbers
+        few = FEWER if n < self.run.repetitions else ""
+        return Cell(mean, high - mean, mark=",".join(filter(None, [self.sign(where) if n else "", few])))
+
+    def change(self, where: Where, metric: str) -> Cell:
+        """Return the change from the baseline, with its interval, and a sign if better or worse is shown."""
+        if (numbers := self._changes.get((*where, metric))) is None:
+            return Cell(text="")
+        mean, low, high, better, worse = numbers
+        return Cell(mean, (high - low) / 2, mark=BETTER if better else WORSE if worse else "")
+
+    def constant(self, scenario: Scenario, metric: str) -> Cell:
+        """Return the number of the best constant answer, which has accuracy and discrimination alone."""
+        if (answer := scenario.best_constant) is None:
+            return Cell(text="")
+        if metric == ACCEPTED:
+            return self.shares([answer.accepted] * 3)
+        values = {ACCURACY: answer.accuracy, DISCRIMINATION: 0.0}
+        return Cell(values[metric]) if metric in values else Cell(text="")
+
+    def shares(self, shares: Sequence[float]) -> Cell:
+        """Return the cell of the shares accepted."""
+        return Cell(text="" if all(map(math.isnan, shares)) else " / ".join(map(share, shares)))
+
+    def sign(self, where: Where) -> str:
+        """Return the sign of a useless technique, or ""."""
+        return self._signs.get(where, "")
+
+    def nearest(self, cells: Sequence[Where], metric: str) -> set[Where]:
+        """Return those that are nearest to the ideal, to three decimals, among the useful."""
+        useful = [where for where in cells if not {*self.sign(where)} & {DEGENERATE, BELOW_CONSTANT}]
+        gaps = {where: round(self._distances.get((*where, metric), math.nan), 3) for where in useful}
+        least = min((gap for gap in gaps.values() if math.isfinite(gap)), default=math.nan)
+        return {where for where, gap in gaps.items() if gap == least}
+
+    def title(self, metric: str) -> str:
+        """Return the heading of a column."""
+        return HEADINGS.get(metric) or (self.run.metric(metric) or metric_description(metric)).title
+
+    @cached_property
+    def headings(self) -> Mapping[tuple[str, str, str], str]:
+        """The heading of each dataset, bias and test, whatever the learner."""
+        keys = {(s.dataset.name, s.bias, "", s.test): s.dataset.heading for s in self.scenarios}
+        names = distinguishing_names(keys)
+        return {
+            (dataset, bias, test): ", ".join([heading, *(TEST_TITLES.get(n, n) for n in names[key])])
+            for key, heading in keys.items()
+            for dataset, bias, _, test in [key]
+        }
+
+    @property
+    def extent(self) -> str:
+        """The ending of captions that says whether datasets are embedded ones."""
+        return extent(scenario.dataset.embedded for scenario in self.scenarios)
+
+    @property
+    def spread(self) -> str:
+        """The start of notes: what numbers are means of, and their intervals."""
+        half = f", ± half of {self.run.protocol.interval_text}" if self.means["ci_high"].notna().any() else ""
+        return f"Mean of {self.run.repetitions_text}{half}."
+
+    @property
+    def notes(self) -> str:
+        """The text on all tables of the run: signs, data and versions."""
+        return "".join(f"{' '.join(note.split())}\n" for note in self._notes())
+
+    def _notes(self) -> Iterator[str]:
+        run = self.run
+        yield self.spread
+        if run.tests_note:
+            yield run.tests_note
+        yield from SIGNS
+        for scenario in self.scenarios:
+            if answer := scenario.best_constant:
+                yield f"{CONSTANT}, {scenario.heading}: {answer.words}."
+        for dataset in dict.fromkeys(scenario.dataset for scenario in self.scenarios):
+            groups = ""
+            if sizes := dataset.test_groups:
+                groups = (
+                    f"; favorable are {sizes.deprived_favorable:,} of {sizes.deprived:,} deprived and "
+                    f"{sizes.favored_favorable:,} of {sizes.favored:,} favored ones"
+                )
+            yield (
+                f"{dataset.heading}: {dataset.provenance} ({dataset.test_rows:,} rows{groups}), "
+                f"{dataset.train_rows:,} training rows, data {dataset.test_digest[:12]}. "
+                f"{sentence(dataset.bias_description)}"
+            )
+            yield from (f"Note, {dataset.heading}: {sentence(note)}" for note in dataset.notes)
+            if dataset.warning:
+                yield f"Warning, {dataset.heading}: {sentence(dataset.warning)}"
+        yield run.made_with()
+
+
+def _by_key(frame: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[object, ...], tuple[Any, ...]]:
+    """Return some columns of each row by its cell and metric, as plain numbers."""
+    rows = frame[[*_KEY, *columns]].itertuples(index=False, name=None)
+    return {row[: len(_KEY)]: row[len(_KEY) :] for row in rows}
