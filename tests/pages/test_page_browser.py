@@ -598,7 +598,6 @@ def test_the_fragment_restores_the_view(visit: Visits, made_up: Path) -> None:
     told = page.locator("#about .warning").all_text_contents()
     assert len(told) == 3
     assert "β changes nothing" in told[-1]
-    page.get_by_label("Baseline").select_option("hostile")
     page.locator("#over").select_option("accuracy")
     page.get_by_label("0.5", exact=True).uncheck()
     page.locator("#techniques").get_by_label("Plain").uncheck()
