@@ -17,8 +17,9 @@ NOT_LEARNED = "EMBEDDED NETWORK as shipped, NOT learned from REAL DATA at hand"
 
 OF_NETWORKS = (
     "training rows are samples of learned networks. They show how techniques respond when the outcome's "
-    "probabilities change by a known amount. This run cannot choose a technique for your data. Train on real "
-    'rows for that (train = "data" and a holdout): on Adult and Dutch, techniques rank differently there.'
+    "probabilities change by a known amount. This run cannot choose a technique for your data: on Adult and "
+    "Dutch, techniques rank differently on real rows. For a technique of yours beside others on real rows: "
+    "'betabench run --experiment real_rows --plugin FILE.py'. For rows of yours: 'betabench quick FILE.csv'."
 )
 """Limits of conclusions from samples of a network."""
 
