@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -59,14 +59,18 @@ class Table:
     blocks: tuple[Block, ...]
     note: str  # one line below the table
 
+    @property
+    def titles(self) -> list[str]:
+        """The columns with the names of their groups."""
+        return [" ".join(filter(None, column)) for column in self.columns]
+
     def to_frame(self) -> pd.DataFrame:
         """Return numbers without their marks: a column for each, and one for its ± if there is any."""
         rows = [(block, row) for block in self.blocks for row in block.rows]
         names = [(*block.names, *row.names) for block, row in rows]
         frame = pd.DataFrame(names, columns=[*self.block_names, *self.row_names])
-        for i, column in enumerate(self.columns):
+        for i, title in enumerate(self.titles):
             cells = [row.cells[i] for _, row in rows]
-            title = " ".join(filter(None, column))
             frame[title] = [cell.text or cell.mean for cell in cells]
             if any(math.isfinite(cell.half_width) for cell in cells):
                 frame[f"{title} ±"] = [cell.half_width for cell in cells]
@@ -78,14 +82,13 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavored Markdown."""
-        titles = [" ".join(filter(None, column)) for column in self.columns]
         rows: list[list[str]] = []
         for block in self.blocks:
             if block.heading:
                 heading = f"**{markdown.plain(block.heading)}**"
-                rows.append([heading, *[""] * (len(self.row_names) - 1 + len(titles))])
+                rows.append([heading, *[""] * (len(self.row_names) - 1 + len(self.columns))])
             rows += ([*map(markdown.plain, r.names), *map(_markdown_cell, r.cells)] for r in block.rows)
-        head = list(map(markdown.plain, [*self.row_names, *titles]))
+        head = list(map(markdown.plain, [*self.row_names, *self.titles]))
         table = markdown.table(head, rows, named=len(self.row_names))
         return f"**{markdown.plain(self.caption)}**\n\n{table}\n\n{markdown.plain(self.note)}\n"
 
@@ -141,16 +144,12 @@ class Table:
         return str(frame.to_html(index=False, float_format="{:.3f}".format, na_rep=""))
 
 
-MARKUPS: dict[str, Callable[[Table], str]] = {".csv": Table.to_csv, ".tex": Table.to_latex}
-"""Forms of the tables that commands write, by the ending of the file."""
-
-
 def write_tables(folder: Path, tables: Iterable[Table], notes: str) -> Iterator[Path]:
     """Write tables and the notes on all of them, and yield the files."""
     yield write_atomically(folder / "notes.txt", notes)
     for table in tables:
-        for ending, markup in MARKUPS.items():
-            yield write_atomically(folder / (table.name + ending), markup(table))
+        yield write_atomically(folder / f"{table.name}.csv", table.to_csv())
+        yield write_atomically(folder / f"{table.name}.tex", table.to_latex())
 
 
 def _markdown_cell(cell: Cell) -> str:

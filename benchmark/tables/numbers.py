@@ -215,16 +215,9 @@ class Numbers:
             if answer := scenario.best_constant:
                 yield f"{CONSTANT}, {scenario.heading}: {answer.words}."
         for dataset in dict.fromkeys(scenario.dataset for scenario in self.scenarios):
-            groups = ""
-            if sizes := dataset.test_groups:
-                groups = (
-                    f"; favorable are {sizes.deprived_favorable:,} of {sizes.deprived:,} deprived and "
-                    f"{sizes.favored_favorable:,} of {sizes.favored:,} favored ones"
-                )
             yield (
-                f"{dataset.heading}: {dataset.provenance} ({dataset.test_rows:,} rows{groups}), "
-                f"{dataset.train_rows:,} training rows, data {dataset.test_digest[:12]}. "
-                f"{sentence(dataset.bias_description)}"
+                f"{dataset.heading}: {dataset.provenance} ({dataset.test_rows:,} rows, data "
+                f"{dataset.test_digest[:12]}). {sentence(dataset.bias_description)}"
             )
             yield from (f"Note, {dataset.heading}: {sentence(note)}" for note in dataset.notes)
             if dataset.warning:

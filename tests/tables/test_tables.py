@@ -267,7 +267,6 @@ def test_notes_name_data_seed_and_versions(run: Run) -> None:
     for part in (
         "Mean of 30 repetitions",
         "Adult: tested on real data",
-        "1,769 of 16,192 deprived",
         "5d0c5d0c5d0c",
         "EMBEDDED NETWORK, NOT REAL DATA",
         "Note, Adult: the deprived group is better off by 0.100.",
