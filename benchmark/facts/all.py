@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmark.columns import OWN
 from benchmark.facts.answers import scenario_answers, why_unanswered
 from benchmark.facts.decisions import decisions
 from benchmark.facts.described import datasets, described_run, metrics, techniques
@@ -109,7 +110,7 @@ def _scenario(
         test=scenario.test,
         heading=scenario.heading,
         file=scenario.file_name,
-        baseline=baseline,
+        baseline=baseline if isinstance(baseline, str) else OWN,
         inert=scenario.inert,
         techniques=tuple(name for name in run.titles if name in tried),
         levels=tuple(scenario.telling_levels(run.levels)),

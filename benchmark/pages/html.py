@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import functools
 import os
 from typing import Any
@@ -11,7 +10,6 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from benchmark.runs.descriptions import DatasetDescription
 from benchmark.text.words import number, printable
 
 
@@ -38,9 +36,7 @@ def _environment() -> Environment:
     environment.filters.update(
         address=_address,
         count=_count,
-        drawing=_drawing,
         general=_general,
-        lines=_lines,
         number=number,
         percent=_percent,
     )
@@ -62,23 +58,9 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
-def _drawing(dataset: DatasetDescription) -> str:
-    """Return a drawing of a learned network, as SVG in base64."""
-    # matplotlib is loaded only when something is drawn.
-    from benchmark.figures.network import draw_network
-    from benchmark.figures.style import render as rendered
-
-    return base64.b64encode(rendered(draw_network(dataset), "svg")).decode()
-
-
 def _general(value: float, digits: int = 6) -> str:
     """Return a number without zeros at its end: ``"0.8"``."""
     return f"{value:.{digits}g}"
-
-
-def _lines(text: str) -> Markup:
-    """Return text with its line breaks; other characters that cannot be printed are replaced."""
-    return Markup("\n").join(map(printable, text.split("\n")))
 
 
 def _percent(share: float) -> str:

@@ -1,11 +1,14 @@
-"""The page as a whole: one document with its own style, scripts and numbers."""
+"""The page of a run: one document with its own style, scripts and facts."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape, unescape
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,58 +16,58 @@ from typing import Any
 
 from markupsafe import Markup
 
-from benchmark.columns import MANIFEST_NAME
 from benchmark.errors import ReportError
+from benchmark.facts import Facts, facts_of
+from benchmark.facts.model import Answers, Level, Scenario
 from benchmark.pages.html import render
-from benchmark.pages.payload import as_script, page_numbers
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.finished import RUN_AGAIN
-from benchmark.sections import Surface, sections_of
-from benchmark.sections.answers import one_line_each
+from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
+from benchmark.wording import as_html, macro, reason_text, standing_texts, vocabulary
+from benchmark.wording import render as render_text
 
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
 
-_SCRIPTS = ("numbers.js", "answers.js", "figures.js", "page.js")
+_SCRIPTS = ("view.js", "tables.js", "picture.js")
 
 # Endings of files that commands write for readers, and folders with such files besides the page's.
 _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
 _FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 
-def write_page(folder: Path, statistics: RunStatistics) -> Path:
-    """Write ``report.html`` to a folder, and return its path; see :func:`prepare_page`."""
-    return prepare_page(statistics)(folder)
+TABS: Mapping[str, tuple[str, ...]] = {
+    "people": ("decisions", "gaps"),
+    "ranks": ("ranks",),
+    "details": ("tuning", "frontier", "hidden"),
+    "data": ("data",),
+    "methods": ("methods", "certainty", "missing"),
+    "files": ("use", "files"),
+}
+"""Tabs besides the answer, with the templates of their texts. A tab without any text is left out."""
 
 
-def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
+def prepare_page(facts: Facts) -> Callable[[Path], Path]:
     """Return a function that writes a run's interactive page, ``report.html``, and returns its path.
 
     The page has about 5 megabytes, nearly all of it the plotting library. It loads nothing: it works from a
     disk, from an attachment and without a network. Links to the other files in its folder are made when it is
-    written. The same statistics in the same folder give the same bytes.
-
-    Parameters
-    ----------
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.folder_statistics`.
-
-    Raises
-    ------
-    ReportError
-        If the run's manifest lacks a part of the page.
+    written. The same facts in the same folder give the same bytes.
     """
-    try:
-        values = _values(statistics)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # Another version may have written the manifest.
-        raise ReportError(
-            f"The {MANIFEST_NAME} of the run {statistics.run.name!r} lacks a part of the page",
-            expected="the manifest of a run of this version",
-            got=f"no {error}" if isinstance(error, KeyError) else str(error),
-            remedy=RUN_AGAIN,
-        ) from error
+    static = files("benchmark.pages").joinpath("static")
+    scripts = [*((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
+    values = {
+        "run": facts.run,
+        "embedded": [dataset.title for dataset in facts.datasets if dataset.embedded],
+        "level_sign": LEVEL_SIGNS[facts.run.level_name],
+        "verdicts": vocabulary()["verdict"],
+        "goals": vocabulary()["goal"],
+        "tabs": {name: html for name, questions in TABS.items() if (html := _tab(facts, questions))},
+        "facts": Markup(in_script(facts.model_dump_json())),
+        "words": Markup(in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":")))),
+        "scripts": [*map(Markup, scripts)],
+        "digests": [*map(_digest, scripts)],
+    }
 
     def write(folder: Path) -> Path:
         path = folder / PAGE_NAME
@@ -81,26 +84,64 @@ def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
     return write
 
 
-def _values(statistics: RunStatistics) -> dict[str, Any]:
-    run, static = statistics.run, files("benchmark.pages").joinpath("static")
-    scripts = [*((static / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
-    version = run.versions.get("betabench", "?")
+def write_page(folder: Path, statistics: RunStatistics) -> Path:
+    """Write ``report.html`` to a folder, and return its path; see :func:`prepare_page`."""
+    return prepare_page(facts_of(statistics))(folder)
+
+
+def in_script(content: str) -> str:
+    """Return JSON for a script element: nothing in it can end the element or open a comment."""
+    return content.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def with_boxes(html: str) -> Markup:
+    """Return HTML whose tables are in boxes, named by their headings; boxes and code scroll by keyboard."""
+    heading, labels = "Table", Counter[str]()
+
+    def boxed(match: re.Match[str]) -> str:
+        nonlocal heading
+        if match["heading"] is not None:
+            heading = unescape(re.sub(r"<[^>]*>", "", match["heading"]))
+            return match[0]
+        if match[0] != "<table>":
+            return {"<pre>": '<pre tabindex="0">'}.get(match[0], "</table></div>")
+        labels[heading] += 1
+        label = escape(heading if labels[heading] == 1 else f"{heading}, {labels[heading]}")
+        return f'<div class="box" tabindex="0" role="region" aria-label="{label}"><table>'
+
+    return Markup(re.sub(r"<h\d>(?P<heading>.*?)</h\d>|<pre>|</?table>", boxed, html))
+
+
+def _tab(facts: Facts, questions: Sequence[str]) -> Markup:
+    texts = [text for question in questions if (text := render_text(question, facts)).strip()]
+    return with_boxes("".join(map(as_html, texts)))
+
+
+def _words(facts: Facts) -> dict[str, Any]:
+    """Return all words of the scripts: the table of words, and what is said of each scenario and level."""
+    titles = {technique.name: technique.title for technique in facts.techniques}
+    sentence = macro("headline", "sentence", facts)
+    scenario_notes, level_notes = (macro("level", name, facts) for name in ("scenario_notes", "level_notes"))
+
+    def said(scenario: Scenario, answers: Answers, level: Level) -> dict[str, Any]:
+        return {
+            "sentence": as_html(sentence(scenario, answers, level)),
+            "notes": as_html(level_notes(level)),
+            "reason": reason_text(level.reason) if level.reason else "",
+            "texts": [
+                standing_texts(standing, answers.goal, titles.__getitem__) for standing in level.techniques
+            ],
+        }
+
+    table = vocabulary()
     return {
-        "title": run.title,
-        "facts": (run.name, run.repetitions_text, f"seed {run.experiment.seed}", f"betabench {version}"),
-        "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
-        "level": {
-            "one": run.level_sign,
-            "several": run.levels_sign,
-            "meaning": run.level_meaning,
-            "legend": " β" if run.level_name == "beta" else ", in doses",
-        },
-        "levels": run.protocol.levels_text if len(run.levels) > 1 else "",
-        "lines": one_line_each(statistics),
-        "sections": sections_of(statistics, Surface.PAGE),
-        "numbers": Markup(as_script(page_numbers(statistics))),
-        "scripts": [*map(Markup, scripts)],
-        "digests": [*map(_digest, scripts)],
+        **{kind: table[kind] for kind in ("verdict", "role", "goal", "shown", "constant")},
+        "level": LEVEL_SIGNS[facts.run.level_name],
+        "notes": [as_html(scenario_notes(scenario)) for scenario in facts.scenarios],
+        "said": [
+            [[said(scenario, answers, level) for level in answers.levels] for answers in scenario.answers]
+            for scenario in facts.scenarios
+        ],
     }
 
 

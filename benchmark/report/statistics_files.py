@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from benchmark.facts import facts_of
 from benchmark.figures.statistics import statistics_figures
 from benchmark.pages.run_page import prepare_page
 from benchmark.render.console import print_section
@@ -80,7 +81,7 @@ def write_statistics(
     text = statistics_page(statistics, [f"tables/{table.name}.csv" for table in tables], images)
     text += f"\n{_OLDER_FIGURES}" * older
     say("making the page")
-    finish_page = prepare_page(statistics) if page is not None else None
+    finish_page = prepare_page(facts_of(statistics)) if page is not None else None
     drawn = []
     for path in drawing:
         drawn.append(path)

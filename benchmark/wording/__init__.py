@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -54,11 +54,33 @@ def render(template: str, facts: Facts, **more: object) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
+def macro(template: str, name: str, facts: Facts) -> Callable[..., str]:
+    """Return a macro of a template, for some facts, as a function that gives Markdown."""
+    module = _environment().get_template(f"{template}.md.j2").make_module(_Words(facts).values)
+    return lambda *values: str(getattr(module, name)(*values))
+
+
 def as_html(text: str) -> str:
     """Return Markdown as HTML; HTML in it is shown, not used."""
+    return str(_parser().render(text))
+
+
+@functools.cache
+def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def standing_texts(standing: Standing, goal: str, title: Callable[[str], str]) -> list[str]:
+    """Return what a table says of a technique besides its verdict: why, what is best in it, what it hides."""
+    table = vocabulary()
+    texts = [] if standing.reason is None else [reason_text(standing.reason)]
+    if standing.dominated_by is not None:
+        texts.append(_phrase(table["verdict"]["dominated"]["by"]).render(title=title(standing.dominated_by)))
+    for form, names in (("label", standing.best), ("tied", standing.tied)):
+        texts += [_phrase(table["best"][name][form]).render(table["goal"][goal]) for name in names]
+    return [*texts, *map(reason_text, standing.remarks)]
 
 
 def reason_text(reason: Reason, form: str = "label") -> str:

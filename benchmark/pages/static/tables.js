@@ -1,0 +1,194 @@
+"use strict";
+// The sentence, the table of techniques and levels of bias, the table of the chosen level, and its file.
+
+// The name of a technique, with its role if it has one.
+const nameOf = ({ title, role }) => [
+  make("bdi", {}, title),
+  ...(words.role[role] ? [make("span", { class: "role" }, ` (${words.role[role].label})`)] : []),
+];
+const unseen = (text) => make("span", { class: "unseen" }, text);
+const signOf = ({ sign }) => (sign ? [make("span", { class: "sign", "aria-hidden": "true" }, sign), " "] : []);
+
+function drawTables(now) {
+  const l = now.levels.indexOf(now.at);
+  // These are the only texts that are HTML: Python made them from Markdown.
+  $("sentence").innerHTML = now.said?.[l].sentence ?? "";
+  $("notes").innerHTML = words.notes[state.scenario];
+  $("level-notes").innerHTML = now.said?.[l].notes ?? "";
+  drawMatrix(now);
+  drawLevel(now);
+}
+
+// ------------------------------------------------------------------- techniques and levels of bias
+
+function drawMatrix(now) {
+  const focused = $("matrix").contains(document.activeElement) ? place(document.activeElement) : null;
+  const columns = now.levels.map((level) => new Map(rowsAt(now, level).map((row) => [row.technique, row])));
+  // One order for all levels: that of the highest that can be compared.
+  const shownFirst = now.levels.indexOf(now.usual.at);
+  const order = [...columns[shownFirst].keys()];
+  $("matrix-title").textContent = `${titleOf(now.metric)}, by technique and ${words.level}`;
+  const head = now.levels.map((level, l) => {
+    const at = level === now.at;
+    const attributes = { scope: "col", class: at ? "chosen" : null, "aria-selected": String(at) };
+    const cell = make("th", attributes, levelText(level));
+    cell.dataset.at = level;
+    if (now.said?.[l].reason) cell.append(make("span", { class: "reason" }, now.said[l].reason));
+    return cell;
+  });
+  $("matrix").tHead.rows[0].replaceChildren(make("th", { scope: "col" }, "Technique"), ...head);
+  const rows = order.map((technique) => {
+    const picked = technique === now.technique;
+    const named = nameOf(columns[shownFirst].get(technique));
+    const first = make("th", { scope: "row", "aria-selected": String(picked) }, ...named);
+    first.dataset.technique = technique;
+    const cells = now.levels.map((level, l) => {
+      const row = columns[l].get(technique);
+      if (!row) return make("td", {}, "–");
+      const at = level === now.at;
+      const muted = now.said?.[l].reason ? " muted" : "";
+      const looks = `${row.kind}${muted}${at ? " chosen" : ""}${row.best?.length ? " best" : ""}`;
+      const cell = make("td", { class: looks, "aria-selected": String(at && picked) });
+      cell.title = [row.word?.label, ...row.texts].filter(Boolean).join("; ");
+      cell.append(...signOf(row.word ?? {}), number(row.number.mean), unseen(` ${cell.title}`));
+      Object.assign(cell.dataset, { at: level, technique });
+      return cell;
+    });
+    return make("tr", { class: picked ? "picked" : null }, first, ...cells);
+  });
+  $("matrix").tBodies[0].replaceChildren(...rows);
+  const own = now.answers?.metric === now.metric;
+  const keys = Object.entries(own ? words.verdict : words.shown).map(([key, { sign, label, meaning }]) => {
+    const looks = own ? key : `shown-${key.replace(".", "none")}`;
+    return make("span", { class: `key ${looks}`, title: meaning ?? null }, `${sign} ${label}`);
+  });
+  $("keys").replaceChildren(...keys.flatMap((key) => [key, " "]));
+  for (const cell of $("matrix").querySelectorAll("th, td")) cell.tabIndex = -1;
+  // One cell is reached by Tab, the others by arrow keys.
+  const usual = $("matrix").querySelector(".picked .chosen") ?? $("matrix").querySelector("th.chosen");
+  const cell = focused ? cellAt(...focused) : usual;
+  cell.tabIndex = 0;
+  if (focused) cell.focus({ preventScroll: true });
+}
+
+const place = (cell) => [cell.parentElement.rowIndex, cell.cellIndex];
+const cellAt = (row, column) => {
+  const { rows } = $("matrix");
+  const there = rows[Math.max(0, Math.min(row, rows.length - 1))];
+  return there.cells[Math.max(0, Math.min(column, there.cells.length - 1))];
+};
+
+function choose(cell) {
+  const { at, technique } = cell.dataset;
+  const again = technique === state.technique && (at === undefined || at === String(current().at));
+  change({ ...(at && { at }), ...(technique && { technique: again ? "" : technique }) });
+}
+
+function listenToTables() {
+  const matrix = $("matrix");
+  matrix.addEventListener("click", ({ target }) => {
+    const cell = target.closest("td, th");
+    if (!cell) return;
+    cell.focus({ preventScroll: true });
+    choose(cell);
+  });
+  matrix.addEventListener("keydown", (event) => {
+    const cell = event.target.closest("td, th");
+    if (!cell) return;
+    const [row, column] = place(cell);
+    const to = {
+      ArrowRight: [row, column + 1],
+      ArrowLeft: [row, column - 1],
+      ArrowDown: [row + 1, column],
+      ArrowUp: [row - 1, column],
+      Home: [row, 0],
+      End: [row, Infinity],
+    }[event.key];
+    if (event.key === "Enter" || event.key === " ") choose(cell);
+    else if (to) {
+      cell.tabIndex = -1;
+      cellAt(...to).tabIndex = 0;
+      cellAt(...to).focus();
+    } else return;
+    event.preventDefault();
+  });
+}
+
+// ---------------------------------------------------------------------------- the chosen level
+
+function drawLevel(now) {
+  const rows = rowsAt(now, now.at);
+  const other = now.answers && ![now.answers.metric, ACCURACY].includes(now.metric);
+  const measure = now.answers ? words.goal[now.goal].measure : titleOf(now.metric);
+  $("level-title").textContent = `All techniques at ${levelText(now.at)}`;
+  const change = "change [95 %]";
+  const more = other ? [titleOf(now.metric), change] : [];
+  const head = ["Technique", measure, change, ...more, "accuracy", change, "accepts: deprived", "favored", "verdict"];
+  $("level").tHead.rows[0].replaceChildren(...head.map((text) => make("th", { scope: "col" }, text)));
+  const both = (value, changed) => {
+    const cell = make("td");
+    if (changed && changed.mean !== null) {
+      cell.append(`${signed(changed.mean)} `, make("span", { class: "soft" }, interval(changed, signed)));
+    }
+    return [make("td", {}, number(value.mean)), cell];
+  };
+  const lines = rows.map((row) => {
+    const { isBaseline, accepted, verdictWord } = row;
+    const label = [verdictWord?.label, row.texts.join("; ")].filter(Boolean).join(": ");
+    const looks = [isBaseline && "baseline", row.technique === now.technique && "picked"];
+    return make(
+      "tr",
+      { class: looks.filter(Boolean).join(" ") || null },
+      make("th", { scope: "row" }, ...nameOf(row)),
+      ...both(row.value ?? row.number, isBaseline ? null : (row.change ?? row.numberChange)),
+      ...(other ? both(row.number, isBaseline ? null : row.numberChange) : []),
+      ...both(row.accurate, isBaseline ? null : row.accuracy_change),
+      make("td", {}, share(accepted?.deprived ?? null)),
+      make("td", {}, share(accepted?.favored ?? null)),
+      make("td", { class: `word ${row.verdict ?? ""}` }, ...signOf(verdictWord ?? {}), label),
+    );
+  });
+  const constant = (now.answers?.levels[now.levels.indexOf(now.at)] ?? now.scenario).constant;
+  if (constant) {
+    const { accepts, accuracy } = constant;
+    const { label } = words.constant[accepts === 0 ? "nobody" : accepts === 1 ? "everybody" : "some"];
+    const cells = [number(accuracy), "", share(accepts), share(accepts), ""].map((text) => make("td", {}, text));
+    const title = make("th", { scope: "row", colspan: String(3 + more.length) }, label);
+    lines.push(make("tr", { class: "constant" }, title, ...cells));
+  }
+  $("level").tBodies[0].replaceChildren(...lines);
+}
+
+const fileName = (...parts) => [facts.run.name, ...parts].join("_").replace(/[^\w.-]+/g, "_");
+
+// The rows of the chosen level as their facts have them: a column for each number, flag and code.
+function downloadCsv() {
+  const now = current();
+  const flat = (value, key) => {
+    if (value === null || typeof value !== "object") return [[key, value]];
+    if (Array.isArray(value)) return [[key, value.map((item) => item.code ?? item).join(" ")]];
+    if ("code" in value) return [[key, value.code]];
+    return Object.entries(value).flatMap(([name, inner]) => flat(inner, `${key}_${name}`));
+  };
+  const { dataset, bias, classifier, test, file } = now.scenario;
+  const level = facts.run.level_name;
+  const where = Object.entries({ dataset, bias, classifier, test, [level]: now.at, goal: now.goal });
+  const numbers = ({ technique, number, numberChange }) => ({ technique, value: number, change: numberChange });
+  const standings = now.answers?.levels[now.levels.indexOf(now.at)].techniques ?? rowsAt(now, now.at).map(numbers);
+  const rows = standings.map((standing) => {
+    return new Map([...where, ...Object.entries(standing).flatMap(([key, value]) => flat(value, key))]);
+  });
+  const head = [...new Set(rows.flatMap((row) => [...row.keys()]))];
+  const cell = (value) => {
+    // A spreadsheet computes a text that begins like a formula.
+    const text = typeof value === "string" && /^'*[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
+    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  const table = [head, ...rows.map((row) => head.map((key) => row.get(key)))];
+  const text = table.map((cells) => `${cells.map(cell).join(",")}\n`).join("");
+  const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const download = `${fileName(file, now.goal, level, now.at)}.csv`;
+  const link = make("a", { href, download });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

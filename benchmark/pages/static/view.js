@@ -1,0 +1,226 @@
+"use strict";
+// The view: the facts and words of the page, what is chosen, the link with the choices, tabs and colors.
+
+const [facts, words] = ["facts", "words"].map((id) => JSON.parse(document.getElementById(id).textContent));
+
+const $ = (id) => document.getElementById(id);
+const make = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+};
+
+const ACCURACY = "accuracy";
+const TABS = [...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.slice("tab-".length));
+const titles = new Map(facts.techniques.map(({ name, title }) => [name, title]));
+const metrics = new Map(facts.metrics.map((metric) => [metric.name, metric]));
+const levelText = (level) => `${words.level}${words.level === "β" ? " =" : ""} ${level}`;
+
+// As Python rounds: exact halves go to the even digit, and no zero stands before the point.
+function number(value, digits = 3) {
+  if (value === null || value === undefined) return "–";
+  const isHalf = Math.abs((value * 2 ** (digits + 1)) % 2) === 1;
+  const shown = isHalf ? (2 * Math.round((value * 10 ** digits) / 2)) / 10 ** digits : value;
+  return shown.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace(/^(-?)0\./, "$1.");
+}
+const signed = (value) => (value > 0 && Number(number(value)) ? "+" : "") + number(value);
+const interval = ({ low, high }, shown = number) => (low === null ? "" : `[${shown(low)}, ${shown(high)}]`);
+function share(value) {
+  if (value === null) return "–";
+  const percent = 100 * value;
+  if (percent > 0 && percent < 0.05) return "<0.1 %";
+  if (percent >= 99.95 && percent < 100) return ">99.9 %";
+  const isExact = percent === 0 || percent === 100 || (percent >= 1 && percent <= 99);
+  return `${number(percent, isExact ? 0 : 1).replace(/^\./, "0.")} %`;
+}
+
+// ------------------------------------------------------------------------------- what is chosen
+
+const CHOICES = ["tab", "colors", "goal", "metric", "at", "technique"];
+const AXES = ["dataset", "bias", "classifier", "test"];
+let state = { scenario: 0 };
+
+// What is shown: the choices that the scenario has, and defaults for the others.
+function current() {
+  const scenario = facts.scenarios[state.scenario];
+  const g = Math.max(0, scenario.answers.findIndex(({ goal }) => goal === state.goal));
+  const answers = scenario.answers[g];
+  const levels = answers ? answers.levels.map(({ level }) => level) : scenario.levels;
+  const usual = { at: answers?.highest ?? levels.at(-1), metric: answers?.metric ?? scenario.values[0]?.metric };
+  const values = scenario.values.find(({ metric }) => metric === state.metric);
+  return {
+    scenario,
+    answers,
+    levels,
+    said: words.said[state.scenario][g],
+    goal: answers?.goal,
+    usual,
+    at: levels.find((level) => String(level) === state.at) ?? usual.at,
+    metric: values?.metric ?? usual.metric,
+    technique: scenario.techniques.includes(state.technique) ? state.technique : null,
+  };
+}
+
+const titleOf = (metric) => metrics.get(metric)?.title ?? metric;
+const NONE = { mean: null, low: null, high: null };
+const meanIn = (values, l, t) => ({ mean: values.mean[l][t], low: values.low[l][t], high: values.high[l][t] });
+const changeIn = (values, l, t) => ({
+  mean: values.change[l][t],
+  low: values.change_low[l][t],
+  high: values.change_high[l][t],
+});
+
+// The techniques at a level, each with its number in the chosen metric and what is said of it.
+function rowsAt(now, level) {
+  const { scenario, answers } = now;
+  const l = now.levels.indexOf(level);
+  const own = answers?.metric === now.metric;
+  const values = scenario.values.find(({ metric }) => metric === now.metric);
+  const accuracies = scenario.values.find(({ metric }) => metric === ACCURACY);
+  const at = scenario.levels.indexOf(level);
+  const standings = answers?.levels[l].techniques ?? scenario.techniques.map((technique) => ({ technique }));
+  return standings.map((standing, i) => {
+    const t = scenario.techniques.indexOf(standing.technique);
+    const isBaseline = standing.technique === scenario.baseline;
+    const verdict = words.verdict[standing.verdict] ?? words.role[standing.role];
+    // Color and sign are of the verdict on the goal, or of the change in another metric.
+    const shown = own || isBaseline ? null : values.shown[at][t];
+    return {
+      ...standing,
+      title: titles.get(standing.technique),
+      isBaseline,
+      verdictWord: verdict,
+      word: shown === null ? verdict : words.shown[shown],
+      kind: shown === null ? (standing.verdict ?? "role") : `shown-${shown.replace(".", "none")}`,
+      texts: now.said?.[l].texts[i] ?? [],
+      number: own ? standing.value : meanIn(values, at, t),
+      numberChange: own ? standing.change : changeIn(values, at, t),
+      accurate: standing.accuracy ?? (accuracies ? meanIn(accuracies, at, t) : NONE),
+      usable: standing.verdict !== "not_usable",
+    };
+  });
+}
+
+// ----------------------------------------------------------------------------------- the fragment
+
+// Defaults are left out, so that links stay short.
+function toFragment() {
+  const now = current();
+  const parts = new URLSearchParams();
+  if (state.scenario) for (const axis of AXES) parts.set(axis, now.scenario[axis]);
+  const usual = { ...now.usual, at: String(now.usual.at), tab: TABS[0], goal: now.scenario.answers[0]?.goal };
+  for (const name of CHOICES) if (state[name] && state[name] !== usual[name]) parts.set(name, state[name]);
+  return parts.toString();
+}
+
+// Parts of a link that the run does not have stay at their defaults.
+function fromFragment(fragment) {
+  const parts = new URLSearchParams(fragment);
+  const axes = AXES.filter((axis) => parts.has(axis));
+  const i = facts.scenarios.findIndex((scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]));
+  state = { scenario: Math.max(0, i) };
+  for (const name of CHOICES) state[name] = parts.get(name) ?? "";
+  if (!TABS.includes(state.tab)) state.tab = TABS[0];
+  if (!["light", "dark"].includes(state.colors)) state.colors = "";
+}
+
+// ----------------------------------------------------------------------------------- tabs and page
+
+const systemColors = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (state.colors ? state.colors === "dark" : systemColors.matches);
+
+function fillSelect(id, options, chosen) {
+  const made = options.map(([value, title]) => make("option", { value, selected: value === chosen }, title));
+  $(id).replaceChildren(...made);
+  $(id).disabled = options.length < 2;
+}
+
+function drawChoices(now) {
+  fillSelect("scenario", facts.scenarios.map(({ heading }, i) => [String(i), heading]), String(state.scenario));
+  fillSelect("goal", now.scenario.answers.map(({ goal }) => [goal, words.goal[goal].title]), now.goal);
+  fillSelect("metric", now.scenario.values.map(({ metric }) => [metric, titleOf(metric)]), now.metric);
+  $("colors").value = state.colors;
+}
+
+function showTab() {
+  for (const name of TABS) {
+    const chosen = name === state.tab;
+    $(`panel-${name}`).hidden = !chosen;
+    $(`tab-${name}`).setAttribute("aria-selected", String(chosen));
+    $(`tab-${name}`).tabIndex = chosen ? 0 : -1;
+  }
+}
+
+function draw() {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  showTab();
+  const now = current();
+  drawChoices(now);
+  drawTables(now);
+  // The tables stand before the plotting library has been read.
+  if (window.Plotly) drawPicture(now);
+}
+
+function change(changes) {
+  Object.assign(state, changes);
+  draw();
+  const fragment = toFragment();
+  history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+}
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Not every browser lets a page from a disk write to the clipboard in this way.
+    const area = make("textarea", { class: "unseen", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  $("said").textContent = `${what} copied`;
+}
+
+function listen() {
+  for (const id of ["metric", "colors"]) {
+    $(id).addEventListener("change", ({ target }) => change({ [id]: target.value }));
+  }
+  // Another goal has its own metric.
+  $("goal").addEventListener("change", ({ target }) => change({ goal: target.value, metric: "" }));
+  $("scenario").addEventListener("change", ({ target }) => change({ scenario: Number(target.value) }));
+  $("choices").addEventListener("submit", (event) => event.preventDefault());
+  $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
+  for (const block of document.querySelectorAll("main pre")) {
+    const button = make("button", { type: "button", class: "copy" }, "Copy these lines");
+    button.addEventListener("click", () => copy(block.textContent, "Text"));
+    block.before(button);
+  }
+  for (const button of document.querySelectorAll("[data-format]")) {
+    button.addEventListener("click", () => savePicture(button.dataset.format));
+  }
+  $("csv").addEventListener("click", downloadCsv);
+  listenToTables();
+  const tablist = document.querySelector("[role=tablist]");
+  tablist.addEventListener("click", ({ target }) => {
+    const tab = target.closest("[role=tab]");
+    if (tab) change({ tab: tab.id.slice("tab-".length) });
+  });
+  tablist.addEventListener("keydown", (event) => {
+    const here = TABS.indexOf(state.tab);
+    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: TABS.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    change({ tab: TABS[(to + TABS.length) % TABS.length] });
+    $(`tab-${state.tab}`).focus();
+  });
+  addEventListener("hashchange", () => {
+    fromFragment(location.hash.slice(1));
+    draw();
+  });
+  systemColors.addEventListener("change", draw);
+}
