@@ -23,7 +23,6 @@ from benchmark.experiment.store import Store
 from benchmark.experiment.validate import other_learners, too_few_repetitions
 from benchmark.figures.improvement import draw_forest
 from benchmark.metrics import GAP
-from benchmark.pages.payload import page_numbers
 from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
@@ -222,14 +221,6 @@ def test_words_name_the_right_one(statistics: RunStatistics) -> None:
     drawn = " ".join(" ".join(text.get_text() for text in figure.texts).split())
     assert f"Baseline: {each}." in drawn
     assert statistics.run.classifiers == ("naive_bayes", "decision_tree", OWN)
-
-
-def test_the_page_has_each_techniques_own(statistics: RunStatistics) -> None:
-    found = {scenario["classifier"]: scenario for scenario in page_numbers(statistics)["scenarios"]}
-    assert "baseline" not in found[OWN]
-    assert found[OWN]["own"] == {k: v for k, v in BASELINE.items() if v != "none"}
-    assert found["naive_bayes"]["baseline"] == "none"
-    assert "own" not in found["naive_bayes"]
 
 
 def test_the_manifest_says_what_is_compared(folder: Path) -> None:

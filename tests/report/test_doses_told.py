@@ -17,7 +17,6 @@ from benchmark.bias.doses import Dose
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.statistics import statistics_figures
-from benchmark.pages.payload import page_numbers
 from benchmark.render.console import print_section, section_lines
 from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
@@ -72,17 +71,10 @@ def console_text(statistics: RunStatistics) -> str:
     return " ".join(file.getvalue().split())
 
 
-def page_text(statistics: RunStatistics) -> str:
-    return str(page_numbers(statistics)) + " ".join(
-        line for own in sections_of(statistics, Surface.PAGE) for line in section_lines(own)
-    )
-
-
 SURFACES: dict[str, Callable[[RunStatistics], str]] = {
     "quick": quick_text,
     "console": console_text,
     "markdown": lambda own: statistics_page(own, []) + answers_page(own),
-    "page": page_text,
 }
 
 

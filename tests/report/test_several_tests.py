@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import itertools
 from pathlib import Path
@@ -18,8 +17,6 @@ from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.figures.run_figures import run_figures
 from benchmark.figures.statistics import statistics_figures
-from benchmark.pages.payload import page_numbers
-from benchmark.pages.run_page import write_page
 from benchmark.report.run_console import print_report
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
@@ -123,24 +120,6 @@ def test_figures_are_of_one_test_and_say_which(statistics: RunStatistics, folder
     shown = set(numbers_in(axes).values())
     assert any(text.startswith(".29") or text.startswith(".30") for text in shown)
     assert not any(text.startswith(("−.0", ".00")) for text in shown)  # those are of balanced rows
-
-
-def test_the_page_holds_each_test_by_itself(statistics: RunStatistics, folder: Path) -> None:
-    numbers = page_numbers(statistics)
-    found = {(s["dataset"], s["bias"], s["test"]): s for s in numbers["scenarios"]}
-    assert len(found) == len(numbers["scenarios"]) == 12
-    results, _ = frames()
-    for (dataset, bias, test), scenario in found.items():
-        assert TEST_TITLES[test] in scenario["title"]
-        own = results[(results["dataset"] == dataset) & (results["bias"] == bias) & (results["test"] == test)]
-        mean = own[(own["beta"] == 0) & (own["technique"] == "none")].groupby("metric")["value"].mean()
-        shown = np.frombuffer(base64.b64decode(scenario["mean"]), dtype="<f8")[:2]
-        np.testing.assert_allclose(shown, mean[["discrimination", "accuracy"]], rtol=1e-5)
-        constant = {ORIGINAL: 0.68, BALANCED: 0.5}.get(test)
-        assert (scenario["constant"] or {"accuracy": None})["accuracy"] == constant
-    text = write_page(folder, statistics).read_text(encoding="utf-8")
-    assert "Balanced test data: the original test rows, weighted" in text
-    assert '<th scope="col">tests</th>' in text or ">tests<" in text
 
 
 def test_the_terminal_names_the_test(folder: Path) -> None:

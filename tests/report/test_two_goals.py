@@ -13,7 +13,6 @@ import pytest
 from rich.console import Console
 
 from benchmark.columns import EQUALISE, GOALS, RESTORE
-from benchmark.pages.payload import page_numbers
 from benchmark.render.console import print_section, section_lines
 from benchmark.report.run_console import print_report
 from benchmark.report.statistics_text import answers_page, statistics_page
@@ -27,7 +26,6 @@ from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
 from tests.helpers.made_up_runs import changed
 from tests.helpers.two_goals import (
-    AT_0,
     CLEAN,
     DISTANCE,
     EQUALISED,
@@ -119,25 +117,6 @@ def test_quick_says_it_first(statistics: RunStatistics) -> None:
     assert not any(f"{name} is recommended" in text for name in USELESS)
 
 
-def test_the_page_carries_both_goals(statistics: RunStatistics) -> None:
-    numbers = page_numbers(statistics)
-    assert {goal: own["title"] for goal, own in numbers["goals"].items()} == {
-        goal: words.removeprefix("Goal: ") for goal, words in TITLES.items()
-    }
-    (scenario,) = numbers["scenarios"]
-    shown = scenario["against"]
-    assert shown["told"] == ""
-    for goal, best in ((RESTORE, "Undoes"), (EQUALISE, "Evens")):
-        at_0, at_half = shown["goals"][goal]["levels"]
-        assert at_half["told"][0] == FIRST
-        assert at_half["choices"][1].startswith(best)
-        recommended = {line["cells"][0] for line in at_half["rows"] if line.get("recommended")}
-        assert best in recommended
-        assert not recommended & set(USELESS)
-        assert bool(at_0["rows"]) == (goal == EQUALISE)
-    assert shown["goals"][RESTORE]["levels"][0]["told"] == [AT_0]
-
-
 def test_ranks_to_restore_are_of_planted_bias_alone(statistics: RunStatistics) -> None:
     ranks = statistics.ranks[statistics.ranks["metric"] == DISTANCE]
     assert set(ranks["beta"].dropna()) == {0.5}
@@ -224,9 +203,6 @@ def test_a_run_that_cannot_restore_says_why(
     sections = [*sections_of(found, Surface.QUICK), *sections_of(found, Surface.CONSOLE)]
     assert sum(said in " ".join(note for b in own.blocks for note in b.notes) for own in sections) == 2
     assert said in statistics_page(found, [])
-    (scenario,) = page_numbers(found)["scenarios"]
-    assert scenario["against"]["told"] == said
-    assert list(scenario["against"]["goals"]) == [EQUALISE]
 
 
 @pytest.mark.parametrize("other", ["undoes", "evens", "trifle"])
@@ -241,7 +217,7 @@ def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(
     pd.testing.assert_frame_equal(
         *(statistics.answers.set_index(where)[limits] for statistics in (own, against))
     )
-    text = statistics_page(against, []) + answers_page(against) + str(page_numbers(against))
+    text = statistics_page(against, []) + answers_page(against)
     assert "The clean model is Nothing, trained without planted bias." in text
     assert "The clean model is the baseline" not in text
     assert "The clean model is the baseline, trained without planted bias." in statistics_page(own, [])

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from benchmark.columns import EQUALISE, FRONTIER_COLUMNS, FRONTIER_NAME
+from benchmark.columns import FRONTIER_COLUMNS, FRONTIER_NAME
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
-from benchmark.pages.payload import page_numbers
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections.answers import RANDOM
@@ -74,28 +72,6 @@ def test_tables_mark_what_is_inside(found: RunStatistics, before: RunStatistics)
         assert words not in statistics_page(before, [])
     for statistics, column in ((found, True), (before, False)):
         assert all((rows[0].frontier is not None) is column for _, _, rows in by_level(statistics.answers))
-
-
-def remarks_of(scenario: dict[str, Any]) -> dict[tuple[int, int], str]:
-    """Return the remarks on each technique by positions of level of bias and technique."""
-    against = scenario["against"]["goals"][EQUALISE]
-    return {
-        (level, line["technique"]): line["cells"][-1]
-        for level, own in enumerate(against["levels"])
-        for line in own["rows"]
-        if "technique" in line
-    }
-
-
-def test_the_page_has_curve_and_remarks(found: RunStatistics, before: RunStatistics) -> None:
-    (scenario,) = page_numbers(found)["scenarios"]
-    assert [curve["beta"] for curve in scenario["frontier"]] == [0, 0.5, 1]
-    assert all(len(curve["x"]) == 3 and curve["x"][-1] == 0 for curve in scenario["frontier"])
-    massaging = [found.run.titles[found_name] for found_name in found.run.titles].index("Massaging")
-    assert INSIDE_WORDS in remarks_of(scenario)[1, massaging]
-    (scenario,) = page_numbers(before)["scenarios"]
-    assert scenario["frontier"] == []
-    assert not any(INSIDE_WORDS in remark for remark in remarks_of(scenario).values())
 
 
 def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStatistics) -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from benchmark.columns import RESTORE
-from benchmark.pages.run_page import write_page
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.sections.answers import section as answers
@@ -152,14 +150,11 @@ def test_a_run_without_decisions_has_no_section() -> None:
     assert section(made_up(2)) is None
 
 
-def test_page_and_markdown_show_it_with_its_figure(planted: RunStatistics, tmp_path: Path) -> None:
+def test_markdown_shows_it_with_its_figure(planted: RunStatistics) -> None:
     image = f"figures/restoration_{planted.scenarios[0].file_name}.png"
     markdown = section_markdown(section_of(planted), [image])
     assert f"({image})" in markdown
     assert markdown.index(GOAL) < markdown.index("| Where |") < markdown.index(READING[1])
-    page = write_page(tmp_path, planted).read_text(encoding="utf-8")
-    assert "Who gets back what the bias took, and who pays" in page
-    assert READING[1] in page
 
 
 def test_sentences_are_short(planted: RunStatistics) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from benchmark.pages import run_page as page_of_run
-from benchmark.pages.run_page import write_page
 from benchmark.render.console import print_section, section_lines
 from benchmark.render.markdown import section_markdown
 from benchmark.runs.analysis import RunStatistics, folder_statistics
@@ -61,17 +58,6 @@ def test_columns_that_do_not_fit_the_terminal_stand_below() -> None:
     assert [line.split(maxsplit=1)[0] for line in lines] == ["name", "a"] * 2
     assert all(cell in said.getvalue() for cell in cells)
     assert max(map(len, lines)) <= 80
-
-
-def test_the_page_shows_all_of_it(
-    statistics: RunStatistics, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(page_of_run, "sections_of", lambda *_: [MADE_UP])
-    page = write_page(tmp_path, statistics).read_text(encoding="utf-8")
-    assert 'id="tab-made_up"' in page
-    for part in ("Who is &lt;b&gt;first", '<th scope="row">a|b</th><td>0.1</td>', "unseen", "x = 1"):
-        assert part in page
-    assert "<p class=warning>Warning, of it.</p>" in page
 
 
 def test_each_file_of_the_statistics_belongs_to_a_section(statistics: RunStatistics) -> None:
