@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -208,6 +208,29 @@ def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Sce
                 path = "__".join(map(file_name, [dataset.name, *names]))
                 scenarios.append(Scenario(dataset, *key[1:], heading, path))
     return tuple(scenarios)
+
+
+class SameRows(NamedTuple):
+    """Scenarios that share dataset, bias and test, and differ in their learner alone."""
+
+    heading: str  # for readers
+    file_name: str
+    scenarios: tuple[Scenario, ...]
+
+
+def by_rows(scenarios: Iterable[Scenario]) -> list[SameRows]:
+    """Return scenarios, in their order, with those together that differ in their learner alone."""
+    together: dict[ScenarioKey, list[Scenario]] = {}
+    for scenario in scenarios:
+        together.setdefault((scenario.dataset.name, scenario.bias, "", scenario.test), []).append(scenario)
+    return [
+        SameRows(
+            ", ".join([together[key][0].dataset.heading, *(TEST_TITLES.get(name, name) for name in names)]),
+            "__".join(map(file_name, [key[0], *names])),
+            tuple(together[key]),
+        )
+        for key, names in distinguishing_names(together).items()
+    ]
 
 
 def _described_names(description: Manifest) -> dict[str, Sequence[object]]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 import pandas as pd
 
-from benchmark.columns import TEST_TITLES
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest, metric_description
-from benchmark.runs.report_frames import Scenario, distinguishing_names, joined
+from benchmark.runs.report_frames import Scenario, joined
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, NEARLY_ALL
 from benchmark.statistics.cells import WHERE, row_means, to_cells
 from benchmark.tables.layout import Cell
@@ -177,17 +176,6 @@ class Numbers:
     def title(self, metric: str) -> str:
         """Return the heading of a column."""
         return HEADINGS.get(metric) or (self.run.metric(metric) or metric_description(metric)).title
-
-    @cached_property
-    def headings(self) -> Mapping[tuple[str, str, str], str]:
-        """The heading of each dataset, bias and test, whatever the learner."""
-        keys = {(s.dataset.name, s.bias, "", s.test): s.dataset.heading for s in self.scenarios}
-        names = distinguishing_names(keys)
-        return {
-            (dataset, bias, test): ", ".join([heading, *(TEST_TITLES.get(n, n) for n in names[key])])
-            for key, heading in keys.items()
-            for dataset, bias, _, test in [key]
-        }
 
     @property
     def extent(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from benchmark.columns import GOAL_METRICS, OWN, OWN_TITLE
 from benchmark.errors import UnknownNameError
-from benchmark.runs.report_frames import Scenario
+from benchmark.runs.report_frames import Scenario, by_rows
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
 from benchmark.tables.layout import Block, Cell, Row, Table
 from benchmark.tables.numbers import ACCEPTED, CONSTANT, Numbers, Where
@@ -65,10 +65,11 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
             rows.append(Row((CONSTANT, *([""] if several else [])), tuple(constant)))
         return Block(f"{heading}, {run.level_text(level)}", (heading, f"{level:g}"), tuple(rows))
 
-    blocks = []
-    for (dataset, bias, test), heading in numbers.headings.items():
-        of = [s for s in numbers.scenarios if (s.dataset.name, s.bias, s.test) == (dataset, bias, test)]
-        blocks += [block(heading, level, of) for level in of[0].telling_levels(run.levels)]
+    blocks = [
+        block(heading, level, scenarios)
+        for heading, _, scenarios in by_rows(numbers.scenarios)
+        for level in scenarios[0].telling_levels(run.levels)
+    ]
     words = (
         "Change: from the baseline with the same learner, on the same samples, ± half of its 95 % interval."
     )
