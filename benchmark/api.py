@@ -44,6 +44,7 @@ from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import SampleSource, draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import foreseen
+from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
@@ -477,6 +478,16 @@ class Run:
     def statistics(self, baseline: str | None = None) -> RunStatistics:
         """Return all statistics of :func:`~benchmark.runs.analysis.folder_statistics`."""
         return folder_statistics(self.folder, baseline=baseline)
+
+    @functools.cached_property
+    def facts(self) -> Facts:
+        """All facts as data; of one repetition, the answers and what is missing.
+
+        ``print(run.facts.model_dump_json(indent=2))`` shows them; ``statistics/facts.json`` has the same.
+        """
+        if self.finished.manifest.repetitions > 1:
+            return facts_of(self.statistics())
+        return first_facts(self._frames)
 
     @property
     def figures(self) -> list[str]:

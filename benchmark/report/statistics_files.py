@@ -12,27 +12,29 @@ from benchmark.facts import facts_of
 from benchmark.figures.statistics import statistics_figures
 from benchmark.pages.run_page import prepare_page
 from benchmark.render.console import print_section
-from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections import Surface, sections_of
-from benchmark.sections.answers import ANSWERS_PAGE
 from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
+from benchmark.wording import render, vocabulary
 
 PAGE = "README.md"
+"""Name of the first page of a run's statistics."""
+
+DETAILS_PAGE = "details.md"
+"""Name of the page that answers the other questions."""
+
+FACTS_NAME = "facts.json"
+"""Name of the file with all facts."""
 
 _EARLIER = (
-    *("tables/significance_*", "tables/robustness_*", "tables/tuning.*", "tables/*.md"),
+    *("tables/significance_*", "tables/robustness_*", "tables/tuning.*", "tables/*.md", "answers.md"),
     *("agreement.csv", "recovery.csv", "regret.csv", "robustness.csv", "fairea.csv", "hypervolume.csv"),
 )
-_EARLIER_FIGURES = tuple(
-    f"figures/{kind}" for kind in ("heat_*", "forest_*", "pareto_*", "ranks_*", "recovery_*", "regret.*")
-)
-_OLDER_FIGURES = "Figures in `figures/` are of an earlier report, and none of this one are drawn.\n"
 _FIGURES_A_LINE = 10
 
 
@@ -46,14 +48,14 @@ def write_statistics(
     columns: Sequence[str] = (),
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
-    """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``, and return their paths.
+    """Write a CSV file for each frame, ``facts.json``, two pages and figures, and return their paths.
 
-    The same statistics give the same bytes, and each file appears whole. Tables of earlier statistics are
-    removed, and figures if others are drawn. Else the page shows earlier figures of the same statistics, and
-    says of others that they are there. Figures have the given :data:`~benchmark.text.writing.FORMATS`; pages
-    show PNG. ``page`` is the folder of the interactive page, which comes last and is not returned.
-    ``columns`` are those of :func:`~benchmark.tables.techniques.techniques_table`. ``say`` gets the name of
-    each step before it begins.
+    The same statistics give the same bytes, and each file appears whole. Files of earlier reports are
+    removed, and their figures if other numbers were written. ``README.md`` shows the first PNG figure of each
+    kind. Figures have the given :data:`~benchmark.text.writing.FORMATS`. ``page`` is the folder of the
+    interactive page, which comes last and is not returned. ``columns`` are those of
+    :func:`~benchmark.tables.techniques.techniques_table`. ``say`` gets the name of each step before it
+    begins.
     """
     numbers = Numbers.of_statistics(statistics)
     tables = [techniques_table(numbers, columns)]
@@ -61,7 +63,12 @@ def write_statistics(
     contents = {
         output / f"{name}.csv": csv_text(frame, SIX_DIGITS) for name, frame in statistics.frames.items()
     }
-    same = all(path.is_file() and path.read_bytes() == text.encode() for path, text in contents.items())
+    changed = any(path.is_file() and path.read_bytes() != text.encode() for path, text in contents.items())
+    facts = facts_of(statistics)
+    contents |= {
+        output / FACTS_NAME: facts.model_dump_json() + "\n",
+        output / DETAILS_PAGE: render("details", facts),
+    }
     written = [write_atomically(path, text) for path, text in contents.items()]
     written += write_tables(output / "tables", tables, numbers.notes)
     drawings = list(statistics_figures(statistics)) if figures else []
@@ -71,33 +78,33 @@ def write_statistics(
 
         say(f"drawing {len(drawings)} figures")
         drawing = write_figures(output / "figures", drawings, formats)
-    # While other processes draw, this one writes the pages.
-    written.append(write_atomically(output / ANSWERS_PAGE, answers_page(statistics)))
-    there = not drawings and any(output.glob("figures/*"))
-    older = there and not (same and _OLDER_FIGURES not in _text_of(output / PAGE))
-    shown = statistics_figures(statistics) if there and not older else drawings
-    images = [f"figures/{name}.png" for name, _ in shown]
-    images = [n for n in images if ("png" in formats if drawings else (output / n).is_file())]
-    text = statistics_page(statistics, [f"tables/{table.name}.csv" for table in tables], images)
-    text += f"\n{_OLDER_FIGURES}" * older
+    # While other processes draw, this one makes the page.
     say("making the page")
-    finish_page = prepare_page(facts_of(statistics)) if page is not None else None
+    finish_page = prepare_page(facts) if page is not None else None
     drawn = []
     for path in drawing:
         drawn.append(path)
         if len(drawn) % (_FIGURES_A_LINE * len(formats)) == 0:
             say(f"{len(drawn) // len(formats)} of {len(drawings)} figures are drawn")
-    written += [*drawn, write_atomically(output / PAGE, text)]
-    for pattern in (*_EARLIER, *(_EARLIER_FIGURES if drawings else ())):
-        for path in set(output.glob(pattern)) - set(written):
-            path.unlink()
+    written += drawn
+    earlier = [path for pattern in _EARLIER for path in output.glob(pattern)]
+    if drawings or changed:
+        kinds = vocabulary()["figure"]
+        earlier += [path for kind in kinds for path in output.glob(f"figures/{kind}[_.]*")]
+    for path in {*earlier} - {*written}:
+        path.unlink()
+    text = render("readme", facts, pictures=list(_pictures(output)))
+    written.append(write_atomically(output / PAGE, text))
     if page is not None and finish_page is not None:
         finish_page(page)  # last, because it links the other files
     return written
 
 
-def _text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+def _pictures(output: Path) -> Iterator[tuple[str, str]]:
+    """Yield the first picture of each kind in a folder, and its caption."""
+    for kind, figure in vocabulary()["figure"].items():
+        paths = sorted(output.glob(f"figures/{kind}[_.]*png"))
+        yield from ((path.relative_to(output).as_posix(), figure["label"]) for path in paths[:1])
 
 
 def print_statistics(

@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -160,6 +161,7 @@ _FILTERS: Mapping[str, Callable[..., str]] = {
     "block": markdown.block,
     "code": _code,
     "interval": _interval,
+    "link": quote,  # the path of a file
     "number": _number,
     "p": lambda value: words.p_value(math.nan if value is None else value),
     "share": _share,
@@ -256,12 +258,12 @@ class _Words:
 
     def _where_ranked(self, ranks: Ranks) -> str:
         """Return what tells ranks over the same datasets apart, after a comma; nothing if nothing does."""
-        several = (
-            value
+        tests = vocabulary()["test"]
+        several = [
+            tests[ranks.test]["label"] if name == "test" else getattr(ranks, name)
             for name in ("bias", "classifier", "test")
             if len({getattr(other, name) for other in self._facts.ranks}) > 1
-            for value in [getattr(ranks, name)]
-        )
+        ]
         return "".join(f", {value}" for value in several)
 
     def _gaps_at_highest(self) -> Iterator[Mapping[str, Any]]:

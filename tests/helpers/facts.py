@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmark.facts import facts_of
 from benchmark.facts.model import (
     Answers,
     Bias,
@@ -33,6 +34,8 @@ from benchmark.facts.model import (
     Technique,
     Use,
 )
+from benchmark.runs.analysis import RunStatistics
+from benchmark.wording import render
 
 CRITERIA = Criteria(
     margin=0.01,
@@ -242,3 +245,9 @@ def whole_facts() -> Facts:
             "use": Use(scenario=0, goal="equalize", level=0.5, technique="one", code="model = fit()\n"),
         }
     )
+
+
+def report_text(statistics: RunStatistics) -> str:
+    """Return both pages of the report of a run, one after the other."""
+    facts = facts_of(statistics)
+    return render("readme", facts, pictures=[]) + render("details", facts)

@@ -15,10 +15,10 @@ from rich.console import Console
 
 from benchmark.bias.doses import Dose
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
+from benchmark.facts.model import Reason
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.statistics import statistics_figures
 from benchmark.render.console import print_section, section_lines
-from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, PlantedBias
 from benchmark.runs.finished import RunFrames
@@ -28,6 +28,8 @@ from benchmark.sections.moved import MOVED
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, UNDO_COLUMNS
+from benchmark.wording import reason_text
+from tests.helpers.facts import report_text
 from tests.helpers.figure_checks import flaws, texts_of
 from tests.helpers.hidden import made_up_table, write_made_up_table
 from tests.helpers.two_goals import EQUALISED, FIRST, RESTORED, run_of
@@ -74,7 +76,7 @@ def console_text(statistics: RunStatistics) -> str:
 SURFACES: dict[str, Callable[[RunStatistics], str]] = {
     "quick": quick_text,
     "console": console_text,
-    "markdown": lambda own: statistics_page(own, []) + answers_page(own),
+    "markdown": report_text,
 }
 
 
@@ -84,10 +86,12 @@ def test_levels_are_called_doses_everywhere(surface: str) -> None:
     assert "dose 0.1" in text
     for wrong in ("β = 0.1", "β = 0 ", "over β", "all β", "some β", "a β", "level of planted bias"):
         assert wrong not in text, wrong
-    if surface != "quick":
+    if surface == "markdown":
+        assert "| Bias moves the baseline by | – | +.233 |" in text
+    elif surface != "quick":
         assert MOVED in text
         assert "+0.23" in text  # of the baseline's discrimination, from .15 to .383
-    if surface != "console":
+    if surface not in ("console", "markdown"):
         assert "0.26" in text  # what can be reached at most
 
 
@@ -221,7 +225,9 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
     for surface, show in SURFACES.items():
         shown = show(statistics)
         assert ("recommended to restore" in shown) <= kept
-        if not kept and surface != "console":
+        if not kept and surface == "markdown":
+            assert reason_text(Reason(code="hidden_bias"), "clause") in shown
+        elif not kept and surface != "console":
             assert withheld in shown
     ranked = statistics.ranks[statistics.ranks["metric"] == "restoration_distance"]
     assert (len(ranked) > 0) == kept

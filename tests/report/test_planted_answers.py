@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import random
-import re
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,8 @@ from markupsafe import escape
 
 from benchmark.cli import main
 from benchmark.experiment import engine
+from benchmark.facts import Facts
 from benchmark.runs.finished import read_run
-from benchmark.sections.signs import INSIDE_WORDS
 from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
 from tests.helpers.plugins import forgetting
@@ -183,26 +182,23 @@ def test_nothing_degenerate_has_a_rank_or_a_place_on_a_front(run: tuple[Path, st
 def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -> None:
     page = (run[0] / "statistics" / "README.md").read_text(encoding="utf-8")
     for line in page.splitlines():
-        if "PLANTED" in line and line.startswith("|"):
-            assert re.search("less accurate than|below a constant| samples", line)
-        elif "PLANTED" in line:
-            assert "PLANTED" not in line.partition("Not recommended: ")[0]
-    assert page.count("Not recommended: ") == 2
-    assert "| Loans | Discrimination | 3 of 6 | 3 |" in page
-    whole = (run[0] / "statistics" / "answers.md").read_text(encoding="utf-8")
+        if "PLANTED" in line:
+            assert line.count("✗") == 2, line
+            assert line.count("inaccurate" if "worse" in line else "one answer") == 2, line
+    facts = Facts.model_validate_json((run[0] / "statistics" / "facts.json").read_text(encoding="utf-8"))
+    (ranks,) = (ranks for ranks in facts.ranks if ranks.metric == "discrimination")
+    assert {row.technique for row in ranks.techniques if row.constant} == set(DEGENERATE)
     # Thresholds dominate the technique below a constant as well.
-    for title, words in (("leak", " samples"), ("worse", "less accurate than")):
-        lines = [line for line in whole.splitlines() if line.startswith(f"| PLANTED {title} |")]
-        assert len(lines) == 2
-        assert all(words in line and INSIDE_WORDS in line for line in lines)
+    for level in facts.scenarios[0].answers[0].levels:
+        of = {row.technique: {remark.code for remark in row.remarks} for row in level.techniques}
+        assert "inside_frontier" in of["leak"] & of["worse"]
 
 
 def test_the_dataset_has_one_name_for_readers_in_the_whole_folder(run: tuple[Path, str, str]) -> None:
     folder = run[0]
     text = (folder / "statistics" / "README.md").read_text(encoding="utf-8")
-    assert "# Loans at β = 0.4" in text
-    assert "Loans: of the test rows" in text
-    assert "loans at β" not in text
+    assert "### Loans. Equalize acceptance" in text
+    assert "- Loans, β = 0.6." in text
     for table in ("tables", "statistics/tables"):
         texts = [path.read_text(encoding="utf-8") for path in (folder / table).iterdir()]
         assert len(texts) >= 3

@@ -20,20 +20,20 @@ from rich.console import Console
 
 from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
+from benchmark.facts import Facts, facts_of
+from benchmark.facts.values import Holdings
 from benchmark.report import statistics_files
 from benchmark.report.statistics_files import print_statistics, write_statistics
-from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.left_out import BELOW_COLUMNS, with_below
-from benchmark.sections import answers
-from benchmark.sections.holds_up import left_out_notes, survivors
 from benchmark.statistics.recommendation import Criteria
 from benchmark.tables.layout import Table
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
-from benchmark.text.markdown import plain
 from benchmark.text.spreadsheet import csv_text
+from benchmark.wording import render
+from tests.helpers.facts import report_text
 from tests.helpers.latex import check_latex
 from tests.helpers.made_up_runs import changed, made_up_facts
 from tests.helpers.statistics_folder import BETAS, TITLES, write_folder
@@ -91,15 +91,16 @@ def only(frame: pd.DataFrame, **names: object) -> pd.Series:
 
 
 def test_who_survives_which_bias_is_what_was_planted(statistics: RunStatistics) -> None:
-    found = survivors(statistics)[0]
+    holdings = Holdings.of(statistics)
+    found = holdings.holding
     found = found[(found["dataset"] == "one") & (found["metric"] == "discrimination")]
     rows = found[["technique", "up_to", "not_at", "keeps_accuracy"]]
     assert sorted(rows.itertuples(index=False, name=None)) == [
-        ("massaging", 0.5, "", False),
-        ("reweighing", 1.0, "0", True),
+        ("massaging", 0.5, (), False),
+        ("reweighing", 1.0, (0.0,), True),
     ]
     # Repair is better at all levels, but has no value in two samples at the smallest one.
-    incomplete = survivors(statistics)[1]
+    incomplete = holdings.incomplete
     own = incomplete[(incomplete["dataset"] == "one") & (incomplete["metric"] == "discrimination")]
     assert own["technique"].tolist() == ["repair_0.5"]
 
@@ -114,8 +115,9 @@ def test_a_technique_holds_up_as_far_as_its_values_are_complete(tmp_path: Path) 
         (path / f"{name}.csv").write_text(csv_text(table.assign(beta=swapped)))
     found = folder_statistics(path)
     key = {"dataset": "one", "metric": "discrimination", "technique": "repair_0.5"}
-    assert only(survivors(found)[0], **key)["up_to"] == 0.5
-    assert only(survivors(found)[1], **key)["technique"] == "repair_0.5"
+    holdings = Holdings.of(found)
+    assert only(holdings.holding, **key)["up_to"] == 0.5
+    assert only(holdings.incomplete, **key)["technique"] == "repair_0.5"
 
 
 def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> RunStatistics:
@@ -144,7 +146,7 @@ def test_what_the_rule_refuses_does_not_hold_up(tmp_path: Path) -> None:
         "too_few_accepted",
         True,
     )
-    held = survivors(found)[0]
+    held = Holdings.of(found).holding
     assert only(held, **key, metric="discrimination")["up_to"] == 0
     verdicts = found.answers.set_index(["dataset", "technique", "beta"])["verdict"]
     named = held[held["metric"] == "discrimination"]
@@ -164,8 +166,9 @@ def test_a_baseline_that_is_seldom_constant_is_compared_with(
     assert not found.answers["baseline_degenerate"].any()
     better = found.compared[found.compared["better"]]
     assert ("reweighing", 1.0) in set(better[["technique", "beta"]].itertuples(index=False, name=None))
-    (note,) = left_out_notes(found)
-    assert note.startswith("one: ‡ The baseline, None, ")
+    of_baseline = facts_of(found).scenarios[0].answers[0].levels[-1].techniques[0]
+    assert of_baseline.role == "baseline"
+    assert [remark.code for remark in of_baseline.remarks] == ["constant"]
     assert marks(table_of(found, "discrimination"), 2, 1)["Reweighing"] == "+"
 
 
@@ -173,9 +176,10 @@ def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> 
     found = useless_baseline(tmp_path / "run", EVERYBODY, 0.6)
     at_one = found.answers["beta"] == 1
     assert (found.answers["baseline_degenerate"] == at_one).all()
-    assert (survivors(found)[0]["up_to"] < 1).all()
-    (note,) = left_out_notes(found)
-    assert note.startswith("one: At β = 1 nothing ")
+    assert (Holdings.of(found).holding["up_to"] < 1).all()
+    level = facts_of(found).scenarios[0].answers[0].levels[-1]
+    assert level.reason is not None
+    assert level.reason.code == "baseline_constant"
     signs = [marks(table_of(found, "discrimination"), level, 1)["Reweighing"] for level in (1, 2)]
     assert signs == ["+", ""]
 
@@ -199,12 +203,11 @@ def test_levels_without_effect_count_once_and_say_nothing_of_ranks(tmp_path: Pat
     assert set(pooled["n_blocks"]) == {1 + len(BETAS)}
     assert pooled["mean_rank"].notna().all()
     assert set(pooled["reason"]) == {""}
-    page = statistics_page(found, [])
-    (row,) = (line for line in page.splitlines() if line.startswith("| one, two | Discrimination |"))
-    assert "| 3 of 3 | none |" in row
-    assert "### one at β = 0.5" not in page
-    assert "one level stands for all" in page
-    assert "| one | Discrimination (to equalize acceptance) | any |" in page
+    facts = facts_of(found)
+    assert not any(row.constant for row in facts.ranks[0].techniques)
+    (answers,) = facts.scenarios[0].answers
+    assert [level.level for level in answers.levels] == [0]
+    assert "| Discrimination | every β |" in report_text(found)
 
 
 def test_where_nothing_is_compared_nothing_is_called_none(tmp_path: Path) -> None:
@@ -214,7 +217,8 @@ def test_where_nothing_is_compared_nothing_is_called_none(tmp_path: Path) -> Non
     changed = table["metric"].map(EVERYBODY).where(own)
     (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
     found = folder_statistics(path)
-    assert "| – | nothing could be compared |  | – |" in statistics_page(found, [])
+    (answers,) = facts_of(found).scenarios[0].answers
+    assert {level.reason and level.reason.code for level in answers.levels} == {"baseline_constant"}
 
 
 def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statistics: RunStatistics) -> None:
@@ -237,25 +241,12 @@ def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statist
     assert set(marked["dataset"]) == {"two"}
     assert set(marked["technique"]) == {"massaging"}
     assert (marked["below_constant_betas"] == marked["beta"].map("{:g}".format)).all()
-    page = statistics_page(replace(statistics, ranks=ranks, standing=constants), [])
-    (line,) = (line for line in page.splitlines() if line.startswith("| one, two | Discrimination |"))
-    first, _, rest = line.partition(". Among them would rank: ")
-    assert "Massaging" not in first
-    assert re.match(r"Massaging \d\.\d\d \(below a constant at β = 0\.5, 1\)", rest)
+    facts = facts_of(replace(statistics, ranks=ranks, standing=constants))
+    found = {row.technique: row.not_useful for row in facts.ranks[0].techniques}
+    assert found["massaging"] == {"below_constant": (0.5, 1.0)}
+    assert not any(useless for name, useless in found.items() if name != "massaging")
 
 
-def test_long_tables_are_said_to_be_cut_only_where_they_are(statistics: RunStatistics) -> None:
-    # Four techniques and the constant answer.
-    for most, cut in ((8, False), (5, False), (4, True), (None, False)):
-        assert any("Long tables are cut" in note for note in answers.section(statistics, most).notes) is cut
-
-
-def test_the_page_links_to_no_file_that_is_not_kept(statistics: RunStatistics) -> None:
-    figures = ["figures/heat_discrimination.png", "figures/heat_accuracy.png"]
-    page = statistics_page(statistics, ["tables/techniques.csv"], figures)
-    assert re.findall(r"\]\((?!#)([^)]+)\)", page) == ["figures/heat_discrimination.png"]
-    assert "| answers.csv |" in page
-    assert plain("tables/techniques.csv") in page
 
 
 def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:
@@ -428,30 +419,40 @@ def test_the_same_folder_gives_the_same_bytes(
             assert path.read_bytes() == (first / path.relative_to(second)).read_bytes()
 
 
-def test_tables_of_earlier_statistics_go_and_figures_stay_until_others_are_drawn(
+def test_figures_stay_while_the_numbers_do_and_go_with_them(
     statistics: RunStatistics, narrow: RunStatistics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    older = "Figures in `figures/` are of an earlier report"
     monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_precision", Figure)])
     page = write_statistics(tmp_path, statistics, figures=True)[-1]
     (tmp_path / "figures" / "mine.svg").write_text("mine")
-    (tmp_path / "figures" / "pareto_one.png").write_text("of an earlier report")
+    (tmp_path / "answers.md").write_text("of an earlier version")
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "tables" / "significance_recall.tex").write_text("of an earlier report")
     with_figures = page.read_text(encoding="utf-8")
+    assert "](figures/heat_precision.png)" in with_figures
     write_statistics(tmp_path, statistics, figures=False)
     assert page.read_text(encoding="utf-8") == with_figures
-    for _ in range(2):
-        write_statistics(tmp_path, narrow, figures=False)
-        assert (tmp_path / "figures" / "heat_precision.png").exists()
-        assert older in page.read_text(encoding="utf-8")
+    assert not (tmp_path / "answers.md").exists()
+    write_statistics(tmp_path, narrow, figures=False)
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"mine.svg"}
+    assert "](figures/" not in page.read_text(encoding="utf-8")
     names = {path.name for path in (tmp_path / "tables").iterdir()}
     assert names == {"techniques.csv", "techniques.tex", "notes.txt"}
-    monkeypatch.setattr(statistics_files, "statistics_figures", lambda _: [("heat_recall", Figure)])
-    write_statistics(tmp_path, narrow, figures=True)
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"heat_recall.png", "mine.svg"}
-    assert older not in page.read_text(encoding="utf-8")
     assert (tmp_path / "notes.txt").exists()
+
+
+def test_facts_are_a_file_that_reads_back(statistics: RunStatistics, tmp_path: Path) -> None:
+    written = write_statistics(tmp_path, statistics)
+    assert tmp_path / "facts.json" in written
+    text = (tmp_path / "facts.json").read_text(encoding="utf-8")
+    assert Facts.model_validate_json(text) == facts_of(statistics)
+
+
+def test_every_file_is_named_on_the_page_and_no_other(statistics: RunStatistics, tmp_path: Path) -> None:
+    files = {path.name for path in write_statistics(tmp_path, statistics) if path.suffix in (".csv", ".json")}
+    text = render("files", facts_of(statistics))
+    named = set(re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE))
+    assert named == {name for name in files if (tmp_path / name).is_file()}
 
 
 def test_every_column_is_explained(statistics: RunStatistics) -> None:
@@ -462,38 +463,21 @@ def test_every_column_is_explained(statistics: RunStatistics) -> None:
 
 
 def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
-    page = statistics_page(statistics, ["tables/techniques.csv"])
-    order = [
-        "## At this level of bias",
-        "### one",
-        "### two",
-        "## Which technique holds up",
-        "## How sure that is",
-        "## Where the numbers are",
-    ]
+    page = report_text(statistics)
+    order = ["## Every technique at every level", "### one", "### two", "## What the words mean"]
+    order += ["## How techniques rank", "## How sure that is", "## Where the numbers are"]
     assert [page.index(heading) for heading in order] == sorted(page.index(heading) for heading in order)
-    assert (
-        "| one | Discrimination (to equalize acceptance) | 1 | Reweighing (not at 0) |  | Repair 0.5 |"
-        in page
-    )
-    assert "|  |  | 0.5 |  | Massaging |  |" in page
-    assert "Incomplete: better at some β, but values are missing" in page
-    assert "one: of the test rows, 20 of 100 deprived and 50 of 100 favored ones" in page
-    assert "2 datasets are too few" in page
-    assert "Repair 0.5 32" in page, "two at one level and ten at three"
+    assert "Favorable test rows: 20 of 100 deprived, 50 of 100 favored." in page
+    assert "these ranks have fewer, so they describe and do not prove" in page
 
 
 def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
     statistics = folder_statistics(write_folder(tmp_path, repetitions=4))
     assert not (statistics.comparisons["p_paired_holm"] <= 0.05).any()
-    page = statistics_page(statistics, [])
-    assert "the test set and the learned network are fixed" in page
-    assert "~" not in page
+    assert "▲" not in render("answers", facts_of(statistics))
 
 
-def test_pairs_of_many_techniques_are_left_out_and_it_is_said(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_of_many_techniques_are_left_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("analysis", "ranks"):
         monkeypatch.setattr(f"benchmark.runs.{module}.MOST_PAIRED", 3)
     steps: list[str] = []
@@ -503,8 +487,6 @@ def test_pairs_of_many_techniques_are_left_out_and_it_is_said(
     assert found.pairs.empty
     assert list(found.pairs.columns[:3]) == ["datasets", "over", "beta"]
     assert found.ranks["mean_rank"].notna().any()
-    said = "Pairs of techniques are left out on one, two: 4 techniques have 6 pairs"
-    assert said in statistics_page(found, [])
 
 
 def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,17 +11,17 @@ import pytest
 from rich.console import Console
 
 from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.facts import facts_of
+from benchmark.facts.model import Reason
 from benchmark.render.console import print_section, section_lines
 from benchmark.report.run_console import print_report
-from benchmark.report.statistics_text import answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, PlantedBias
 from benchmark.runs.finished import RunFrames
 from benchmark.sections import Surface, answers, sections_of
-from benchmark.sections.goals import WORDS
-from benchmark.sections.use import winner
 from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
+from tests.helpers.facts import report_text
 from tests.helpers.made_up_runs import changed
 from tests.helpers.two_goals import (
     CLEAN,
@@ -76,14 +74,10 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
     assert least[EQUALISE].query("beta == 0.5")["technique"].tolist() == ["evens"]
 
 
-def test_markdown_says_first_that_the_winners_differ(statistics: RunStatistics) -> None:
-    for page in map(flat, (statistics_page(statistics, []), answers_page(statistics))):
-        restore, equalize = (page.index(f"### Adult. {words}") for words in TITLES.values())
-        assert page.index(FIRST) < restore < equalize
-        assert "To restore decisions, Undoes is recommended." in page
-        assert "To equalize acceptance, Evens is recommended." in page
-        assert not any(f"{name} is recommended" in page for name in USELESS)
-        assert page.count("### Ranks. Goal") in (0, 2)
+def test_markdown_names_what_serves_each_goal(statistics: RunStatistics) -> None:
+    first, second = report_text(statistics).splitlines()[2:4]
+    assert "**Undoes** helps to restore decisions" in first
+    assert "**Evens** helps to equalize acceptance" in second
 
 
 TITLES = {
@@ -134,11 +128,11 @@ def test_where_nothing_is_to_undo_nothing_is_ranked_to_restore() -> None:
     found = run_statistics(RunFrames.of(run.manifest, run.results.assign(value=values), run.failures))
     assert set(named(found, RESTORE).values()) == {"baseline", "nothing_to_undo"}
     assert not (found.ranks["metric"] == DISTANCE).any()
-    text = flat(statistics_page(found, []))
-    assert "There is too little to undo for Nothing." in text
-    assert "recommended to restore" not in text
-    places, _ = winner(found)
-    assert places[0] == "Adult at β = 0.5: betabench recommends none of the techniques to restore decisions."
+    facts = facts_of(found)
+    (level,) = facts.scenarios[0].answers[0].levels
+    assert level.reason == Reason(code="nothing_to_undo")
+    assert facts.use is not None
+    assert facts.use.goal == EQUALISE
 
 
 def test_a_bias_without_effect_has_the_same_levels_on_every_surface() -> None:
@@ -147,11 +141,9 @@ def test_a_bias_without_effect_has_the_same_levels_on_every_surface() -> None:
     inert = replace(dataset, bias=(PlantedBias("label", kind="cpt", edits=("P",)),))
     manifest = changed(run.manifest, datasets=(inert,))
     statistics = run_statistics(RunFrames.of(manifest, run.results, run.failures))
-    blocks = {block.heading for block in answers.section(statistics).blocks}
-    assert blocks >= set(answers.headings_of(statistics))  # links to restore went nowhere
-    assert f"Adult at β = 0.5. {WORDS[RESTORE].title}" in blocks
-    (line,) = answers.one_line_each(statistics)
-    assert "Adult, to restore decisions, β = 0.5: Undoes (" in line
+    (scenario,) = facts_of(statistics).scenarios
+    levels = {own.goal: [level.level for level in own.levels] for own in scenario.answers}
+    assert levels == {RESTORE: [0.5], EQUALISE: [0.0]}
 
 
 def test_a_row_of_ranks_names_what_is_ranked_and_calls_nobody_useless_for_another_level() -> None:
@@ -167,31 +159,28 @@ def test_a_row_of_ranks_names_what_is_ranked_and_calls_nobody_useless_for_anothe
     copy["value"] = copy["value"].mask(still, CLEAN[0] + 0.01).mask(low, 0.6)
     manifest = changed(run.manifest, datasets=(own, other))
     found = run_statistics(RunFrames.of(manifest, pd.concat([results, copy]), run.failures))
-    text = statistics_page(found, [])
-    (restore,) = (line for line in text.splitlines() if line.startswith("| 1 of 2: "))
-    assert "| Distance to the clean model |" in restore
-    assert "Undoes 1.00" in restore or "| – |" in restore
-    assert "below a constant" not in restore
-    (equalize,) = (
-        line for line in text.splitlines() if line.startswith("| ") and "| Discrimination | 6 of 6 |" in line
-    )
-    assert "Undoes" not in equalize or re.search(r"Undoes [\d.]+ \(below a constant at", equalize)
-    assert not re.search(r"\| [^|]*Refuses [^|(]*(;|\.) ?Among", equalize), "too few, so no first place"
-    assert "Refuses" in equalize.partition("Among them would rank: ")[2]
-    assert "too few accepted or refused at β = 0.5" in equalize
-    warning = next(line for line in text.splitlines() if "ranked on 1 of 2 datasets: 1 dataset is" in line)
-    assert "Distance to the clean model at β = 0.5" in warning
+    facts = facts_of(found)
+    (restore,) = (ranks for ranks in facts.ranks if ranks.metric == DISTANCE)
+    assert (restore.datasets, restore.asked) == (("adult",), 2)
+    assert not any("below_constant" in row.not_useful for row in restore.techniques)
+    (equalize,) = (ranks for ranks in facts.ranks if ranks.metric == "discrimination")
+    useless = {row.technique: row.not_useful for row in equalize.techniques}
+    assert set(useless["undoes"]) == {"below_constant"}
+    assert useless["refuses"]["too_few_accepted"] == (0.5,)
 
 
 @pytest.mark.parametrize(
-    ("changes", "without", "reason"),
+    ("changes", "without", "reason", "code"),
     [
-        ({"paired_betas": False}, (), "this run's levels are not paired"),
-        ({}, (DISTANCE,), "the distance to the clean model was not measured; run it again"),
+        ({"paired_betas": False}, (), "this run's levels are not paired", "levels_not_paired"),
+        (
+            *({}, (DISTANCE,), "the distance to the clean model was not measured; run it again"),
+            "distance_not_measured",
+        ),
     ],
 )
 def test_a_run_that_cannot_restore_says_why(
-    changes: dict[str, Any], without: tuple[str, ...], reason: str, tmp_path: Path
+    changes: dict[str, Any], without: tuple[str, ...], reason: str, code: str
 ) -> None:
     run = run_of(**changes)
     kept = ~run.results["metric"].isin(without)
@@ -202,7 +191,7 @@ def test_a_run_that_cannot_restore_says_why(
     said = f"The goal to restore decisions has no answer: {reason}."
     sections = [*sections_of(found, Surface.QUICK), *sections_of(found, Surface.CONSOLE)]
     assert sum(said in " ".join(note for b in own.blocks for note in b.notes) for own in sections) == 2
-    assert said in statistics_page(found, [])
+    assert facts_of(found).scenarios[0].unanswered == Reason(code=code)
 
 
 @pytest.mark.parametrize("other", ["undoes", "evens", "trifle"])
@@ -217,10 +206,6 @@ def test_against_a_technique_the_clean_model_is_the_untreated_learner_s(
     pd.testing.assert_frame_equal(
         *(statistics.answers.set_index(where)[limits] for statistics in (own, against))
     )
-    text = statistics_page(against, []) + answers_page(against)
-    assert "The clean model is Nothing, trained without planted bias." in text
-    assert "The clean model is the baseline" not in text
-    assert "The clean model is the baseline, trained without planted bias." in statistics_page(own, [])
     spot = ("adult", "label", "c45", "original", 0.5, "none", "", NO_EFFECT_SHOWN)
     undo = pd.DataFrame([spot], columns=list(UNDO_COLUMNS))
     monkeypatch.setattr("benchmark.runs.analysis.what_to_undo", lambda _run: undo)

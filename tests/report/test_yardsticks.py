@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -10,15 +9,15 @@ import pytest
 from matplotlib.figure import Figure
 
 from benchmark.columns import FRONTIER_COLUMNS, FRONTIER_NAME
+from benchmark.facts import facts_of
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
-from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.sections.answers import RANDOM
 from benchmark.sections.signs import INSIDE_WORDS
 from benchmark.statistics.answer_record import by_level
 from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.text.spreadsheet import csv_text
+from tests.helpers.facts import report_text
 from tests.helpers.statistics_folder import write_folder
 
 
@@ -61,15 +60,21 @@ def test_the_gaps_are_a_file_and_the_answers_are_as_before(
     assert standing["none", 0.5] == "on"
 
 
-def test_tables_mark_what_is_inside(found: RunStatistics, before: RunStatistics) -> None:
-    text = statistics_page(found, [])
-    assert re.search(rf"\| Massaging \|.*{INSIDE_WORDS}", text)
-    assert f"{INSIDE_WORDS.capitalize()}: group thresholds on an untreated model" in text
-    assert f"| {RANDOM} | 0.000 |  | 0.545 |" in text  # 70 of 200 rows are favorable
-    assert "## Which techniques thresholds dominate" in text
-    assert "| one | 0 of 2 | 1 of 2 |" in text
-    for words in (INSIDE_WORDS, RANDOM, "thresholds"):
-        assert words not in statistics_page(before, [])
+def test_what_is_inside_is_a_fact_of_it_and_of_the_frontier(
+    found: RunStatistics, before: RunStatistics
+) -> None:
+    facts = facts_of(found)
+    (answers,) = facts.scenarios[0].answers
+    remarks = {
+        (level.level, row.technique)
+        for level in answers.levels
+        for row in level.techniques
+        if "inside_frontier" in {remark.code for remark in row.remarks}
+    }
+    assert remarks == {(0.5, "massaging")}
+    assert {at.level: at.inside for at in facts.scenarios[0].frontier}[0.5] == ("massaging",)
+    assert "| one, β = 0.5 | 1: Massaging |" in report_text(found)
+    assert "## Which techniques thresholds dominate" not in report_text(before)
     for statistics, column in ((found, True), (before, False)):
         assert all((rows[0].frontier is not None) is column for _, _, rows in by_level(statistics.answers))
 
