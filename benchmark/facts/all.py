@@ -21,6 +21,7 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.cells import Baseline
 from benchmark.statistics.recommendation import Criteria
 
 
@@ -98,7 +99,7 @@ def first_facts(frames: RunFrames) -> Facts:
 
 def _scenario(
     scenario: report_frames.Scenario,
-    baseline: str,
+    baseline: Baseline,
     run: Manifest,
     tried: set[str],
     **parts: object,

@@ -27,21 +27,21 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.scoring import JOINT
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.validate import check_experiment
+from benchmark.facts import facts_of
 from benchmark.figures.gaps import gap_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
 from benchmark.pages.run_page import write_page
 from benchmark.report.folder import write_run_folder
-from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.describe import _metrics
 from benchmark.runs.finished import read_optional
 from benchmark.runs.gaps import gap_changes
-from benchmark.sections.gaps import section as groups_section
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
+from benchmark.wording import render
 from tests.helpers.engines import InProcess
 from tests.helpers.protocol import prepared, values
 
@@ -343,18 +343,12 @@ def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
         write_run_folder(tmp_path, of, compute(of, store, engine=InProcess(1)), figures=False)
     statistics = folder_statistics(tmp_path)
     assert "groups" in statistics.frames
-    section = groups_section(statistics)
-    assert section is not None
-    table = section.blocks[0].table
-    assert table is not None
-    assert table.headings == ["Technique", "race", "sex", "race × sex"]
-    assert [row[0] for row in table.rows] == ["No technique", "Massaging", "SMOTE"]
-    assert "(" not in table.rows[0][1]
-    assert table.rows[1][1].count("(") == 1
-    page = statistics_page(statistics, [])
-    assert "## What happens to other groups" in page
-    assert table.rows[1][0] in page
-    assert section.blocks[0].fold == "Selection rate, largest gap"
+    facts = facts_of(statistics)
+    rates = [gap for gap in facts.gaps if gap.metric == "selection_rate"]
+    assert list(dict.fromkeys(gap.attribute for gap in rates)) == ["race", "sex", "race × sex"]
+    assert list(dict.fromkeys(gap.technique for gap in rates)) == ["none", "massaging", "smote"]
+    assert rates[0].change.mean is None
+    assert "| race × sex | selection rate |" in render("gaps", facts)
     assert "race × sex" in write_page(tmp_path, statistics).read_text(encoding="utf-8")
     name, draw = next(iter(gap_figures(statistics)))
     assert name == "groups_selection_rate"
@@ -365,4 +359,4 @@ def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
     assert sorted(mark.get_xdata()[0] for mark in marks) == pytest.approx(sorted(found))
     plain = replace(statistics, groups=statistics.groups.iloc[:0])
     assert "groups" not in plain.frames
-    assert "What happens" not in statistics_page(plain, [])
+    assert facts_of(plain).gaps == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import itertools
 import re
@@ -17,6 +18,7 @@ from benchmark.columns import EQUALISE, RESTORE
 from benchmark.facts import facts_of
 from benchmark.facts.model import Answers
 from benchmark.facts.use import use
+from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics import hidden_bias
 from tests.helpers.facts import answers, report_text, standing
