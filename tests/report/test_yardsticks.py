@@ -13,7 +13,6 @@ from benchmark.facts import facts_of
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.sections.signs import INSIDE_WORDS
 from benchmark.statistics.answer_record import by_level
 from benchmark.statistics.answers import ANSWER_COLUMNS
 from benchmark.text.spreadsheet import csv_text
