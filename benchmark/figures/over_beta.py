@@ -21,6 +21,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.reasons import explain
 from benchmark.runs.report_frames import Scenario
 from benchmark.sections import signs as marks
+from benchmark.sections.reasons import answer_words
 from benchmark.statistics.answers import ACCURACY
 
 _LEGEND_LINE = 0.19
@@ -165,7 +166,7 @@ def _extra_legend(plot: _Plot) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Yield looks and words of the legend's entries besides the techniques."""
     constant = plot.scenario.best_constant
     if plot.drawn and constant is not None:
-        words = f"{constant.words}: accuracy {constant.accuracy:.3f}"
+        words = f"{answer_words(constant)}: accuracy {constant.accuracy:.3f}"
         yield marks.CONSTANT_LINE, wrap(words, _LEGEND_WIDTH)
     if plot.hollow:
         look = {"ls": "none", "marker": "o", "mec": GREY, "mfc": "white"}

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from benchmark.figures import style
 from benchmark.figures.style import LINE, Look, Page, RowLabels, add_beta_colorbar, beta_look, styled, wrap
 from benchmark.runs.analysis import RunStatistics
+from benchmark.sections.reasons import few_datasets, few_datasets_words, rank_words
 from benchmark.sections.signs import below_constant_notes, degenerate_notes, marked_titles
 from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.cells import SCENARIO
@@ -119,7 +120,8 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
     titles = {name: run.titles[name] for name in gone}
     useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
     degenerate = {name: title for name, title in titles.items() if name in useless}
-    notes = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
+    few = few_datasets(ranks).head(1).itertuples(index=False)
+    notes = [f"Warning: {few_datasets_words(row, statistics.alpha)}" for row in few]
     notes += _untestable(statistics, ranks)
     notes += _unranked(statistics, ranks)
     if len(run.pooled_levels) > 1:
@@ -148,7 +150,8 @@ def _unranked(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
     for metric, rows in ranks.groupby("metric", sort=False):
         pooled = rows[rows["over"] == _POOLED]
         if pooled["mean_rank"].notna().sum() == 0:
-            reason = next(iter(pooled["reason"]), "no dataset has something to rank by there")
+            reasons = (rank_words(row, statistics.run) for row in pooled.itertuples(index=False))
+            reason = next(reasons, "no dataset has something to rank by there")
             over = statistics.run.ranked_over
             notes.append(f"{statistics.title(str(metric))}: no technique has a rank over {over} ({reason}).")
     return notes

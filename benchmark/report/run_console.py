@@ -19,6 +19,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import STATUSES, Scenario
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.sections.answers import constant_title, in_short
+from benchmark.sections.reasons import answer_words
 from benchmark.sections.signs import INERT_NUMBERS, below_constant_words, mark
 from benchmark.statistics.answer_record import Answer, answer_records
 from benchmark.statistics.answers import ConstantAnswer
@@ -107,7 +108,7 @@ def _useless_words(rows: Iterable[Answer]) -> list[tuple[str, str]]:
         if row.n_degenerate > 0:
             reason = "the same answer for nearly everybody, or for each group, in some sample"
         elif row.below_constant:
-            reason = below_constant_words(row.constant_answer)
+            reason = below_constant_words(row)
         else:
             reason = "the same answer for nearly everybody in one group"
         reasons[mark(row), reason] = None
@@ -145,7 +146,7 @@ def _entries(
     ]
     constants = [scenario.constant_at(beta) for beta in manifest.levels]
     if any(constants) and [metric.name for metric in metrics] == list(SHOWN):
-        words = {constant.words for constant in constants if constant}
+        words = {answer_words(constant) for constant in constants if constant}
         title = constant_title(words.pop()) if len(words) == 1 else "Best constant"
         entries.append((title, [_constant_entry(constant, shares) for constant in constants]))
     return entries

@@ -17,7 +17,7 @@ from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
-from benchmark.runs.left_out import explained_fronts, explained_ranks, with_below
+from benchmark.runs.left_out import with_below, with_degenerate
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
@@ -154,17 +154,6 @@ class RunStatistics:
         """Return the same statistics with the answers for one goal only."""
         of_goal = self.answers["goal"] == goal
         return self if of_goal.all() else replace(self, answers=self.answers[of_goal].reset_index(drop=True))
-
-    @cached_property
-    def warnings(self) -> list[str]:
-        """Sentences on claims that too few datasets cannot carry, one for each set of datasets."""
-        ranked = self.ranks[(self.ranks["over"] == "dataset") & (self.ranks["warning"] != "")]
-        # A set of datasets has a warning for each number of pairs to test; the most pairs are the whole.
-        fullest = ranked.sort_values("n_techniques", ascending=False, kind="stable")
-        warned = dict(zip(fullest["datasets"][::-1], fullest["warning"][::-1], strict=True))
-        return [
-            f"{self.run.headings(datasets)}: {warned[datasets]}" for datasets in ranked["datasets"].unique()
-        ]
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -370,9 +359,9 @@ def run_statistics(
         undo=undo,
         standing=standing,
         intervals=cell_intervals(cells),
-        ranks=manifest.with_level_words(with_below(explained_ranks(ranks, in_ranks), in_ranks)),
+        ranks=with_below(with_degenerate(ranks, in_ranks), in_ranks),
         pairs=pairs,
-        pareto=with_below(explained_fronts(fronts, standing), standing),
+        pareto=with_below(with_degenerate(fronts, standing), standing),
         groups=joined_in_order(gaps, manifest, GAP_COLUMNS),
         regret=regret,
         tuning=tuning,

@@ -1,7 +1,6 @@
-"""True reasons for missing ranks and fronts, and marks of techniques below a constant answer.
+"""Marks of degenerate techniques in ranks and fronts, and of techniques below a constant answer.
 
-Degenerate techniques have no value where fronts and ranks are computed. Their reasons then name a
-missing value; these functions put the true reason in its place.
+Degenerate techniques have no value where fronts and ranks are computed.
 """
 
 from __future__ import annotations
@@ -33,21 +32,19 @@ def _standing_of_rows(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[l
         ]
 
 
-def explained_fronts(fronts: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    """Return Pareto fronts with the true reasons."""
-    reasons = zip(fronts["reason"], _standing_of_rows(fronts, _degenerate(standing)), strict=True)
-    return fronts.assign(reason=[rows[0].degenerate if rows else reason for reason, rows in reasons])
+def with_degenerate(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    """Return ranks or Pareto fronts with the reason ``constant`` where a technique is left out for that.
 
-
-def explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    """Return ranks with the true reasons."""
-    reasons = []
-    for reason, rows in zip(ranks["reason"], _standing_of_rows(ranks, _degenerate(standing)), strict=True):
-        if reason and rows:
-            reasons.append(f"{rows[0].degenerate} at dataset {rows[0].dataset}, beta {rows[0].beta:g}")
-        else:
-            reasons.append(reason.replace("no value for", "not every repetition has a value for"))
-    return ranks.assign(reason=reasons)
+    Ranks also have the first dataset and level at which it is degenerate.
+    """
+    standing = standing[standing["n_degenerate"] > 0]
+    first = [next(iter(rows), None) for rows in _standing_of_rows(table, standing)]
+    found = np.array([row is not None for row in first]) & (table["reason"] != "").to_numpy()
+    marked = table.assign(reason=table["reason"].mask(found, "constant"))
+    if "reason_dataset" in table.columns:
+        where = [(row.dataset, row.beta) for row, is_one in zip(first, found, strict=True) if is_one]
+        marked.loc[found, ["reason_dataset", "reason_level"]] = where
+    return marked
 
 
 def with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
@@ -55,7 +52,3 @@ def with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
     below = _standing_of_rows(table, standing[standing["below_constant"]])
     betas = [" ".join(f"{beta:g}" for beta in sorted({row.beta for row in rows})) for rows in below]
     return table.assign(below_constant=list(map(bool, betas)), below_constant_betas=betas)
-
-
-def _degenerate(standing: pd.DataFrame) -> pd.DataFrame:
-    return standing[standing["n_degenerate"] > 0]

@@ -357,13 +357,6 @@ class Manifest(BaseModel):
         """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
         return level_text(self.level_name, *levels)
 
-    def with_level_words(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a frame whose reasons call levels of bias by their name in this run."""
-        if self.level_name == "beta":
-            return frame
-        reasons = frame["reason"].astype(object)
-        return frame.assign(reason=reasons.str.replace(r"\bbeta (?=\d)", f"{self.level_name} ", regex=True))
-
     def in_files(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of the run as its files have it.
 

@@ -41,7 +41,7 @@ def ranks_and_pairs(
         for over, panel in _panels(replace(cells, values=np.where(whole, cells.values, np.nan)), run)
     ]
     ranks = pd.concat([_ranks(*panel, alpha) for panel in panels], ignore_index=True)
-    pairs = [_pairs(*panel, alpha, rope) for panel in panels]
+    pairs = [_pairs(*panel, rope) for panel in panels]
     return ranks, joined(pairs, pairs[0].columns)
 
 
@@ -97,17 +97,20 @@ def _ranks(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float) ->
     table = ranks.join(numbers.rename("groups"), on=[*where, "technique"])
     # Techniques that are not ranked over several blocks are in no group.
     table["groups"] = table["groups"].astype(object).fillna("")
+    if "reason_beta" not in table.columns:  # each level is ranked by itself
+        table["reason_beta"] = table["beta"].where(table["reason"] != "")
+    table = table.rename(columns={"reason_beta": "reason_level"})
+    table["reason_dataset"] = table["reason_dataset"].astype(object).fillna("")
     tests = tests.rename(columns={"reason": "test_reason"}).drop(columns=["n_blocks", "n_datasets"])
     return _labelled(table.merge(tests, how="left", on=where), panel, over)
 
 
-def _pairs(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float, rope: float) -> pd.DataFrame:
+def _pairs(panel: Cells, over: Sequence[str], ranked: Rankings, rope: float) -> pd.DataFrame:
     if panel.keys["technique"].nunique() > MOST_PAIRED:
         panel, ranked = panel.where(technique=[]), replace(ranked, each=[])
-    tests = pairwise_tests(ranked, alpha=alpha)
+    tests = pairwise_tests(ranked)
     bayesian = bayesian_comparisons(ranked, rope=rope, n_samples=N_POSTERIOR)
-    # ranks.csv has the warnings: thousands of pairs need not repeat them.
-    table = tests.drop(columns="warning").join(bayesian[["p_first", "p_rope", "p_second"]])
+    table = tests.join(bayesian[["p_first", "p_rope", "p_second"]])
     return _labelled(table, panel, over)
 
 

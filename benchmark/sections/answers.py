@@ -47,11 +47,12 @@ from benchmark.sections.goals import (
     words_of,
 )
 from benchmark.sections.moved import MOVED, moved
+from benchmark.sections.reasons import answer_words, constant_words
 from benchmark.sections.restoration import people_blocks, people_of
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import INSIDE_WORDS
 from benchmark.statistics.answer_record import Answer, answer_records, by_scenario
-from benchmark.statistics.answers import random_accuracy
+from benchmark.statistics.answers import BY_LOT, random_accuracy
 from benchmark.statistics.cells import Baseline, ScenarioKey
 from benchmark.statistics.recommendation import CHEAP, CHOICES, LEAST, Criteria
 from benchmark.statistics.unprocessing import INSIDE
@@ -262,7 +263,7 @@ def scenario_notes(
         scenario.dataset.roles,
         _planted_elsewhere(scenario),
         _baseline_note(scenario, titles or {}, baseline),
-        f"{constant.words}: accuracy {number(constant.accuracy)}" if constant else "",
+        f"{answer_words(constant)}: accuracy {number(constant.accuracy)}" if constant else "",
         INERT if scenario.inert else "",
     ]
     return [note for note in notes if note]
@@ -407,22 +408,21 @@ def _yardsticks(rows: Sequence[Answer]) -> list[Line]:
     row = next((row for row in rows if row.constant_answer), None)
     if row is None:
         return []
-    accepted, by_lot, _ = row.constant_answer.removeprefix("accepting ").partition(" by lot")
-    shares = [accepted if by_lot else share(float(row.constant_answer.startswith("accept")))] * 3
+    shares = [share(row.constant_accepts)] * 3
     constant = number(row.constant_accuracy)
-    title = constant_title(row.constant_answer)
+    title = constant_title(constant_words(row.constant_answer, row.constant_accepts))
     value = number(0.0 if row.goal == EQUALISE else math.nan)
     lines = [Line(None, title, value, (), constant, (), shares, "the best constant answer")]
-    if row.frontier is not None and not by_lot:
+    if row.frontier is not None and row.constant_answer != BY_LOT:
         at_rate = number(random_accuracy(row.constant_accuracy))
         remark = "on average, at the test data's rate of favorable labels"
         lines.append(Line(None, RANDOM, number(0.0), (), at_rate, (), (), remark))
     return lines
 
 
-def constant_title(answer: str) -> str:
+def constant_title(words: str) -> str:
     """Return the title of the best constant answer in a table: ``"Refusing everybody"``."""
-    return answer[:1].upper() + answer[1:]
+    return words[:1].upper() + words[1:]
 
 
 def _accepts(row: Answer) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from benchmark.columns import EQUALISE, UNTREATED
 from benchmark.sections.goals import WHY_NOT, WHY_NOT_IN_SHORT, GoalWords, words_of
+from benchmark.sections.reasons import degenerate_words
 from benchmark.sections.signs import (
     BELOW_WORDS,
     COMPARED_NEVERTHELESS,
@@ -164,7 +165,7 @@ def too_few_words(row: Answer) -> str:
 
 def below_floor_words(row: Answer) -> str:
     """Return the accuracy floor that a rejected technique misses, in words."""
-    return f"{below_constant_words(row.constant_answer)}, below the floor of {number(row.accuracy_floor)}"
+    return f"{below_constant_words(row)}, below the floor of {number(row.accuracy_floor)}"
 
 
 def tie_sentences(
@@ -321,9 +322,9 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
         DOING_NOTHING: outcome == "reference",
         chosen_words(row): row.is_chosen,
         f"dominated by {titles.get(row.dominated_by)}": outcome == "dominated",
-        str(row.degenerate): row.n_degenerate > 0,
+        degenerate_words(row): row.n_degenerate > 0,
         below_floor_words(row): outcome == "below_constant",
-        below_constant_words(row.constant_answer): row.below_constant and outcome != "below_constant",
+        below_constant_words(row): row.below_constant and outcome != "below_constant",
         f"a value in {row.n} of {samples} samples": row.missing > 0,
         f"compared with the baseline on {row.pairs} of {samples} samples": 0 < row.pairs < row.n,
         f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
@@ -343,8 +344,8 @@ def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False)
 
 def flaws(row: Answer) -> str:
     """Return the reasons against a baseline or chosen technique in a few words; nothing if there are none."""
-    below = below_constant_words(row.constant_answer) if row.below_constant else ""
-    useless = [row.degenerate] if row.n_degenerate else [below, one_group_words(row)]
+    below = below_constant_words(row) if row.below_constant else ""
+    useless = [degenerate_words(row)] if row.n_degenerate else [below, one_group_words(row)]
     inside = INSIDE_WORDS if row.frontier == INSIDE else ""
     return "; ".join(filter(None, [*useless, inside, fall_words(row) if row.is_chosen else ""]))
 
@@ -377,7 +378,7 @@ def answer_counts(rows: Sequence[Answer]) -> str:
     elif len(baselines) == 1 and math.isnan(baselines[0].value):
         text += ", because the baseline has no value to compare with"
     elif len(baselines) == 1 and baselines[0].baseline_degenerate:
-        text += f", because the baseline {baselines[0].degenerate}"
+        text += f", because the baseline {degenerate_words(baselines[0])}"
     verdicts = {
         f"that cannot be judged: the run did not record {_lacking(rows)}": "not_recorded",
         "dominated": "dominated",
@@ -451,9 +452,9 @@ def _of_the_baselines(rows: Sequence[Answer], titles: Mapping[str, str]) -> Iter
         title = f"The baseline{of}, {titles[baseline.technique]},"
         yield _left_by(title, baseline, "has no value here: nothing is compared with it.")
         if baseline.baseline_degenerate:
-            yield f"It {baseline.degenerate}: nothing is compared with it here."
+            yield f"It {degenerate_words(baseline)}: nothing is compared with it here."
         elif baseline.n_degenerate > 0:
-            yield f"It {baseline.degenerate}; {COMPARED_NEVERTHELESS}."
+            yield f"It {degenerate_words(baseline)}; {COMPARED_NEVERTHELESS}."
         if compared and (reason := WHY_NOT.get(compared[0].outcome)):
             yield reason.format(title=titles[compared[0].clean_model])
 
@@ -513,7 +514,7 @@ def _left_by(title: str, row: Answer, without_value: str) -> str:
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:
-        sentence += f", {below_constant_words(row.constant_answer)} ({number(row.constant_accuracy)})"
+        sentence += f", {below_constant_words(row)} ({number(row.constant_accuracy)})"
     if words := one_group_words(row):
         sentence += f"; it {words}"
     return sentence + "."

@@ -11,6 +11,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes
 from benchmark.runs.manifest import Manifest, Protocol
 from benchmark.runs.report_frames import Scenario
+from benchmark.sections.reasons import answer_words
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.text.embedded import NOT_REAL, OF_NETWORKS
 from benchmark.text.words import LEVEL_SIGNS, LevelName, level_text, number, sentence
@@ -150,6 +151,6 @@ def _groups(dataset: DatasetDescription, protocol: Protocol) -> str:
         return ""
     constant = sizes.best_constant
     return (
-        f"of the {counted_rows(protocol)}, {counted(sizes)}; the best constant answer, {constant.words}, has "
-        f"an accuracy of {number(constant.accuracy, 4)}"
+        f"of the {counted_rows(protocol)}, {counted(sizes)}; the best constant answer, "
+        f"{answer_words(constant)}, has an accuracy of {number(constant.accuracy, 4)}"
     )

@@ -13,10 +13,11 @@ from benchmark.runs.manifest import Protocol
 from benchmark.sections.choices import answer_counts, answer_sentences, change_text
 from benchmark.sections.goals import TWO_WINNERS, WORDS, by_goal, difference, unanswered, winners
 from benchmark.sections.hidden import hidden_blocks
+from benchmark.sections.reasons import constant_words, degenerate_words
 from benchmark.sections.restoration import people_of
 from benchmark.sections.section import Block, Section
 from benchmark.statistics.answer_record import Answer, by_level
-from benchmark.statistics.answers import DISCRIMINATION
+from benchmark.statistics.answers import BY_LOT, DISCRIMINATION
 from benchmark.statistics.levels import level_changes
 from benchmark.text.words import number, share, with_interval
 
@@ -105,14 +106,15 @@ def _effect_of_bias(
 
 def doubts(model: Answer) -> Iterator[str]:
     """Yield reasons why a model without planted bias may be useless to study."""
-    doubt, by_lot = "", model.constant_answer.endswith("by lot")
+    doubt, by_lot = "", model.constant_answer == BY_LOT
     # A tree without branches gives everybody the same score. Then lots decide, and are right a little more or
     # less often than expected.
     if model.accuracy <= model.constant_accuracy + by_lot * _BY_CHANCE:
+        best = constant_words(model.constant_answer, model.constant_accepts)
         constant, hardly = number(model.constant_accuracy), "hardly" if by_lot else "no"
-        doubt = f"is {hardly} more accurate than {model.constant_answer} (accuracy {constant})"
+        doubt = f"is {hardly} more accurate than {best} (accuracy {constant})"
     elif model.mostly_constant:
-        doubt = model.degenerate
+        doubt = degenerate_words(model)
     if doubt:
         advice = (
             offer(model.accepted > 0.5)

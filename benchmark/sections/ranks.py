@@ -12,6 +12,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.ranks import MOST_PAIRED, N_POSTERIOR, repeated_levels
 from benchmark.sections.goals import WORDS
+from benchmark.sections.reasons import few_datasets, few_datasets_words
 from benchmark.sections.section import Block, Section, TextTable
 from benchmark.sections.signs import SAME_ANSWER
 from benchmark.statistics.answers import unranked
@@ -85,17 +86,26 @@ def _pair_notes(statistics: RunStatistics) -> list[str]:
 def _warnings(statistics: RunStatistics) -> Iterator[str]:
     """Yield warnings on ranks over too few datasets: of all that are named, or of fewer with one metric."""
     of_all = replace(statistics, ranks=statistics.ranks[_ranks_all(statistics.ranks)])
-    yield from (f"Warning, {warning}" for warning in of_all.warnings)
-    ranks = statistics.ranks[(statistics.ranks["over"] == "dataset") & (statistics.ranks["warning"] != "")]
+    yield from dataset_warnings(of_all)
+    ranks = few_datasets(statistics.ranks[statistics.ranks["over"] == "dataset"])
     fewer = ranks[~_ranks_all(ranks) & (ranks["n_datasets"] > 0)].sort_values("n_datasets", kind="stable")
-    first = fewer.drop_duplicates(["datasets", "metric"])
-    for datasets, metric, beta, n, warning in first[
-        ["datasets", "metric", "beta", "n_datasets", "warning"]
-    ].itertuples(index=False, name=None):
+    for row in fewer.drop_duplicates(["datasets", "metric"]).itertuples(index=False):
+        where = f"{statistics.title(str(row.metric))} at {statistics.run.level_text(float(str(row.beta)))}"
         yield (
-            f"Warning, {statistics.title(metric)} at {statistics.run.level_text(beta)}, ranked on {n} of "
-            f"{len(str(datasets).split())} datasets: {warning}"
+            f"Warning, {where}, ranked on {row.n_datasets} of {len(str(row.datasets).split())} datasets: "
+            f"{few_datasets_words(row, statistics.alpha)}"
         )
+
+
+def dataset_warnings(statistics: RunStatistics) -> Iterator[str]:
+    """Yield warnings on claims that too few datasets cannot carry, one for each set of datasets."""
+    ranks = few_datasets(statistics.ranks[statistics.ranks["over"] == "dataset"])
+    # Of the numbers of pairs to test, the most are the whole.
+    fullest = ranks.sort_values("n_techniques", ascending=False, kind="stable")
+    rows = {row.datasets: row for row in fullest[::-1].itertuples(index=False)}
+    for datasets in ranks["datasets"].unique():
+        words = few_datasets_words(rows[datasets], statistics.alpha)
+        yield f"Warning, {statistics.run.headings(datasets)}: {words}"
 
 
 def _ranks_all(ranks: pd.DataFrame) -> pd.Series[bool]:

@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from benchmark.statistics.answers import EITHER_CONSTANT, NEARLY_ALL, ConstantAnswer, random_accuracy
+from benchmark.sections.reasons import (
+    CONSTANT_WORDS,
+    DEGENERATE_WORDS,
+    answer_words,
+    constant_words,
+    degenerate_words,
+)
+from benchmark.statistics.answers import DEGENERATE as KINDS
+from benchmark.statistics.answers import EITHER, NEARLY_ALL, ConstantAnswer, random_accuracy
 from benchmark.text.words import LevelName, level_text, share
 
 DEGENERATE = "‡"
@@ -62,9 +70,9 @@ FRONTIER_LINE: dict[str, Any] = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "
 _REACH = 0.5
 
 
-def below_constant_words(answer: str) -> str:
-    """Return ``"less accurate than refusing everybody"``, given the words of the constant answer."""
-    return f"less accurate than {answer}"
+def below_constant_words(row: Any) -> str:
+    """Return ``"less accurate than refusing everybody"`` for a row that :func:`mark` takes."""
+    return f"less accurate than {constant_words(row.constant_answer, row.constant_accepts)}"
 
 
 def mark(row: Any) -> str:
@@ -78,9 +86,9 @@ def mark(row: Any) -> str:
 
 def mark_notes(rows: Iterable[Any]) -> list[str]:
     """Return an explanation of each sign that :func:`mark` gives to one of these rows."""
-    marked: dict[str, dict[str, None]] = {}  # the best constant answers, by sign
+    marked: dict[str, dict[tuple[str, float], None]] = {}  # the best constant answers, by sign
     for row in rows:
-        marked.setdefault(mark(row), {})[row.constant_answer] = None
+        marked.setdefault(mark(row), {})[row.constant_answer, row.constant_accepts] = None
     notes = []
     if DEGENERATE in marked:
         notes.append(
@@ -88,10 +96,11 @@ def mark_notes(rows: Iterable[Any]) -> list[str]:
             f"than {share(NEARLY_ALL)} of all, or of each group): not ranked, and never recommended."
         )
     if below := list(marked.get(BELOW_CONSTANT, ())):
-        either = EITHER_CONSTANT if EITHER_CONSTANT in below else " or ".join(below)
-        answer = below[0] if len(below) == 1 else f"the best constant answer ({either})"
+        words = [constant_words(*answer) for answer in below]
+        either = CONSTANT_WORDS[EITHER] if CONSTANT_WORDS[EITHER] in words else " or ".join(words)
+        answer = words[0] if len(words) == 1 else f"the best constant answer ({either})"
         notes.append(
-            f"{BELOW_CONSTANT} {below_constant_words(answer)}: recommended only within the slack of "
+            f"{BELOW_CONSTANT} less accurate than {answer}: recommended only within the slack of "
             "accuracy, or where the clean model (the baseline without planted bias) is no more accurate."
         )
     if ONE_GROUP in marked:
@@ -111,8 +120,10 @@ def baseline_notes(standing: pd.DataFrame, titles: Mapping[str, str], level: Lev
     notes = []
     for name, title in titles.items():
         rows = standing[(standing["technique"] == name) & (standing["n_degenerate"] > 0)].sort_values("beta")
-        for (constant, words), levels in rows.groupby(["mostly_constant", "degenerate"], sort=False):
+        counts = ["n_recorded", *(f"n_{kind}" for kind in KINDS)]
+        for (constant, *_), levels in rows.groupby(["mostly_constant", *counts], sort=False):
             betas = level_text(level, *levels["beta"])
+            words = degenerate_words(levels.iloc[0])
             notes.append(
                 f"At {betas} nothing is compared with the baseline, {title}: it {words}."
                 if constant
@@ -136,7 +147,7 @@ def constant_text(answer: ConstantAnswer | None, *, drawn: bool) -> str:
     if answer is None:
         return ""
     where = "Red, dash-dotted" if drawn else "Beyond the axis"
-    return f"{where}: accuracy of {answer.words} ({answer.accuracy:.3f})."
+    return f"{where}: accuracy of {answer_words(answer)} ({answer.accuracy:.3f})."
 
 
 def frontier_text(answer: ConstantAnswer | None, *, one_each: str, lot_drawn: bool) -> str:
@@ -182,12 +193,14 @@ def degenerate_notes(
     the techniques of a figure, in order. ``consequence`` is their look there: ``"Hollow"``.
     """
     degenerate = standing[(standing["n_degenerate"] > 0) & standing["technique"].isin(list(titles))]
-    # The number of samples differs from one level of bias to the next.
-    reasons = degenerate["degenerate"].str.replace(r" in \d+ of \d+ samples", "", regex=True)
-    return [
-        f"{DEGENERATE} {consequence}, as it {reason}: {_listed(rows, titles, level)}."
-        for reason, rows in degenerate.groupby(reasons, sort=False)
-    ]
+    kinds = [degenerate[f"n_{kind}"] > 0 for kind in KINDS]
+    notes = []
+    for present, rows in degenerate.groupby(kinds, sort=False):
+        words = "; ".join(
+            DEGENERATE_WORDS[kind] for kind, occurs in zip(KINDS, present, strict=True) if occurs
+        )
+        notes.append(f"{DEGENERATE} {consequence}, as it {words}: {_listed(rows, titles, level)}.")
+    return notes
 
 
 def below_constant_notes(
@@ -196,8 +209,8 @@ def below_constant_notes(
     """Return a note on techniques less accurate than the best constant answer, with their levels of bias."""
     below = standing[_is_below(standing) & standing["technique"].isin(list(titles))]
     return [
-        f"{BELOW_CONSTANT} {below_constant_words(str(answer)).capitalize()}: {_listed(rows, titles, level)}."
-        for answer, rows in below.groupby("constant_answer", sort=False)
+        f"{BELOW_CONSTANT} {below_constant_words(rows.iloc[0]).capitalize()}: {_listed(rows, titles, level)}."
+        for _, rows in below.groupby(["constant_answer", "constant_accepts"], sort=False)
     ]
 
 

@@ -27,6 +27,9 @@ from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_val
 ALPHA = 0.05
 """Level of significance, by default."""
 
+NO_VALUE = "no_value"
+"""Reason for a missing rank: a block without a value of the technique."""
+
 _PAIR = ("first", "second")
 
 
@@ -38,7 +41,7 @@ class _Ranking:
     techniques: list[str]
     distances: Array  # (n_blocks, n_techniques), nothing missing
     n_datasets: int
-    left_out: dict[str, str]  # technique: reason
+    left_out: dict[str, tuple[object, ...]]  # techniques, and the first block without a value of each
 
     @property
     def pairs(self) -> Iterator[tuple[str, str]]:
@@ -67,9 +70,6 @@ class _Ranking:
         raw = wilcoxon_p_values(self.improvements, "zsplit") if self.n_pairs else np.empty(0)
         return raw, holm(raw)
 
-    def warning(self, n_tests: int, alpha: float) -> str:
-        return too_few_datasets(self.n_datasets, len(self.distances), n_tests, alpha)
-
     def rows(self, columns: Sequence[str], values: Iterable[Sequence[object]]) -> list[dict[str, object]]:
         """Return rows of some columns, with the comparison's key and numbers of blocks and datasets."""
         head = {**self.key, "n_blocks": len(self.distances), "n_datasets": self.n_datasets}
@@ -85,6 +85,7 @@ class Rankings:
     """
 
     fixed: list[str]
+    over: list[str]
     each: list[_Ranking]
 
     def table(self, rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
@@ -126,7 +127,7 @@ def rankings(
         wide = wide[distances["technique"].unique()]
         gaps = wide.isna()
         left_out = {
-            str(technique): "no value for " + _block_name(over, wide.index[gaps[technique]][0])
+            str(technique): block if isinstance(block := wide.index[gaps[technique]][0], tuple) else (block,)
             for technique in wide.columns[gaps.any()]
         }
         wide = wide.drop(columns=list(left_out))
@@ -139,31 +140,32 @@ def rankings(
                 left_out,
             )
         )
-    return Rankings(fixed, each)
-
-
-def _block_name(over: Sequence[str], block: object) -> str:
-    values = block if isinstance(block, tuple) else (block,)
-    return ", ".join(f"{axis} {value}" for axis, value in zip(over, values, strict=True))
+    return Rankings(fixed, list(over), each)
 
 
 def average_ranks(rankings: Rankings) -> pd.DataFrame:
     """Return the average ranks of techniques over the blocks, best first.
 
-    Rank 1 is the best, and ties share their average. The columns are named as in ``ranks.csv``, and
-    ``reason`` explains a missing rank. Demsar (2006), Statistical comparisons of classifiers over multiple
-    data sets, section 3.2.2.
+    Rank 1 is the best, and ties share their average. The columns are named as in ``ranks.csv``. ``reason`` is
+    :data:`NO_VALUE` where a technique has no rank, and columns such as ``reason_dataset`` have the first
+    block without a value. Demsar (2006), Statistical comparisons of classifiers over multiple data sets,
+    section 3.2.2.
     """
-    columns = ("technique", "mean_rank", "mean_distance", "reason")
+    blocks = [f"reason_{axis}" for axis in rankings.over]
+    columns = ("technique", "mean_rank", "mean_distance", "reason", *blocks)
+    no_block = [None] * len(blocks)
     rows: list[dict[str, object]] = []
     for ranking in rankings.each:
         ranks, means = ranking.mean_ranks, row_means(ranking.distances.T)
         best_first = np.argsort(ranks, kind="stable")
-        rows += ranking.rows(columns, [(ranking.techniques[i], ranks[i], means[i], "") for i in best_first])
         rows += ranking.rows(
-            columns, [(name, math.nan, math.nan, reason) for name, reason in ranking.left_out.items()]
+            columns, [(ranking.techniques[i], ranks[i], means[i], "", *no_block) for i in best_first]
         )
-    return rankings.table(rows, [*columns[:-1], "n_blocks", "n_datasets", "reason"])
+        rows += ranking.rows(
+            columns,
+            [(name, math.nan, math.nan, NO_VALUE, *block) for name, block in ranking.left_out.items()],
+        )
+    return rankings.table(rows, [*columns[:3], "n_blocks", "n_datasets", *columns[3:]])
 
 
 def friedman_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
@@ -171,40 +173,39 @@ def friedman_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
 
     The columns are the axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``,
     ``n_techniques``; the fields of :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` for
-    NaN; and ``warning``. It says that the datasets are too few for tests of all pairs at the level ``alpha``
-    (:func:`too_few_datasets`).
+    NaN; and ``datasets_needed`` (:func:`repetitions_needed`), so that one of the pairs of techniques can
+    differ at the level ``alpha``.
     """
-    columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")
+    columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "datasets_needed")
     rows: list[dict[str, object]] = []
     for ranking in rankings.each:
         n_blocks, k = ranking.distances.shape
-        reason = "fewer than two blocks" if n_blocks < 2 else "fewer than two techniques" if k < 2 else ""
+        reason = "few_blocks" if n_blocks < 2 else "few_techniques" if k < 2 else ""
         numbers = [math.nan] * 6 if reason else astuple(friedman(ranking.distances))
         if not reason and math.isnan(numbers[0]):
-            reason = "all techniques are equal"
-        warning = ranking.warning(max(1, ranking.n_pairs), alpha)
-        rows += ranking.rows(columns, [(k, *numbers, reason, warning)])
+            reason = "all_equal"
+        needed = repetitions_needed(max(1, ranking.n_pairs), alpha)
+        rows += ranking.rows(columns, [(k, *numbers, reason, needed)])
     return rankings.table(rows, ["n_blocks", "n_datasets", *columns])
 
 
-def pairwise_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
+def pairwise_tests(rankings: Rankings) -> pd.DataFrame:
     """Return Wilcoxon's signed-rank tests of each pair of techniques over the blocks.
 
     Columns are named as in ``pairs.csv``. ``improvement`` is the mean by which ``first`` is nearer to the
     ideal. ``p_wilcoxon`` is two-sided, and a block without a difference counts half for each technique.
-    Holm's correction is for all pairs of one comparison. ``alpha`` is the level that ``warning`` is about.
+    Holm's correction is for all pairs of one comparison.
 
     Demsar (2006), section 3.1.3; Benavoli, Corani and Mangili (2016), Should we really use post-hoc tests
     based on mean-ranks?
     """
-    columns = ("improvement", "p_wilcoxon", "p_wilcoxon_holm", "reason", "warning")
+    columns = ("improvement", "p_wilcoxon", "p_wilcoxon_holm", "reason")
     rows: list[dict[str, object]] = []
     for ranking in rankings.each:
         means, (raw, corrected) = row_means(ranking.improvements), ranking.p_values
-        reasons = np.where(np.isnan(raw), "all differences are zero", "")
-        warning = ranking.warning(ranking.n_pairs, alpha)
+        reasons = np.where(np.isnan(raw), "all_zero", "")
         tests = zip(ranking.pairs, means, raw, corrected, reasons, strict=True)
-        rows += ranking.rows((*_PAIR, *columns), [(*pair, *numbers, warning) for pair, *numbers in tests])
+        rows += ranking.rows((*_PAIR, *columns), [(*pair, *numbers) for pair, *numbers in tests])
     return rankings.table(rows, [*_PAIR, "n_blocks", "n_datasets", *columns])
 
 
@@ -214,10 +215,10 @@ def rank_groups(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
     ``alpha`` is the level at which two techniques of :func:`pairwise_tests` differ, with Holm's correction.
 
     The columns are the axes that are not pooled and ``metric``; ``group``, numbered from 1, best first;
-    ``technique``, ``mean_rank`` and ``warning``. A technique is in several groups or in none; see
+    ``technique`` and ``mean_rank``. A technique is in several groups or in none; see
     :func:`unbroken_groups`.
     """
-    columns = ("group", "technique", "mean_rank", "warning")
+    columns = ("group", "technique", "mean_rank")
     rows: list[dict[str, object]] = []
     for ranking in rankings.each:
         k, ranks = len(ranking.techniques), ranking.mean_ranks
@@ -225,9 +226,8 @@ def rank_groups(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
         differ = np.zeros((k, k), dtype=bool)
         differ[np.triu_indices(k, 1)] = ranking.p_values[1] <= alpha  # False for NaN: nothing differs
         differ |= differ.T
-        warning = ranking.warning(ranking.n_pairs, alpha)
         for number, group in enumerate(unbroken_groups(differ[np.ix_(order, order)]), start=1):
-            members = [(number, ranking.techniques[i], ranks[i], warning) for i in order[group]]
+            members = [(number, ranking.techniques[i], ranks[i]) for i in order[group]]
             rows += ranking.rows(columns, members)
     return rankings.table(rows, columns)
 
@@ -237,21 +237,19 @@ def bayesian_comparisons(
 ) -> pd.DataFrame:
     """Return Bayesian signed-rank tests of each pair of techniques over the blocks.
 
-    Columns are named as in ``pairs.csv``. ``warning`` says that there are fewer datasets than a single
-    signed-rank test would need, so that the prior weighs much.
+    Columns are named as in ``pairs.csv``. Over few datasets the prior weighs much.
     :func:`~benchmark.statistics.bayes.signed_rank_probabilities` explains settings and their errors.
     Benavoli, Corani, Demsar and Zaffalon (2017), Time for a change, JMLR 18(77), section 4.2.
     """
-    columns = ("improvement", "p_first", "p_rope", "p_second", "warning")
+    columns = ("improvement", "p_first", "p_rope", "p_second")
     rows: list[dict[str, object]] = []
     for ranking in rankings.each:
-        warning = ranking.warning(1, ALPHA)
         probabilities = signed_rank_probabilities(ranking.improvements, rope=rope, n_samples=n_samples)
         compared = zip(ranking.pairs, ranking.improvements, probabilities, strict=True)
         rows += ranking.rows(
             (*_PAIR, *columns),
             [
-                (*pair, improvements.mean(), first, neither, second, warning)
+                (*pair, improvements.mean(), first, neither, second)
                 for pair, improvements, (second, neither, first) in compared
             ],
         )
@@ -290,25 +288,3 @@ def repetitions_needed(n_tests: int, alpha: float = ALPHA) -> int:
     while smallest_p_value(n) > alpha / n_tests:
         n += 1
     return n
-
-
-def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float = ALPHA) -> str:
-    """Return a warning if the datasets are too few for a claim about techniques; else an empty text.
-
-    The blocks come from these datasets, and ``n_tests`` pairs of techniques are tested.
-    """
-    sentences = []
-    if n_tests and n_datasets < (needed := repetitions_needed(n_tests, alpha)):
-        tests = "one signed-rank test" if n_tests == 1 else f"any of {n_tests} signed-rank tests"
-        datasets, them = ("1 dataset is", "it") if n_datasets == 1 else (f"{n_datasets} datasets are", "them")
-        sentences.append(
-            f"{datasets} too few for a claim beyond {them}: the smallest two-sided p-value from n datasets "
-            f"is 2/2^n, here {smallest_p_value(n_datasets):.3g}, and for {tests} to be significant at "
-            f"{alpha:g} there must be at least {needed}."
-        )
-    if n_blocks > n_datasets:
-        sentences.append(
-            f"The {n_blocks} blocks come from {n_datasets} dataset{'s' * (n_datasets != 1)}, so they are not "
-            "independent and p-values are too small."
-        )
-    return " ".join(sentences)

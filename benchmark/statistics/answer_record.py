@@ -73,7 +73,12 @@ class Answer(NamedTuple):
     accepted_favored: float
     constant_accuracy: float
     constant_answer: str
+    constant_accepts: float
+    n_recorded: int
     n_degenerate: int
+    n_refuses_all: int
+    n_accepts_all: int
+    n_by_group: int
     degenerate: str
     mostly_constant: bool
     below_constant: bool

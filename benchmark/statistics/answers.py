@@ -55,7 +55,6 @@ from benchmark.statistics.recommendation import (
     verdicts,
 )
 from benchmark.statistics.restoration import BY_CHANCE
-from benchmark.text.words import share as percent
 
 ACCURACY = "accuracy"
 """Metric that is traded off against the others."""
@@ -72,15 +71,23 @@ ACCEPTANCE = ("accepted", "accepted_deprived", "accepted_favored")
 NEARLY_ALL = 0.99
 """A classifier that gives more than this share of the rows the same answer counts as constant."""
 
-EITHER_CONSTANT = "refusing or accepting everybody"
-"""Words for the best constant answer where both constants are equally accurate."""
+REFUSES_ALL, ACCEPTS_ALL, BY_GROUP, SEVERAL = "refuses_all", "accepts_all", "by_group", "several"
+"""Kinds of degenerate decisions: the same for nearly everybody, or for each group; or in several ways."""
+
+DEGENERATE = (REFUSES_ALL, ACCEPTS_ALL, BY_GROUP)
+"""Kinds of degenerate decisions in one sample; standings count each: ``n_refuses_all``."""
+
+EITHER, BY_LOT = "either", "by_lot"
+"""Best constant answers besides :data:`REFUSES_ALL` and :data:`ACCEPTS_ALL`: both are equally accurate, or a
+given share of people is accepted by lot."""
 
 _ROUNDING = 1e-9  # a mean of equal accuracies may differ from them by less
 
 STANDING_COLUMNS = (
     *WHERE,
-    *("constant_accuracy", "constant_answer"),
-    *("n_degenerate", "degenerate", "mostly_constant", "below_constant", "one_group"),
+    *("constant_accuracy", "constant_answer", "constant_accepts"),
+    *("n_recorded", "n_degenerate", *(f"n_{kind}" for kind in DEGENERATE), "degenerate"),
+    *("mostly_constant", "below_constant", "one_group"),
     *("favorable", "favorable_deprived", "favorable_favored"),
     *(f"{TRUE_CLEAN}{name}" for name in (*ACCEPTANCE, ACCURACY)),
 )
@@ -126,13 +133,13 @@ class ConstantAnswer:
         return float(self.favorable > self.unfavorable) if self.accept is None else self.accept
 
     @property
-    def words(self) -> str:
-        """The answer in words: ``"refusing everybody"``, ``"accepting everybody"``, or both."""
+    def kind(self) -> str:
+        """:data:`REFUSES_ALL`, :data:`ACCEPTS_ALL`, :data:`EITHER` or :data:`BY_LOT`."""
         if self.accept is not None:
-            return f"accepting {percent(self.accept)} by lot"
+            return BY_LOT
         if self.favorable == self.unfavorable:
-            return EITHER_CONSTANT
-        return "accepting everybody" if self.accepted else "refusing everybody"
+            return EITHER
+        return ACCEPTS_ALL if self.accepted else REFUSES_ALL
 
 
 def random_accuracy(constant: float) -> float:
@@ -213,10 +220,15 @@ def standings(
     constant = is_constant(cells[ACCEPTANCE[0]]).astype(float).mask(cells[ACCEPTANCE[0]].isna())
     where = list(WHERE)
     means = cells.groupby(level=where, sort=False).mean()
+    each = pd.DataFrame({"n_recorded": kinds.notna(), **{f"n_{kind}": kinds == kind for kind in DEGENERATE}})
+    counts = each.groupby(level=where, sort=False).sum()
+    of_kinds = counts.drop(columns="n_recorded")
+    found = {kind: of_kinds[f"n_{kind}"] > 0 for kind in DEGENERATE}
     standing = pd.DataFrame(
         {
-            "n_degenerate": (kinds.notna() & (kinds != "")).groupby(level=where, sort=False).sum(),
-            "degenerate": kinds.groupby(level=where, sort=False).agg(_in_words),
+            **counts,
+            "n_degenerate": of_kinds.sum(axis=1),
+            "degenerate": first_true({SEVERAL: (of_kinds > 0).sum(axis=1) > 1, **found}),
             "mostly_constant": constant.groupby(level=where, sort=False).mean() > 0.5,
             "one_group": is_constant(means[list(ACCEPTANCE[1:])]).any(axis=1),
             "accuracy_mean": means[ACCURACY],
@@ -231,7 +243,8 @@ def standings(
         for dataset, *where, favorable in keys
     ]
     standing["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in constant_answers]
-    standing["constant_answer"] = [answer.words if answer else "" for answer in constant_answers]
+    standing["constant_answer"] = [answer.kind if answer else "" for answer in constant_answers]
+    standing["constant_accepts"] = [answer.accepted if answer else math.nan for answer in constant_answers]
     labels = [
         constant_on(constants.get(d), t, bias if t in (ORIGINAL, TRUTH) else "", beta=0)
         for d, t, bias in zip(standing["dataset"], standing["test"], standing["bias"], strict=True)
@@ -291,14 +304,13 @@ def with_useful(standing: pd.DataFrame) -> pd.DataFrame:
 
 
 def _kinds(cells: pd.DataFrame) -> pd.Series:
-    """Return how each cell is degenerate; empty where it is not, NaN where its shares are unknown."""
+    """Return the kind of each degenerate cell; empty for others, NaN where its shares are unknown."""
     everybody, deprived, favored = (cells[name] for name in ACCEPTANCE)
-    most = f"{100 * NEARLY_ALL:.0f} % of everybody"
     kinds = first_true(
         {
-            f"refuses more than {most}": is_constant(everybody) & (everybody < 0.5),
-            f"accepts more than {most}": is_constant(everybody),
-            "decides by group alone": is_constant(deprived) & is_constant(favored),
+            REFUSES_ALL: is_constant(everybody) & (everybody < 0.5),
+            ACCEPTS_ALL: is_constant(everybody),
+            BY_GROUP: is_constant(deprived) & is_constant(favored),
         }
     )
     return pd.Series(kinds, index=cells.index, dtype=object).mask(everybody.isna())
@@ -307,13 +319,6 @@ def _kinds(cells: pd.DataFrame) -> pd.Series:
 def is_constant(share: Any) -> Any:
     """Return whether a share accepted, or each of some, is nearly none or nearly all."""
     return (share < 1 - NEARLY_ALL - EQUAL) | (share > NEARLY_ALL + EQUAL)
-
-
-def _in_words(kinds: pd.Series) -> str:
-    """Return in words how many of a technique's repetitions are degenerate in which way."""
-    recorded = kinds.dropna()
-    counts = recorded[recorded != ""].value_counts(sort=False)
-    return "; ".join(f"{kind} in {n} of {len(recorded)} samples" for kind, n in counts.items())
 
 
 def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]:
@@ -524,7 +529,8 @@ def _joined(
     table[flags] = table[flags].eq(True)
     texts = ["degenerate", "constant_answer"]
     table[texts] = table[texts].fillna("")
-    table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
+    counts = ["n_recorded", "n_degenerate", *(f"n_{kind}" for kind in DEGENERATE)]
+    table[counts] = table[counts].fillna(0).astype(int)
     return table
 
 

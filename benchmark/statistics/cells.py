@@ -34,8 +34,8 @@ DECIMALS = 12
 ROUNDING = 1e-12
 """Relative difference below which two numbers are equal but for rounding."""
 
-NO_BASELINE = "the baseline has no results here"
-NO_BETTER_VALUE = "no value of the metric is better than another"
+NO_BASELINE = "no_baseline"
+NO_BETTER_VALUE = "no_better_value"
 """Reasons why a technique cannot be compared."""
 
 

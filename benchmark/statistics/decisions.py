@@ -31,7 +31,7 @@ DECISION_CELL = (*CELL_COLUMNS[:-1], "test")
 RESTORATION_DISTANCE, AGREEMENT = GOAL_METRICS[RESTORE], "agreement"
 """Mean distance of four rates to the clean model's rates; share of people whom both models answer alike."""
 
-_GROUPS = {"": "", "_deprived": " of the deprived group", "_favored": " of the favored group"}
+_GROUPS = ("", "_deprived", "_favored")
 
 SHARES = tuple(name + group for name in COUNTED_SHARES for group in _GROUPS)
 """Names of shares of people, among everybody and in each group: :func:`share_counts`."""
@@ -39,11 +39,10 @@ SHARES = tuple(name + group for name in COUNTED_SHARES for group in _GROUPS)
 LEAST_PEOPLE = 10
 """A share is not reported for fewer people than this, over all splits."""
 
-TOO_FEW_SPLITS = "fewer than two splits have a value"
+TOO_FEW_SPLITS = "few_splits"
 """Reason for a missing interval."""
 
-_NO_RATE = "in every repetition one of the groups has nobody with one of the labels"
-_NO_PEOPLE = "nobody was tested"
+_NO_RATE, _NO_PEOPLE, _FEW_PEOPLE = "no_rate", "no_people", "few_people"
 
 
 def share_counts(counts: NDArray[Any]) -> dict[str, tuple[Array, Array]]:
@@ -203,14 +202,9 @@ def measures_of_decisions(
         n = np.isfinite(arrays[0]).sum(axis=1)
         measures[name] = Measure(mean_of_repetitions, arrays, n, overlap, confidence, undefined)
     n = np.isfinite(repetitions(np.zeros(len(of_repetition)))).sum(axis=1)
-    too_few_people = [
-        f"fewer than {LEAST_PEOPLE} people{members} {among}"
-        for _, among in COUNTED_SHARES.values()
-        for members in _GROUPS.values()
-    ]
-    for undefined, (name, (upper, lower)) in zip(too_few_people, share_counts(of_split).items(), strict=True):
+    for name, (upper, lower) in share_counts(of_split).items():
         arrays = splits(upper), splits(lower)
-        measures[name] = Measure(ratio_of_sums, arrays, n, overlap, confidence, undefined)
+        measures[name] = Measure(ratio_of_sums, arrays, n, overlap, confidence, _FEW_PEOPLE)
     return cells, measures
 
 

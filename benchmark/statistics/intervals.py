@@ -19,7 +19,7 @@ from benchmark.statistics.cells import (
 CONFIDENCE = 0.95
 """Coverage of intervals by default."""
 
-NO_FOLDS = "the values of single folds are not recorded"
+NO_FOLDS = "no_folds"
 """Reason for a missing interval of a mean over folds."""
 
 
@@ -105,9 +105,9 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
         ci_high=high,
         reason=first_true(
             {
-                "fewer than two values": np.maximum(cells.n, np.isfinite(cells.singles).sum(axis=1)) < 2,
+                "few_values": np.maximum(cells.n, np.isfinite(cells.singles).sum(axis=1)) < 2,
                 NO_FOLDS: np.isnan(low),
-                "all values are equal": all_equal(cells.singles),
+                "all_equal": all_equal(cells.singles),
             }
         ),
     )

@@ -133,11 +133,11 @@ def paired_comparisons(
     table["reason"] = first_true(
         {
             NO_BASELINE: partner < 0,
-            "fewer than two pairs": np.maximum(n, n_splits) < 2,
+            "few_pairs": np.maximum(n, n_splits) < 2,
             NO_BETTER_VALUE: unordered,
             NO_FOLDS: n_splits == 0,
-            "all improvements are zero": ~np.nan_to_num(by_split).any(axis=1),
-            "all improvements are equal": all_equal(by_split),
+            "all_zero": ~np.nan_to_num(by_split).any(axis=1),
+            "all_equal": all_equal(by_split),
         }
     )
     table.loc[table["p_paired"].isna(), "p_method"] = ""

@@ -56,7 +56,7 @@ def pareto_fronts(
         front = on_pareto_front(first_means, second_means)
         times = on_pareto_front(first.T, second.T).sum(axis=0)
         for i, (technique, n) in enumerate(zip(techniques, present.sum(axis=1), strict=True)):
-            share, reason = (times[i] / n, "") if n else (np.nan, "no repetition has values of both metrics")
+            share, reason = (times[i] / n, "") if n else (np.nan, "no_values")
             values = (first_means[i], second_means[i], bool(front[i]), share, n, reason)
             fronts.append((*where, str(technique), *metrics, *values))
     return pd.DataFrame(fronts, columns=list(PARETO_COLUMNS))

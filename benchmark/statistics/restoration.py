@@ -74,9 +74,7 @@ BY_CHANCE = "by_chance"
 REVERSED = "reversed"
 """Note beside a share of the original difference whose sign the technique turns without planted bias."""
 
-NOTHING_PLANTED = "the interval of what the bias changes for the baseline holds 0: nothing sure to recover"
-NO_ORIGINAL = "the interval of the baseline's discrimination without planted bias holds 0"
-_NO_PAIRS = "no repetition has the discrimination of technique and baseline at both levels"
+NOTHING_PLANTED, NO_ORIGINAL, _NO_PAIRS = "nothing_planted", "no_original", "no_pairs"
 
 
 def pooled_shares(
