@@ -15,7 +15,7 @@ RESULT_COLUMNS = (
     *("dataset", "bias", "beta", "technique", "classifier", "repetition"),
     *("test", "metric", "value"),
 )
-FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
+FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "at_fold", "reason")
 METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
 CELL_COLUMNS = RESULT_COLUMNS[:6]  # identify a fitted model
 CONVERGENCE_COLUMNS = (*CELL_COLUMNS, "steps", "residual", "tolerance")

@@ -39,6 +39,7 @@ from benchmark.experiment.scoring import Decisions, joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.unprocessing import frontier_points
 from benchmark.metrics import FAILING, GroupCounts, measure_by_group, metrics_by_group
+from benchmark.text.words import parted_fold
 
 
 def metrics_frame(
@@ -68,12 +69,12 @@ def failures_frame(
     rows: list[tuple[object, ...]] = []
     for cell in cells:
         if cell.status != "ok":
-            rows.append((*_key(cell), "", "", cell.status, cell.reason))
+            rows.append((*_key(cell), "", "", cell.status, *parted_fold(cell.reason)))
         for m in _in_order(cell, metrics, tests):
             if m.value is None:
                 status = "failed" if m.reason.startswith(FAILING) else "undefined"
-                rows.append((*_key(cell), m.test, m.metric, status, m.reason))
-    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
+                rows.append((*_key(cell), m.test, m.metric, status, *parted_fold(m.reason)))
+    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float, "at_fold": float})
 
 
 def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:

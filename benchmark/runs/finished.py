@@ -49,6 +49,7 @@ from benchmark.statistics.answers import standings
 from benchmark.statistics.cells import WHERE, Resampling
 from benchmark.text.embedded import FOLDER_SUFFIX, NOT_REAL
 from benchmark.text.spreadsheet import from_cell
+from benchmark.text.words import parted_fold
 from benchmark.text.writing import plain_or_packed
 
 RUN_AGAIN = "run the experiment again: stored cells are not computed again"
@@ -269,6 +270,10 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
         frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
     if "test" in columns and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
         frame.insert(columns.index("test"), "test", pd.Series(ORIGINAL, frame.index, dtype="category"))
+    if "at_fold" in columns and "at_fold" not in frame and "reason" in frame:  # of an earlier version
+        parted = [parted_fold(reason) for reason in frame["reason"].astype(object)]
+        frame["reason"] = pd.Series([reason for _, reason in parted], frame.index, dtype="category")
+        frame.insert(columns.index("at_fold"), "at_fold", [str(fold) for fold, _ in parted])
     hidden = frame.pop(HIDDEN) if HIDDEN in frame.columns else None
     if tuple(frame.columns) != tuple(columns):
         got = ", ".join(map(str, frame.columns))

@@ -41,9 +41,10 @@ def with_degenerate(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame
     first = [next(iter(rows), None) for rows in _standing_of_rows(table, standing)]
     found = np.array([row is not None for row in first]) & (table["reason"] != "").to_numpy()
     marked = table.assign(reason=table["reason"].mask(found, "constant"))
-    if "reason_dataset" in table.columns:
-        where = [(row.dataset, row.beta) for row, is_one in zip(first, found, strict=True) if is_one]
-        marked.loc[found, ["reason_dataset", "reason_level"]] = where
+    for column, field in (("reason_dataset", "dataset"), ("reason_level", "beta")):
+        if column in table.columns:
+            values = zip(table[column], first, found, strict=True)
+            marked[column] = [getattr(row, field) if is_one else value for value, row, is_one in values]
     return marked
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from benchmark.runs.report_frames import Scenario
-from benchmark.text.words import in_any_fold
 
 _MOST_REASONS = 2
 _LONGEST_REASON = 160
@@ -30,8 +30,8 @@ def explain(
         rows = rows[rows["beta"] == beta]
     if metric is not None:
         rows = rows[rows["metric"].isin(["", metric])]
-    # One reason in several folds counts as one; failures.csv names the folds.
-    rows = rows.assign(reason=rows["reason"].map(in_any_fold))
+    # One reason in several folds counts as one.
+    rows = rows.assign(reason=np.where(rows["at_fold"].notna(), "in one fold, ", "") + rows["reason"])
     # One repetition may lack several metrics for one reason: it counts once.
     once = rows.drop_duplicates(["beta", "repetition", "status", "reason"])
     counts = once.groupby(["status", "reason"]).size().reset_index(name="n")

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from benchmark.runs.analysis import RunStatistics
 from benchmark.sections.section import Block, Section, TextTable
-
-# Reasons that differ only in these are one reason.
-_NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def section(statistics: RunStatistics) -> Section:
@@ -18,8 +13,7 @@ def section(statistics: RunStatistics) -> Section:
     title = "Missing results"
     if failures.empty:
         return Section("failures", title, ("Every cell has a result, and every metric a value.",))
-    alike = failures["reason"].map(lambda reason: _NUMBERS.sub("#", reason))
-    groups = [rows for _, rows in failures.groupby(["status", alike], sort=False)]
+    groups = [rows for _, rows in failures.groupby(["status", "reason"], sort=False)]
     kinds = {"metric": "metrics", **({"test": "tests"} if run.tests_note else {})}
     rows = [
         [
@@ -34,9 +28,6 @@ def section(statistics: RunStatistics) -> Section:
         ]
         for rows in sorted(groups, key=len, reverse=True)
     ]
-    note = (
-        f"{len(failures):,} results or values are missing. None of them counts in a mean. Reasons that "
-        "differ only in a number are one row, with the first of them."
-    )
+    note = f"{len(failures):,} results or values are missing. None of them counts in a mean."
     headings = ["reason", "status", "count", "techniques", "datasets", run.level_sign, *kinds.values()]
     return Section("failures", title, (note,), [Block(table=TextTable(headings, rows))])

@@ -152,9 +152,13 @@ def in_fold(number: int, n_folds: int | None) -> str:
     return f"fold {number + 1} of {n_folds}: " if n_folds is not None and n_folds > 1 else ""
 
 
-def in_any_fold(reason: str) -> str:
-    """Return a reason that begins with :func:`in_fold` without the number of the fold."""
-    return re.sub(r"^fold \d+ of (\d+): ", r"in one of \1 folds, ", reason)
+def parted_fold(reason: str) -> tuple[float, str]:
+    """Return the fold, from 0, that :func:`in_fold` names at the start of a reason, and the rest.
+
+    The fold is NaN if the reason concerns none.
+    """
+    found = re.match(r"fold (\d+) of \d+: ", reason)
+    return (math.nan, reason) if found is None else (int(found[1]) - 1.0, reason[found.end() :])
 
 
 def few(names: Sequence[str], most: int = 6, others: str = "more") -> str:

@@ -296,14 +296,14 @@ def test_a_fold_that_gives_no_result_is_named_with_its_reason(monkeypatch: pytes
     monkeypatch.setattr(type(evaluator.techniques["compas", "massaging"]), "_prepare", fail)
     (block, own), *_ = planned_cells(made)
     failures = failures_frame(evaluator(block, own), made.experiment.measured)
-    said = failures.set_index("technique")[["status", "reason"]]
-    assert said.loc["none"].tolist() == ["skipped", "fold 3 of 3: there is nothing to do"]
-    assert said.loc["massaging", "status"] == "failed"
-    assert said.loc["massaging", "reason"].startswith("fold 1 of 3: ValueError: it breaks")
+    said = failures.set_index("technique")[["status", "at_fold", "reason"]]
+    assert said.loc["none"].tolist() == ["skipped", 2, "there is nothing to do"]
+    assert said.loc["massaging", ["status", "at_fold"]].tolist() == ["failed", 0]
+    assert said.loc["massaging", "reason"].startswith("ValueError: it breaks")
     assert list(said.index) == ["none", "massaging"]
     description = describe_run(made)
     shown = described_scenarios(failures.assign(test="original"), description)[0]
-    assert explain(failures, shown, "none") == "1 skipped: in one of 3 folds, there is nothing to do"
+    assert explain(failures, shown, "none") == "1 skipped: in one fold, there is nothing to do"
     monkeypatch.setattr(type(made.datasets["compas"].biases["label"]), "plant_in_rows", fail)
     (broken, *_) = evaluator(block, own)
     assert broken.reason.startswith("fold 1 of 3: the rows to train and test on could not be drawn: ")

@@ -274,7 +274,9 @@ def test_nan_values_leave_no_point() -> None:
 
 def test_a_run_without_any_value_is_drawn() -> None:
     run = run_of(ADULT, 2, repetitions=2)
-    failures = run.results.drop(columns="value").assign(metric="", status="timeout", reason="over 60 s")
+    failures = run.results.drop(columns="value").assign(
+        metric="", status="timeout", at_fold=float("nan"), reason="over 60 s"
+    )
     empty = Run(run.results.head(0), failures.drop_duplicates(), run.description)
     for figure in (tradeoff(empty), over_beta(empty)):
         assert "timeout: over 60 s" in texts_of(figure)

@@ -61,13 +61,25 @@ def made_up_shares() -> pd.DataFrame:
 
 def made_up_failures() -> pd.DataFrame:
     rows = [
-        (dataset, "cpt", beta, "gone", "c45", repetition, "", "", "skipped", REASON)
+        (dataset, "cpt", beta, "gone", "c45", repetition, "", "", "skipped", float("nan"), REASON)
         for dataset in ("adult", "dutch:embedded")
         for beta in BETAS
         for repetition in range(REPETITIONS)
     ]
     rows += [
-        (dataset, "cpt", 1.0, "plain", "c45", 0, "original", "accuracy", "undefined", f"only {n} rows")
+        (
+            dataset,
+            "cpt",
+            1.0,
+            "plain",
+            "c45",
+            0,
+            "original",
+            "accuracy",
+            "undefined",
+            float("nan"),
+            f"only {n} rows",
+        )
         for n, dataset in enumerate(("adult", "dutch:embedded"))
     ]
     return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS))

@@ -306,7 +306,7 @@ def sample_run(
         cell = (dataset.name, "paper", beta, technique.name, "c45")
         if dataset.title == "Dutch" and beta == 1 and technique.name.endswith("_sampling"):
             reason = "no deprived row has the favorable label, so none can be repeated"
-            failures += [(*cell, r, "", "", "failed", reason) for r in range(repetitions)]
+            failures += [(*cell, r, "", "", "failed", float("nan"), reason) for r in range(repetitions)]
             continue
         i = techniques.index(technique)
         bend = {"Adult": beta**0.7, "COMPAS (leaky)": 0.02 * beta}.get(dataset.title, beta**3)

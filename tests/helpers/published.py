@@ -100,7 +100,19 @@ def write_run(
         rows.append((*where, mean, 0.01, mean - 0.02, mean + 0.02, 0 if math.isnan(mean) else 3))
     pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS)).to_csv(folder / "summary.csv", index=False)
     failures = [
-        (names["b_leaky"], "cpt", 0.0, "massaging", "c45", r, "", "", "skipped", f"{r} rows of <none>")
+        (
+            names["b_leaky"],
+            "cpt",
+            0.0,
+            "massaging",
+            "c45",
+            r,
+            "",
+            "",
+            "skipped",
+            math.nan,
+            f"{r} rows of <none>",
+        )
         for r in range(3)
     ]
     pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)).to_csv(folder / "failures.csv", index=False)

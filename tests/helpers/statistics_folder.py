@@ -54,7 +54,7 @@ def write_folder(
         for technique in (tried or {}).get(dataset, tuple(TITLES)):
             cell = (dataset, "cpt", beta, technique, "c45", repetition)
             if technique == "repair_0.5" and (dataset == names[-1] or (beta == 0 and repetition < 2)):
-                failures.append((*cell, "", "", "skipped", "there is nothing to repair"))
+                failures.append((*cell, "", "", "skipped", float("nan"), "there is nothing to repair"))
                 continue
             shift, cost = SHIFTS[technique][level]
             own = 0.0 if technique == "none" else 0.0001 * (1 + repetition // 2) * (-1) ** repetition

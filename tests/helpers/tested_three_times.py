@@ -34,7 +34,7 @@ def frames(tests: Sequence[str] = TESTS) -> tuple[pd.DataFrame, pd.DataFrame]:
         *_, beta, technique = where
         cell = (*where, "c45", repetition)
         if technique == "gone" and beta == BETAS[-1]:
-            failures.append((*cell, "", "", "skipped", "there is nothing to do"))
+            failures.append((*cell, "", "", "skipped", float("nan"), "there is nothing to do"))
             continue
         for test in TESTS:
             sign = 1 if test == ORIGINAL else -1
@@ -44,7 +44,7 @@ def frames(tests: Sequence[str] = TESTS) -> tuple[pd.DataFrame, pd.DataFrame]:
             values = [left, right, 0.4, 0.4 - left / 2, 0.4 + left / 2]
             if (test, technique, cell[0], repetition) == (BALANCED, "reweighing", "adult", 0):
                 values[0] = float("nan")
-                failures.append((*cell, test, METRICS[0], "undefined", "a group has no weight"))
+                failures.append((*cell, test, METRICS[0], "undefined", float("nan"), "a group has no weight"))
             results += [(*cell, test, *own) for own in zip(METRICS, map(float, values), strict=True)]
     found = (
         pd.DataFrame(results, columns=list(RESULT_COLUMNS)),

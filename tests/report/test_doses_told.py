@@ -248,12 +248,6 @@ def test_a_table_may_be_given() -> None:
     assert any("τ 0.99 [0.98, 1.00]" in remark for remark in section.blocks[0].remarks)
 
 
-def test_the_csv_of_answers_has_reasons_in_words_of_doses() -> None:
-    frame = pd.DataFrame({"reason": ["no value at beta 0.1", "beta blocker"]})
-    worded = prepared().run.with_level_words(frame)
-    assert worded["reason"].tolist() == ["no value at dose 0.1", "beta blocker"]
-
-
 @pytest.mark.parametrize(
     ("reason", "words"),
     [

@@ -78,7 +78,7 @@ def test_gaps_and_failures_are_counted(text: str) -> None:
 )
 def test_values_that_cannot_exist_without_bias_are_told_apart(metric: str, beta: float) -> None:
     own = sample_run(datasets=(ADULT,), betas=(0.0, 0.5), repetitions=2, techniques=TECHNIQUES[:2])
-    row = ("adult", "paper", beta, "none", "c45", 0, "original", metric, "undefined", "nobody")
+    row = ("adult", "paper", beta, "none", "c45", 0, "original", metric, "undefined", float("nan"), "nobody")
     failures = pd.DataFrame([row], columns=list(FAILURE_COLUMNS))
     metrics = (*METRICS, MetricDescription(metric, metric, 1.0))
     shown = tuple(own.name for own in metrics)

@@ -155,8 +155,8 @@ def test_what_a_constant_answer_scores_depends_on_the_test() -> None:
     assert constant_on(answer, BIASED) is None
     balanced = constant_on(None, BALANCED)
     assert balanced is not None
-    assert (balanced.accuracy, balanced.words) == (0.5, "refusing or accepting everybody")
-    assert ConstantAnswer(3, 1).words == "accepting everybody"
+    assert (balanced.accuracy, balanced.kind) == (0.5, "either")
+    assert ConstantAnswer(3, 1).kind == "accepts_all"
 
 
 def test_rows_are_written_by_test_and_metric_and_only_those_asked_for() -> None:

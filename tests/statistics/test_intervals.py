@@ -56,7 +56,7 @@ def test_a_row_has_the_same_interval_whatever_stands_beside_it() -> None:
 
 def test_equal_values_have_a_point() -> None:
     found = cell_intervals(results({"a": [0.7] * 5, "b": [0.1 + 0.2, 0.3, 0.3, 0.3]}))
-    assert found["reason"].tolist() == ["all values are equal"] * 2
+    assert found["reason"].tolist() == ["all_equal"] * 2
     np.testing.assert_allclose(found["ci_low"], [0.7, 0.3], rtol=1e-12)
     np.testing.assert_allclose(found["ci_high"], [0.7, 0.3], rtol=1e-12)
 
@@ -70,7 +70,7 @@ def test_missing_repetitions_are_counted() -> None:
     assert found["missing"].tolist() == [0, 2, 3]
     assert found["mean"].tolist() == [4, 2, 5]
     assert found["median"].tolist() == [3, 2, 5]
-    assert found["reason"].tolist()[2] == "fewer than two values"
+    assert found["reason"].tolist()[2] == "few_values"
     assert np.isnan(found.loc["c", "ci_low"])
 
 

@@ -217,11 +217,11 @@ def test_what_is_undefined_has_a_reason() -> None:
     )
     found = compare(table).set_index(["dataset", "technique"])
     assert found["reason"].to_dict() == {
-        ("one", "same"): "all improvements are zero",
-        ("one", "up"): "all improvements are equal",
-        ("two", "once"): "fewer than two pairs",
-        ("three", "t"): "the baseline has no results here",
-        ("four", "t"): "no value of the metric is better than another",
+        ("one", "same"): "all_zero",
+        ("one", "up"): "all_equal",
+        ("two", "once"): "few_pairs",
+        ("three", "t"): "no_baseline",
+        ("four", "t"): "no_better_value",
     }
     same, up, once, size = (
         found.loc[key] for key in [("one", "same"), ("one", "up"), ("two", "once"), ("four", "t")]

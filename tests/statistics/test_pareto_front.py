@@ -52,7 +52,7 @@ def test_a_front_of_techniques() -> None:
     np.testing.assert_allclose(found["second_distance"].iloc[:3], [0.05, 0.25, 0.35])
     # Each metric has a value on another repetition: there is no point.
     assert found["n"].tolist() == [2, 2, 2, 0]
-    assert found.loc["gone", "reason"] == "no repetition has values of both metrics"
+    assert found.loc["gone", "reason"] == "no_values"
     assert np.isnan(found.loc["gone", "share_on_front"])
 
 
@@ -86,7 +86,7 @@ def test_there_is_a_row_for_each_dataset_and_level() -> None:
 def test_metrics_of_different_datasets_make_no_front() -> None:
     apart = pd.concat([results({"a": [0.5]}), results({"a": [0.5]}, dataset="two", metric="discrimination")])
     found = pareto_fronts(apart, METRICS, GOALS)
-    assert (found["reason"] == "no repetition has values of both metrics").all()
+    assert (found["reason"] == "no_values").all()
     assert not found["on_front"].any()
 
 
