@@ -330,6 +330,7 @@ def sample_run(
                             "original",
                             metric.name,
                             "undefined",
+                            float("nan"),
                             "no favored row is predicted favorable",
                         )
                     )
