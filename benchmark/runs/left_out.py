@@ -39,7 +39,7 @@ def with_degenerate(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame
     """
     standing = standing[standing["n_degenerate"] > 0]
     first = [next(iter(rows), None) for rows in _standing_of_rows(table, standing)]
-    found = np.array([row is not None for row in first]) & (table["reason"] != "").to_numpy()
+    found = np.array([row is not None for row in first], dtype=bool) & (table["reason"] != "").to_numpy()
     marked = table.assign(reason=table["reason"].mask(found, "constant"))
     for column, field in (("reason_dataset", "dataset"), ("reason_level", "beta")):
         if column in table.columns:
