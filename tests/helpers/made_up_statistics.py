@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, TechniqueDescription
 from benchmark.runs.gaps import GAP_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
+from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.recommendation import Criteria
 from tests.helpers.made_up_runs import HOSTILE_TITLES, made_up_dataset, manifest_of
@@ -106,8 +108,13 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
                     groups,
                     len(names),
                     N_BLOCKS,
-                    WARNING,
+                    2,
+                    repetitions_needed(max(1, math.comb(len(names), 2))),
+                    "" if np.isfinite(rank) else "no_value",
+                    "" if np.isfinite(rank) else "one",
+                    np.nan if np.isfinite(rank) else 1.0,
                 )
             )
     columns = ["datasets", "over", "beta", "bias", "classifier", "test", "metric", "technique", "mean_rank"]
-    return pd.DataFrame(rows, columns=[*columns, "groups", "n_techniques", "n_blocks", "warning"])
+    columns += ["groups", "n_techniques", "n_blocks", "n_datasets", "datasets_needed"]
+    return pd.DataFrame(rows, columns=[*columns, "reason", "reason_dataset", "reason_level"])
