@@ -81,7 +81,10 @@ def standing_texts(standing: Standing, goal: str, title: Callable[[str], str]) -
         texts.append(_phrase(table["verdict"]["dominated"]["by"]).render(title=title(standing.dominated_by)))
     for form, names in (("label", standing.best), ("tied", standing.tied)):
         texts += [_phrase(table["best"][name][form]).render(table["goal"][goal]) for name in names]
-    return [*texts, *map(reason_text, standing.remarks)]
+    texts += map(reason_text, standing.remarks)
+    if standing.baseline is not None:
+        texts.append(_phrase(table["role"]["baseline"]["against"]).render(title=title(standing.baseline)))
+    return texts
 
 
 def reason_text(reason: Reason, form: str = "label") -> str:

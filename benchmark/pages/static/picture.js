@@ -1,7 +1,7 @@
 "use strict";
 // The trade-off: accuracy against the chosen metric, at all levels of bias.
 
-// Colors; `scale` is that of levels of bias.
+// Colors; `scale` has those of the levels of bias.
 const LIGHT = {
   ...{ ink: "#1b1b1b", soft: "#5a5a5a", paper: "#ffffff", grid: "#e8e8e8", usable: "rgba(0,102,75,.07)" },
   scale: ["#7db4d8", "#6a5fb0", "#7a0030"].map((color, i) => [i / 2, color]),
@@ -12,7 +12,7 @@ const DARK = {
 };
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const LONGEST_NAME = 26;
-// How far below the best accuracy the picture reaches, in parts of the span of what is of use.
+// How far below the best accuracy the picture reaches, in parts of the span of usable techniques.
 const REACH = 2.5;
 const MARGIN = { l: 56, r: 62, t: 8, b: 44 };
 
@@ -47,7 +47,8 @@ function pictureOf(now, look, width, height) {
   const { levels } = now;
   const points = levels.flatMap((level) => rowsAt(now, level).filter(hasPoint).map((row) => ({ level, row })));
   const chosen = points.filter(({ level }) => level === now.at);
-  const before = chosen.find(({ row }) => row.isBaseline);
+  const before = new Map(chosen.filter(({ row }) => row.isBaseline).map(({ row }) => [row.technique, row]));
+  const beforeOf = (row) => before.get(row.against) ?? [...before.values()][0];
   const l = levels.indexOf(now.at);
   const floor = now.answers?.levels[l].floor ?? null;
   const own = now.answers?.metric === now.metric;
@@ -55,11 +56,11 @@ function pictureOf(now, look, width, height) {
   // Marks of other levels that are of no use may lie outside: they would squeeze the rest.
   const inside = points.filter(({ level, row }) => level === now.at || row.usable);
   const x = span([...inside.map(({ row }) => row.number.mean), ...(own ? [0] : [])]);
-  // What is far less accurate than all that is of use stands at the lower edge.
+  // A technique far less accurate than all usable ones stands at the lower edge.
   const best = Math.max(...inside.map(({ row }) => row.accurate.mean));
-  const useful = inside.filter(({ row }) => row.usable).map(({ row }) => row.accurate.mean);
-  const edge = best - REACH * (best - Math.min(floor ?? best, ...useful));
-  const isBelow = (row) => row.accurate.mean < edge && useful.length > 0;
+  const usable = inside.filter(({ row }) => row.usable).map(({ row }) => row.accurate.mean);
+  const edge = best - REACH * (best - Math.min(floor ?? best, ...usable));
+  const isBelow = (row) => row.accurate.mean < edge && usable.length > 0;
   const up = (row) => (isBelow(row) ? edge : row.accurate.mean);
   const y = span(inside.map(({ row }) => up(row)));
   const faint = (row) => now.technique !== null && row.technique !== now.technique && !row.isBaseline;
@@ -84,7 +85,7 @@ function pictureOf(now, look, width, height) {
   const symbol = (row) => {
     return (isBelow(row) ? "triangle-down" : row.isBaseline ? "square" : "circle") + (row.usable ? "" : "-open");
   };
-  const path = points.filter(({ row }) => row.technique === before?.row.technique);
+  const paths = [...before.keys()].map((name) => points.filter(({ row }) => row.technique === name));
   // Doing nothing comes last, so that nothing covers it.
   const last = [...chosen].reverse();
   const main = trace(last, last.map(({ row }) => (row.isBaseline ? 14 : 11)), symbol, 1);
@@ -102,7 +103,9 @@ function pictureOf(now, look, width, height) {
   };
   const data = [
     // Doing nothing, from level to level; and what thresholds by group on untreated scores reach.
-    lineOf(path.map(({ row }) => row.number.mean), path.map(({ row }) => row.accurate.mean), "dot"),
+    ...paths.map((path) => {
+      return lineOf(path.map(({ row }) => row.number.mean), path.map(({ row }) => row.accurate.mean), "dot");
+    }),
     ...(curve ? [lineOf(curve.discrimination, curve.accuracy, "dash")] : []),
     trace(points.filter(({ level }) => level !== now.at), 6, symbol, 0.45),
     main,
@@ -121,10 +124,10 @@ function pictureOf(now, look, width, height) {
   const placed = chosen.map(({ row }) => {
     return { row, up: up(row), x: to(row.number.mean, x, w), y: h - to(up(row), y, h) };
   });
-  const after = before ? chosen.filter(({ row }) => row !== before.row) : [];
+  const after = before.size ? chosen.filter(({ row }) => !row.isBaseline) : [];
   const arrows = after.map(({ row }) => ({
     ...{ x: row.number.mean, y: up(row) },
-    ...{ ax: before.row.number.mean, ay: before.row.accurate.mean, axref: "x", ayref: "y" },
+    ...{ ax: beforeOf(row).number.mean, ay: beforeOf(row).accurate.mean, axref: "x", ayref: "y" },
     ...{ text: "", showarrow: true, arrowhead: 2, arrowsize: 0.8, arrowcolor: look.soft },
     ...{ standoff: 7, startstandoff: 8 },
     arrowwidth: row.technique === now.technique ? 2.2 : 1,
@@ -164,13 +167,16 @@ function namesOf(placed, width, height, look, faint) {
   const apart = (a, b) => a[2] < b[0] || b[2] < a[0] || a[3] < b[1] || b[3] < a[1];
   const isFree = (box) =>
     box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height && taken.every((other) => apart(box, other));
+  const start = placed.find(({ row }) => row.isBaseline);
   const chosen = ({ row }) => row.best?.length ?? 0;
   const order = placed.filter(({ row }) => !faint(row)).sort((a, b) => chosen(b) - chosen(a));
   return order.flatMap(({ row, up, x, y }) => {
     const text = inShort(row.title);
     const half = pen.measureText(text).width / 2 + 2;
-    const beside = [[half + 9, 0], [-half - 9, 0], [0, -15], [0, 15]];
-    const corners = [[half + 5, -12], [half + 5, 12], [-half - 5, -12], [-half - 5, 12]];
+    // Away from the arrow first.
+    const side = start && x < start.x ? -1 : 1;
+    const beside = [[side * (half + 9), 0], [-side * (half + 9), 0], [0, -15], [0, 15]];
+    const corners = [side, -side].flatMap((to) => [[to * (half + 5), -12], [to * (half + 5), 12]]);
     const boxes = [...beside, ...corners].map(([dx, dy]) => {
       return { dx, dy, box: [x + dx - half, y + dy - 7, x + dx + half, y + dy + 7] };
     });

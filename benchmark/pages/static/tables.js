@@ -24,9 +24,13 @@ function drawTables(now) {
 function drawMatrix(now) {
   const focused = $("matrix").contains(document.activeElement) ? place(document.activeElement) : null;
   const columns = now.levels.map((level) => new Map(rowsAt(now, level).map((row) => [row.technique, row])));
-  // One order for all levels: that of the highest that can be compared.
-  const shownFirst = now.levels.indexOf(now.usual.at);
-  const order = [...columns[shownFirst].keys()];
+  // One order for all levels: what helps at most of them comes first.
+  const shown = new Map(columns.flatMap((rows) => [...rows]));
+  const keys = new Map([...shown.keys()].map((name) => [name, placeOf(columns.map((rows) => rows.get(name)))]));
+  const order = [...shown.keys()].sort((a, b) => {
+    const differs = keys.get(a).findIndex((key, i) => key !== keys.get(b)[i]);
+    return differs < 0 ? 0 : keys.get(a)[differs] - keys.get(b)[differs];
+  });
   $("matrix-title").textContent = `${titleOf(now.metric)}, by technique and ${words.level}`;
   const head = now.levels.map((level, l) => {
     const at = level === now.at;
@@ -39,7 +43,7 @@ function drawMatrix(now) {
   $("matrix").tHead.rows[0].replaceChildren(make("th", { scope: "col" }, "Technique"), ...head);
   const rows = order.map((technique) => {
     const picked = technique === now.technique;
-    const named = nameOf(columns[shownFirst].get(technique));
+    const named = nameOf(shown.get(technique));
     const first = make("th", { scope: "row", "aria-selected": String(picked) }, ...named);
     first.dataset.technique = technique;
     const cells = now.levels.map((level, l) => {
@@ -58,17 +62,26 @@ function drawMatrix(now) {
   });
   $("matrix").tBodies[0].replaceChildren(...rows);
   const own = now.answers?.metric === now.metric;
-  const keys = Object.entries(own ? words.verdict : words.shown).map(([key, { sign, label, meaning }]) => {
+  const signs = Object.entries(own ? words.verdict : words.shown).map(([key, { sign, label, meaning }]) => {
     const looks = own ? key : `shown-${key.replace(".", "none")}`;
     return make("span", { class: `key ${looks}`, title: meaning ?? null }, `${sign} ${label}`);
   });
-  $("keys").replaceChildren(...keys.flatMap((key) => [key, " "]));
+  $("keys").replaceChildren(...signs.flatMap((key) => [key, " "]));
   for (const cell of $("matrix").querySelectorAll("th, td")) cell.tabIndex = -1;
   // One cell is reached by Tab, the others by arrow keys.
   const usual = $("matrix").querySelector(".picked .chosen") ?? $("matrix").querySelector("th.chosen");
   const cell = focused ? cellAt(...focused) : usual;
   cell.tabIndex = 0;
   if (focused) cell.focus({ preventScroll: true });
+}
+
+// Roles first, then by the number of levels where it helps or is promising, then by mean distance to the goal.
+function placeOf(cells) {
+  const rows = cells.filter(Boolean);
+  const count = (verdict) => rows.filter((row) => row.verdict === verdict).length;
+  const left = rows.map(({ distance, number }) => Math.abs(distance ?? number.mean ?? Infinity));
+  const isRole = rows.some((row) => row.isBaseline || (row.role && row.role !== "technique"));
+  return [isRole ? 0 : 1, -count("helps"), -count("promising"), left.reduce((a, b) => a + b, 0) / left.length];
 }
 
 const place = (cell) => [cell.parentElement.rowIndex, cell.cellIndex];

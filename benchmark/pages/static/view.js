@@ -84,7 +84,7 @@ function rowsAt(now, level) {
   const standings = answers?.levels[l].techniques ?? scenario.techniques.map((technique) => ({ technique }));
   return standings.map((standing, i) => {
     const t = scenario.techniques.indexOf(standing.technique);
-    const isBaseline = standing.technique === scenario.baseline;
+    const isBaseline = standing.role === "baseline" || standing.technique === scenario.baseline;
     const verdict = words.verdict[standing.verdict] ?? words.role[standing.role];
     // Color and sign are of the verdict on the goal, or of the change in another metric.
     const shown = own || isBaseline ? null : values.shown[at][t];
@@ -92,6 +92,7 @@ function rowsAt(now, level) {
       ...standing,
       title: titles.get(standing.technique),
       isBaseline,
+      against: standing.baseline ?? scenario.baseline,
       verdictWord: verdict,
       word: shown === null ? verdict : words.shown[shown],
       kind: shown === null ? (standing.verdict ?? "role") : `shown-${shown.replace(".", "none")}`,
