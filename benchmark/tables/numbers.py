@@ -17,7 +17,7 @@ from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.report_frames import Scenario, joined
 from benchmark.sections.reasons import answer_words
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, NEARLY_ALL
-from benchmark.statistics.cells import WHERE, row_means, to_cells
+from benchmark.statistics.cells import WHERE, Baselines, row_means, to_cells
 from benchmark.tables.layout import Cell
 from benchmark.text.embedded import extent
 from benchmark.text.words import sentence, share
@@ -77,13 +77,15 @@ class Numbers:
     means: pd.DataFrame  # WHERE, metric, mean, ci_high, n
     results: pd.DataFrame
     standing: pd.DataFrame
+    baselines: Baselines
     compared: pd.DataFrame | None = None
 
     @classmethod
     def of_run(cls, run: RunFrames) -> Self:
         """Return the numbers of a run without its statistics; reference rows are left out."""
         run = run.of_techniques
-        return cls(run.manifest, run.scenarios, run.summary, run.results, run.standing)
+        baselines = run.manifest.baselines(run.results)
+        return cls(run.manifest, run.scenarios, run.summary, run.results, run.standing, baselines)
 
     @classmethod
     def of_statistics(cls, statistics: RunStatistics) -> Self:
@@ -95,13 +97,24 @@ class Numbers:
             [statistics.intervals, accepted.assign(ci_high=math.nan)], statistics.intervals.columns
         )
         return cls(
-            *(statistics.run, statistics.scenarios, means, whole, statistics.standing, statistics.compared)
+            statistics.run,
+            statistics.scenarios,
+            means,
+            whole,
+            statistics.standing,
+            statistics.baselines,
+            statistics.compared,
         )
 
     @cached_property
     def metrics(self) -> list[str]:
         """Names of the metrics, without the shares accepted."""
         return [str(name) for name in self.means["metric"].unique() if name not in ACCEPTANCE]
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Names of the metrics, and of the shares accepted if they were measured."""
+        return [*self.metrics, *([ACCEPTED] if self.means["metric"].eq(ACCEPTANCE[0]).any() else [])]
 
     @cached_property
     def tried(self) -> set[tuple[object, ...]]:
@@ -199,6 +212,13 @@ class Numbers:
         yield self.spread
         if run.tests_note:
             yield run.tests_note
+        for (dataset, classifier), baseline in self.baselines.by.items():
+            words = (
+                run.titles.get(baseline, baseline)
+                if isinstance(baseline, str)
+                else run.baseline_text(baseline)
+            )
+            yield f"Baseline, {run.dataset(dataset).heading} with {classifier}: {words}."
         yield from SIGNS
         for scenario in self.scenarios:
             if answer := scenario.best_constant:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from benchmark.columns import GOAL_METRICS, OWN, OWN_TITLE
 from benchmark.errors import UnknownNameError
 from benchmark.runs.report_frames import Scenario, by_rows
-from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.tables.layout import Block, Cell, Row, Table
 from benchmark.tables.numbers import ACCEPTED, CONSTANT, Numbers, Where
 
@@ -26,7 +26,7 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
     run = numbers.run
     columns, names = columns or default_columns(numbers), list(run.titles)
     for kind, given, known in (
-        ("column", columns, [*numbers.metrics, ACCEPTED]),
+        ("column", columns, numbers.columns),
         ("technique in this run", techniques, names),
     ):
         if unknown := [name for name in given if name not in known]:
@@ -88,7 +88,7 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
         note=" ".join(
             [
                 *(numbers.spread, *([words] if changes else []), "Bold: nearest to the ideal."),
-                "Signs, data and versions: notes.txt.",
+                "Baselines, signs, data and versions: notes.txt.",
             ]
         ),
     )
@@ -102,5 +102,4 @@ def default_columns(numbers: Numbers) -> list[str]:
     goals = [name for name in (*GOAL_METRICS.values(), ACCURACY) if name in numbers.metrics]
     headline = [m.name for m in numbers.run.shown.metrics if m.name in numbers.metrics] or numbers.metrics
     chosen = goals if DISCRIMINATION in headline and len(goals) > 1 else headline[:_MOST_DEFAULT]
-    measured = numbers.means["metric"].eq(ACCEPTANCE[0]).any()
-    return [*chosen, *([ACCEPTED] if measured else [])]
+    return [*chosen, *(name for name in numbers.columns if name == ACCEPTED)]

@@ -101,7 +101,7 @@ def test_the_baseline_is_each_datasets_own(run: Run, tables: dict[str, Table]) -
     means = run.results.groupby(["dataset", "technique", "beta", "metric"])["value"].mean()
     expected = [means[dataset, technique, 0.5, "discrimination"] for dataset, technique in baselines]
     assert [cell.mean for cell in cells[::3]] == pytest.approx(expected)
-    assert "Baselines: Adult: Sensitive feature dropped; " in tables["table2_baseline"].note
+    assert "Baseline, Adult with c45: Sensitive feature dropped." in notes_of(run)
 
 
 @pytest.mark.parametrize(
