@@ -13,7 +13,7 @@ from benchmark.tables.numbers import ACCEPTED, CONSTANT, Numbers
 _PREPROCESSING = ("massaging", "reweighing", "uniform_sampling", "preferential_sampling")
 
 _SHAPES = {"baseline": (), "preprocessing": _PREPROCESSING, "repair": ("repair",)}
-"""The paper's Tables 2 to 4, and 5 to 7: a name, and the methods in order; none in that of the baselines."""
+"""The paper's Tables 2 to 4, and 5 to 7: a name, and the methods in order; without methods, the baselines."""
 
 _PAIRS = ((DISCRIMINATION, ACCURACY, ACCEPTED), ("overestimation", "underestimation"))
 """Metrics of the paper's Tables 2 to 4, with the shares accepted, and of its Tables 5 to 7."""
