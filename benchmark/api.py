@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -45,6 +45,7 @@ from benchmark.experiment.sample_files import SampleSource, draw_sample, parse_e
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import foreseen
 from benchmark.facts import Facts, facts_of, first_facts
+from benchmark.figures import WIDTHS, Choice
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
@@ -60,10 +61,10 @@ from benchmark.text.terminal import tell
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import Console
 
     from benchmark.data.reading import Reading
+    from benchmark.figures.page import Page
     from benchmark.tables.layout import Table
 
 _NARROWING = (  # parameters
@@ -494,18 +495,49 @@ class Run:
         """Names of the figures that :meth:`figure` draws."""
         return list(self._drawings)
 
-    def figure(self, name: str) -> Figure:
-        """Return a new drawing of one of :attr:`figures`; an UnknownNameError says that there is none.
+    def figure(
+        self,
+        name: str,
+        metrics: Sequence[str] | None = None,
+        techniques: Sequence[str] | None = None,
+        width: float | Literal["column", "page"] | None = None,
+        caption: bool = True,
+    ) -> Page:
+        """Return a new drawing of one of :attr:`figures`, a matplotlib figure.
 
-        It shows the run's results, such as ``"over_beta/compas"``, or statistics, such as
-        ``"pareto_compas"``.
+        Parameters
+        ----------
+        name : str
+            A figure of the results, such as ``"over_beta/compas"``, or of statistics, such as
+            ``"pareto_compas"``.
+        metrics, techniques : sequence of str, optional
+            Only these of the figure, in this order, where it has several.
+        width : {"column", "page"} or float, optional
+            Width on paper: a column of 3.3 inches, a page of 6.9 inches, or inches. Text is 8 points or
+            larger, so the figure must not be scaled. By default panels have their usual size.
+        caption : bool, default True
+            Draw title, subtitle and notes. The figure's attribute ``caption`` has them as text in any case.
+
+        Returns
+        -------
+        Page
+            A :class:`matplotlib.figure.Figure` with the attribute ``caption``.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such figure, or it has no such metric or technique.
         """
         if name not in self._drawings:
             raise UnknownNameError("figure", name, self.figures)
-        return self._drawings[name]()
+        if isinstance(width, str):
+            if width not in WIDTHS:
+                raise UnknownNameError("width", width, WIDTHS)
+            width = WIDTHS[width]
+        return self._drawings[name](choice=Choice(metrics, techniques, width, caption))
 
     @functools.cached_property
-    def _drawings(self) -> dict[str, Callable[[], Figure]]:
+    def _drawings(self) -> dict[str, Callable[..., Page]]:
         from benchmark.figures.run_figures import run_figures
         from benchmark.figures.statistics import statistics_figures
 

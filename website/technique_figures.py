@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from benchmark.columns import TEST_TITLES
-from benchmark.figures.style import GREY, Page, add_beta_colorbar, render, styled
+from benchmark.figures.marks import DEGENERATE, signs_of
+from benchmark.figures.page import Page
+from benchmark.figures.style import GREY, render, styled
 from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.sections.signs import degenerate_cells
 from benchmark.statistics.answers import constant_on
 from benchmark.statistics.cells import SCENARIO
 
@@ -89,7 +90,7 @@ class ShownRun:
             points=points,
             limits=tradeoff_limits(points, constant.accuracy if constant else math.nan),
             constant=constant.accuracy if constant else math.nan,
-            hollow=frozenset(degenerate_cells(own(self.run.standing))),
+            hollow=frozenset(signs_of(own(self.run.standing), [DEGENERATE])),
         )
 
 
@@ -147,26 +148,15 @@ def draw_technique(run: ShownRun, technique: str) -> Figure | None:
             panel=(2.1, 1.6),
             title=run.run.manifest.title,
             subtitle=_HOW,
-            right=0.9,
-            gap=(0.5, 0.26),
             panel_titles=titles,
         )
         panels = [(name, place) for name in names for place in places]
-        for i, (axes, (name, place)) in enumerate(zip(page.axes, panels, strict=True)):
+        for axes, (name, place) in zip(page.panels, panels, strict=True):
             own = place.points[place.points["technique"] == name]
             if own.empty:
                 axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", color=GREY)
             baseline = place.points[(place.points["technique"] == place.baseline) & (name != place.baseline)]
-            draw_tradeoff_panel(
-                axes,
-                own,
-                baseline,
-                place.limits,
-                place.constant,
-                place.hollow,
-                x_labels=page.nothing_below(i),
-            )
-            if not page.first_in_row(i):  # limits differ between datasets, names of axes do not
-                axes.set_ylabel("")
-        add_beta_colorbar(page, run.run.manifest.levels)
-    return page.figure
+            draw_tradeoff_panel(axes, own, baseline, place.limits, place.constant, place.hollow)
+        page.name_axes(*TRADEOFF, y_alike=False)  # limits differ between datasets
+        page.add_beta_colorbar(run.run.manifest.levels)
+    return page.fit()

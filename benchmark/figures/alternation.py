@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
 from benchmark.audit.alternation.exchange import Variant
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
 from benchmark.figures import Drawing
-from benchmark.figures.style import Page, line_style, set_ticks, styled, widest
+from benchmark.figures.page import Page
+from benchmark.figures.style import line_style, set_ticks, styled
 from benchmark.text.words import file_name
 
 _METHODS: dict[Variant, str] = {
@@ -44,7 +44,8 @@ def alternation_figures(experiment: AlternationExperiment, outcome: AlternationO
         yield f"kl_{name}", partial(draw_divergences, rows, f"{attribute} exchanged: divergence", subtitle)
 
 
-def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
+@styled()
+def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Page:
     """Draw the mean prediction per fold before and after an exchange, a panel for each value and new value.
 
     ``results`` are rows of :func:`benchmark.audit.alternation.alternation_test` for one attribute and
@@ -56,17 +57,17 @@ def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
         for group, new_value in (pair, pair[::-1]):
             rows = _rows_of(results, pair, group)
             panels[f"{group} → {new_value}"] = [rows[column] for column in ("mean", "mean_alternated")]
-    with styled():
-        page = _draw_panels(results, panels, title, subtitle, ("own value", "exchanged"), "mean prediction")
-        values = results[["mean", "mean_alternated"]].to_numpy()
-        low, high = np.nanmin(values), np.nanmax(values)
-        pad = 0.06 * (high - low) or 1.0
-        for axes in page.axes:
-            axes.set_ylim(low - pad, high + pad)
-    return page.figure
+    page = _draw_panels(results, panels, title, subtitle, ("own value", "exchanged"), "mean prediction")
+    values = results[["mean", "mean_alternated"]].to_numpy()
+    low, high = np.nanmin(values), np.nanmax(values)
+    pad = 0.06 * (high - low) or 1.0
+    for axes in page.panels:
+        axes.set_ylim(low - pad, high + pad)
+    return page.fit()
 
 
-def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
+@styled()
+def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Page:
     """Draw the divergence per fold, a panel for each pair of values and a line for each value's rows.
 
     ``results`` are rows as for :func:`draw_means`. The design follows Figures 4 and 7 of Alelyani (2021). The
@@ -89,19 +90,17 @@ def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Figure
         ]
         for first, second in _pairs(results)
     }
-    with styled():
-        legend = ("rows of (1)", "rows of (2)")
-        page = _draw_panels(results, panels, title, subtitle, legend, "divergence", notes)
-        top = float(positive.max()) if len(positive) else 1.0
-        for axes in page.axes:
-            if logarithmic:
-                axes.set_yscale("log")
-                axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
-                axes.yaxis.set_minor_locator(NullLocator())
-                axes.set_ylim(float(positive.min()) / 1.6, top * 1.6)
-            else:
-                axes.set_ylim(-0.04 * top, 1.06 * top)
-    return page.figure
+    page = _draw_panels(results, panels, title, subtitle, ("rows of (1)", "rows of (2)"), "divergence", notes)
+    top = float(positive.max()) if len(positive) else 1.0
+    for axes in page.panels:
+        if logarithmic:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+            axes.yaxis.set_minor_locator(NullLocator())
+            axes.set_ylim(float(positive.min()) / 1.6, top * 1.6)
+        else:
+            axes.set_ylim(-0.04 * top, 1.06 * top)
+    return page.fit()
 
 
 def _pairs(results: pd.DataFrame) -> list[tuple[str, str]]:
@@ -131,18 +130,15 @@ def _draw_panels(
         title=title,
         subtitle=subtitle,
         notes=notes,
-        left=0.8,
-        right=1.0 + widest(legend),
         panel_titles=list(panels),
     )
     looks = [Line2D([], [], **line_style(i), label=words) for i, words in enumerate(legend)]
-    page.legend_beside(page.axes[0], looks)
+    page.legend_beside(page.panels[0], looks)
     folds = sorted(results["fold"].unique())
-    for i, (axes, lines) in enumerate(zip(page.axes, panels.values(), strict=True)):
+    for axes, lines in zip(page.panels, panels.values(), strict=True):
         for position, line in enumerate(lines):
             axes.plot(line.index, line, **line_style(position))
         axes.xaxis.set_major_locator(FixedLocator(folds[:: max(1, len(folds) // 5)]))
         set_ticks(axes, y=5)
-        axes.tick_params(labelbottom=page.nothing_below(i), labelleft=page.first_in_row(i))
     page.name_axes("fold", y_label)
     return page

@@ -2,88 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from benchmark.errors import ReportError
-from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels, line_style
+from benchmark.figures import EVERYTHING, Choice, style
+from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.style import line_style
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 
 AUC_METRICS = ("auc_overall", "auc", "auc_gap")
 """Metrics that the figure shows, from left to right."""
 
-_TITLES = ("AUC of everybody", "AUC of each group", "AUC gap")
+_TITLES = dict(zip(AUC_METRICS, ("AUC of everybody", "AUC of each group", "AUC gap"), strict=True))
 _EXPLANATION = "One marker per model. The AUC gap is the largest minus the smallest AUC of the groups."
 _CHANCE = 0.5
-_LABEL_WIDTH = 1.5
 
 
-def draw_auc(frame: pd.DataFrame, title: str) -> Figure:
+@style.styled()
+def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Page:
     """Draw models' AUC overall, by group, and the gap between the groups, each in a panel.
 
     The design follows Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
     row per model and value: column ``model``, and ``metric``, ``group``, ``value``, ``reason`` and ``n_rows``
     of a :class:`~benchmark.metrics.declaration.Measurement`. Other metrics than :data:`AUC_METRICS` are
-    ignored. A ReportError means that a model has two rows of one value.
+    ignored. A ReportError means that a model has two rows of one value. Models are chosen as techniques, by
+    their titles.
     """
     rows = frame[frame["metric"].isin(AUC_METRICS)]
     _require_single_values(rows)
+    metrics, models = choice.of_metrics(AUC_METRICS), choice.of_techniques(rows["model"].unique())
+    rows = rows[rows["model"].isin(models)]
     by_metric = {metric: rows[rows["metric"] == metric] for metric in AUC_METRICS}
-    models = list(dict.fromkeys(rows["model"]))
     sizes = by_metric["auc"].groupby("group", sort=False)["n_rows"].agg(["min", "max"])
     groups = [str(name) for name in sizes.index]
-    model_labels = RowLabels([style.wrap(str(model), _LABEL_WIDTH) for model in models])
-    group_labels = RowLabels(
-        [
-            [*style.wrap(name, _LABEL_WIDTH), f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"]
-            for name, (low, high) in zip(groups, sizes.to_numpy().tolist(), strict=True)
-        ]
-    )
+    counts = [
+        f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in sizes.to_numpy().tolist()
+    ]
+    named = [f"{name} (n\u00a0=\u00a0{count})" for name, count in zip(groups, counts, strict=True)]
+    labels = {True: RowLabels(named, choice.width), False: RowLabels(models, choice.width)}
     limits = style.padded([*by_metric["auc_overall"]["value"], *by_metric["auc"]["value"]], 0.08, 0.01)
-    gap_limits = style.padded([*by_metric["auc_gap"]["value"], 0.0], 0.08, 0.01)
     has_chance = limits[0] <= _CHANCE <= limits[1]
-    with style.styled():
-        page = Page(
-            3,
-            3,
-            panel=(1.9, max(0.7, _height(model_labels, 1), _height(group_labels, len(models)))),
-            title=title,
-            subtitle=f"{_EXPLANATION} Dashed: chance." if has_chance else _EXPLANATION,
-            notes=_missing(rows),
-            left=0.34 + model_labels.width,
-            gap=(0.34 + max(model_labels.width, group_labels.width), 0.0),
-            below=0.34,
-            panel_titles=_TITLES,
-        )
-        overall, by_group, gap = page.axes
+    heights = [len(own) * max(own.row, 0.1 + 0.1 * len(models) * of) for of, own in labels.items()]
+    page = Page(
+        len(metrics),
+        len(metrics),
+        panel=(1.9, max(0.7, *heights)),
+        title=title,
+        subtitle=f"{_EXPLANATION} Dashed: chance." if has_chance else _EXPLANATION,
+        notes=_missing(rows),
+        panel_titles=[_TITLES[metric] for metric in metrics],
+        choice=choice,
+        left=labels[False].width,
+    )
+    for metric, axes in zip(metrics, page.panels, strict=True):
+        own, of_groups = labels[metric == "auc"], metric == "auc"
         for i, model in enumerate(models):
-            model_rows = {metric: values[values["model"] == model] for metric, values in by_metric.items()}
+            values = by_metric[metric][by_metric[metric]["model"] == model]
             shift = 0.7 * ((i + 0.5) / len(models) - 0.5)
-            heights = [groups.index(group) + shift for group in model_rows["auc"]["group"]]
-            _mark(overall, model_rows["auc_overall"]["value"], [i], i)
-            _mark(gap, model_rows["auc_gap"]["value"], [i], i)
-            _mark(by_group, model_rows["auc"]["value"], heights, i)
-            for value in model_rows["auc_gap"]["value"]:
-                gap.hlines(i, 0, value, color=line_style(i)["color"], lw=1.0)
-        for axes, labels in ((overall, model_labels), (by_group, group_labels), (gap, model_labels)):
-            labels.write(axes)
-            axes.grid(visible=False, axis="y")
-            for edge in range(1, len(labels)):
-                axes.axhline(edge - 0.5, color="#E4E4E4", lw=0.6, zorder=0.5)
-        for axes in (overall, by_group):
-            _set_limits(axes, *limits)
-            if has_chance:
-                axes.axvline(_CHANCE, **style.DASHED_RULE)
-        _set_limits(gap, *gap_limits)
-        gap.axvline(0, **style.RULE)
-    return page.figure
+            at = (
+                [groups.index(group) + shift for group in values["group"]] if of_groups else [i] * len(values)
+            )
+            look = {**line_style(i), "linestyle": "none"}
+            axes.plot(values["value"].to_numpy(), at, mec="white", mew=0.4, ms=6.5, zorder=3, **look)
+            if metric == "auc_gap":
+                axes.hlines(at, 0, values["value"], color=look["color"], lw=1.0)
+        own.write(axes)
+        axes.grid(visible=False, axis="y")
+        for edge in range(1, len(own)):
+            axes.axhline(edge - 0.5, color="#E4E4E4", lw=0.6, zorder=0.5)
+        axes.xaxis.set_major_locator(style.RoundTicks(5))
+        if metric == "auc_gap":
+            axes.axvline(0, **style.RULE)
+            axes.set_xlim(*style.padded([*by_metric["auc_gap"]["value"], 0.0], 0.08, 0.01))
+            continue
+        axes.set_xlim(limits[0], min(limits[1], 1.02))
+        if has_chance:
+            axes.axvline(_CHANCE, **style.DASHED_RULE)
+    return page.fit()
 
 
 def auc_rows(
@@ -138,19 +134,3 @@ def _missing(rows: pd.DataFrame) -> list[str]:
 
 def _value_name(metric: str, group: str) -> str:
     return {"auc_overall": "AUC of everybody", "auc": f"AUC of {group}", "auc_gap": "AUC gap"}[metric]
-
-
-def _height(labels: RowLabels, n_markers: int) -> float:
-    """Return the least height in inches at which neither labels nor markers touch."""
-    return len(labels) * max(0.08 + 0.15 * labels.tallest, 0.1 + 0.1 * n_markers)
-
-
-def _mark(axes: Axes, values: pd.Series[float], rows: Sequence[float], position: int) -> None:
-    look = {**line_style(position), "linestyle": "none"}
-    axes.plot(values.to_numpy(), rows, mec="white", mew=0.4, ms=6.5, zorder=3, **look)
-
-
-def _set_limits(axes: Axes, low: float, high: float) -> None:
-    ticks = np.round(MaxNLocator(nbins=5, steps=style.STEPS).tick_values(low, high), 9)
-    axes.set_xticks([tick for tick in ticks if max(low, 0) <= tick <= min(high, 1)])
-    axes.set_xlim(low, high)

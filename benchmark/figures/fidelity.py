@@ -8,16 +8,16 @@ from itertools import combinations
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from benchmark.data.table import Table
 from benchmark.figures import style
 from benchmark.figures.label_places import place_labels
-from benchmark.figures.style import BLUE, Look, Page
+from benchmark.figures.page import Page
+from benchmark.figures.style import BLUE, Look
 
 _WIDTH, _HEIGHT = 2.9, 2.5
-_LEFT, _RIGHT, _GAP = 0.66, 0.2, 0.72
 _MOST_NAMED = 4
 _LEAST = 0.005  # distance to the diagonal of points with a name
 _KEY_SIZE = 8.0
@@ -47,9 +47,10 @@ def mutual_information(table: Table, names: Sequence[str]) -> dict[str, float]:
     return information
 
 
+@style.styled()
 def draw_fidelity(
     real: Table, samples: Sequence[tuple[str, Table]], *, heading: str, provenance: str, bias: str
-) -> Figure:
+) -> Page:
     """Draw shares and mutual information in the data against those in samples at some levels of bias.
 
     The upper panels show each state's share, the lower ones the mutual information of each pair of columns.
@@ -75,30 +76,23 @@ def draw_fidelity(
         for _, points, keys in panels
         for name, key in keys.items()
     ]
-    columns = len(samples)
-    width = max(_WIDTH, (5.0 - _LEFT - _RIGHT - (columns - 1) * _GAP) / columns)
-    page_width = _LEFT + columns * width + (columns - 1) * _GAP + _RIGHT
-    # A name that is longer than the page is broken.
-    lines = [line for entry in entries for line in style.wrap(entry, page_width - 2 * Page.edge)]
-    with style.styled():
-        page = Page(
-            len(panels),
-            columns,
-            panel=(width, _HEIGHT),
-            title=f"{heading}: data and training samples",
-            subtitle=f"{provenance} On the line both are the same; letters name the farthest.",
-            notes=[bias],
-            left=_LEFT,
-            right=_RIGHT,
-            below=0.62 + style.list_room(lines, page_width),
-            gap=(_GAP, 0.46),
-            panel_titles=[title for title, *_ in panels],
-        )
-        for axes, (_, points, keys) in zip(page.axes, panels, strict=True):
-            _draw_panel(axes, points, keys, (width, _HEIGHT))
-        page.name_axes("data", "sampled")
-        page.list_below(lines, top=0.54)
-    return page.figure
+    page = Page(
+        len(panels),
+        len(samples),
+        panel=(_WIDTH, _HEIGHT),
+        title=f"{heading}: data and training samples",
+        subtitle=f"{provenance} On the line both are the same; letters name the farthest.",
+        notes=[bias],
+        panel_titles=[title for title, *_ in panels],
+    )
+    for axes, (_, points, keys) in zip(page.panels, panels, strict=True):
+        _draw_points(axes, points, keys)
+    page.name_axes("data", "sampled", x_alike=False, y_alike=False)
+    page.list_below(entries)
+    page.fit()
+    for axes, (_, points, keys) in zip(page.panels, panels, strict=True):
+        _write_keys(axes, points, keys)
+    return page
 
 
 def _farthest(points: dict[str, tuple[float, float]]) -> list[str]:
@@ -107,21 +101,26 @@ def _farthest(points: dict[str, tuple[float, float]]) -> list[str]:
     return far[:_MOST_NAMED]
 
 
-def _draw_panel(
-    axes: Axes, values: dict[str, tuple[float, float]], keys: dict[str, str], panel: tuple[float, float]
-) -> None:
-    # The named points come first, as place_labels expects.
-    points = np.array([values[name] for name in dict.fromkeys([*keys, *values])])
+def _draw_points(axes: Axes, values: dict[str, tuple[float, float]], keys: dict[str, str]) -> None:
+    points = _ordered(values, keys)
     top = 1.06 * max(float(points.max()), 0.01)
-    low = -0.03 * top
     axes.axline((0, 0), slope=1, **style.DASHED_RULE)
     axes.scatter(points[:, 0], points[:, 1], s=14, color=BLUE, alpha=0.6, lw=0, zorder=2)
-    axes.set(xlim=(low, top), ylim=(low, top))
+    axes.set(xlim=(-0.03 * top, top), ylim=(-0.03 * top, top))
     style.set_ticks(axes, x=5, y=5)
-    height = 0.75 * _KEY_SIZE / 72
-    sizes = [(style.text_width(key, _KEY_SIZE, bold=True), height) for key in keys.values()]
-    inches = (points - low) / (top - low) * np.array(panel)
-    centers = place_labels(inches, np.array(sizes).reshape(-1, 2), panel) / np.array(panel)
+
+
+def _ordered(values: dict[str, tuple[float, float]], keys: dict[str, str]) -> NDArray[np.float64]:
+    """Return the points, the named ones first, as :func:`place_labels` expects."""
+    return np.array([values[name] for name in dict.fromkeys([*keys, *values])])
+
+
+def _write_keys(axes: Axes, values: dict[str, tuple[float, float]], keys: dict[str, str]) -> None:
+    width, height = axes.get_position().size * axes.figure.get_size_inches()  # type: ignore[union-attr]
+    low, top = axes.get_xlim()
+    inches = (_ordered(values, keys) - low) / (top - low) * (width, height)
+    sizes = [(style.text_width(key, _KEY_SIZE, bold=True), 0.75 * _KEY_SIZE / 72) for key in keys.values()]
+    centers = place_labels(inches, np.array(sizes).reshape(-1, 2), (width, height)) / (width, height)
     look: Look = {"ha": "center", "va": "center_baseline", "size": _KEY_SIZE, "weight": "bold", "gid": "key"}
     for key, (x, y) in zip(keys.values(), centers, strict=True):
         if np.isfinite(x):

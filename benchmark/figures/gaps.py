@@ -7,20 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from benchmark.columns import CROSSED
-from benchmark.figures import Drawing, style
-from benchmark.figures.style import LINE, Look, Page, RowLabels, line_style
+from benchmark.figures import EVERYTHING, Choice, Drawing, marks, style
+from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.style import Look, line_style
+from benchmark.metrics import get_metric
 from benchmark.runs.analysis import RunStatistics
-from benchmark.sections.certainty import own_notes
-from benchmark.sections.data import data_notes
-from benchmark.sections.gaps import gap_title
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.words import file_name
 
-_NAME_WIDTH, _WIDTH = 2.0, 1.9
+_WIDTH = 1.9
 _MOST_COLUMNS = 3
 _SHOWN = ["attribute", "technique", "difference", "difference_low", "difference_high"]
 
@@ -36,58 +34,54 @@ def gap_figures(statistics: RunStatistics) -> Iterator[Drawing]:
             yield "groups_" + "__".join(map(file_name, names)), draw
 
 
-def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Figure:
+@style.styled()
+def draw_gaps(
+    statistics: RunStatistics, rows: pd.DataFrame, metric: str, choice: Choice = EVERYTHING
+) -> Page:
     """Draw the change of the largest gap in a rate by each technique, for every attribute.
 
     Each dataset has a panel at the lowest and at the highest level of bias, with a row for each technique. An
     attribute has a mark with an interval.
     """
     run = statistics.run
-    scenarios = [scenario for scenario in statistics.scenarios if len(scenario.rows(rows))]
+    names = choice.of_techniques(rows["technique"].unique())
+    choice.of_metrics([metric])
     betas = sorted({rows["beta"].min(), rows["beta"].max()})
-    rows = rows[rows["beta"].isin(betas)]
+    rows = rows[rows["beta"].isin(betas) & rows["technique"].isin(names)]
+    scenarios = [scenario for scenario in statistics.scenarios if len(scenario.rows(rows))]
     panels = [(beta, scenario) for beta in betas for scenario in scenarios]
-    titles = {name: run.titles[name] for name in rows["technique"].unique()}
     # Datasets may name the columns of an intersection in another order.
     looks: dict[frozenset[str], tuple[Look, str]] = {}
     for attribute in rows["attribute"].unique():
         looks.setdefault(_parts(attribute), (line_style(len(looks)), attribute))
-    labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles.values()])
-    columns = min(len(scenarios), _MOST_COLUMNS)
-    height = max(0.05 + 0.085 * len(looks), labels.tallest * LINE)
-    with style.styled():
-        page = Page(
-            len(panels),
-            columns,
-            panel=(_WIDTH, max(0.6, height * len(titles))),
-            title=f"{gap_title(metric)}: what techniques change for every attribute",
-            subtitle="The gap of a technique minus the baseline's gap on the same samples. Above 0 (right) "
-            "groups are farther apart. Techniques know only the group above the panel. Means of "
-            f"{run.repetitions_text} with 95 % intervals. Filled: the interval leaves out 0.",
-            notes=[
-                *own_notes(statistics, scenarios),
-                *data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), run),
-            ],
-            left=0.3 + labels.width,
-            right=0.9 + style.widest(label for _, label in looks.values()),
-            gap=(0.2, 0.25),
-            panel_titles=[
-                f"{scenario.heading}, {scenario.dataset.sensitive_feature} = "
-                f"{scenario.dataset.deprived_group}, {run.level_text(beta)}"
-                for beta, scenario in panels
-            ],
-            titles_stay=True,
-        )
-        ends = rows[["difference_low", "difference_high"]].to_numpy(dtype=float).ravel()
-        limits = style.padded([*ends, *rows["difference"], 0.0], 0.06, 0.005)
-        for i, ((beta, scenario), axes) in enumerate(zip(panels, page.axes, strict=True)):
-            _draw_panel(axes, scenario.rows(rows[rows["beta"] == beta]), list(titles), looks)
-            axes.set_xlim(*limits)
-            labels.write(axes, named=page.first_in_row(i))
-            style.set_ticks(axes, x=3)
-        marks = [Line2D([], [], **{**look, "ls": "none"}, label=label) for look, label in looks.values()]
-        page.legend_beside(page.axes[0], marks)
-    return page.figure
+    labels = RowLabels([run.titles[name] for name in names], choice.width)
+    page = Page(
+        len(panels),
+        min(len(scenarios), _MOST_COLUMNS),
+        panel=(_WIDTH, max(0.6, len(names) * max(labels.row, 0.05 + 0.085 * len(looks)))),
+        title=f"{get_metric(metric).title}, largest gap: what techniques change for every attribute",
+        subtitle="The gap of a technique minus the baseline's gap on the same samples. Above 0 (right) "
+        "groups are farther apart. Techniques know only the group above the panel. Means of "
+        f"{run.repetitions_text} with 95 % intervals. Filled: the interval leaves out 0.",
+        notes=marks.data_notes(s.dataset for s in scenarios),
+        panel_titles=[
+            f"{scenario.heading}, {scenario.dataset.sensitive_feature} = "
+            f"{scenario.dataset.deprived_group}, {run.level_text(beta)}"
+            for beta, scenario in panels
+        ],
+        choice=choice,
+        left=labels.width,
+    )
+    ends = rows[["difference_low", "difference_high"]].to_numpy(dtype=float).ravel()
+    limits = style.padded([*ends, *rows["difference"], 0.0], 0.06, 0.005)
+    for (beta, scenario), axes in zip(panels, page.panels, strict=True):
+        _draw_panel(axes, scenario.rows(rows[rows["beta"] == beta]), names, looks)
+        axes.set_xlim(*limits)
+        labels.write(axes, named=page.first_in_row(axes))
+        style.set_ticks(axes, x=3)
+    handles = [Line2D([], [], **{**look, "ls": "none"}, label=label) for look, label in looks.values()]
+    page.legend_beside(page.panels[0], handles)
+    return page.fit()
 
 
 def _parts(attribute: str) -> frozenset[str]:

@@ -20,11 +20,12 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D
 from numpy.typing import NDArray
 
-from benchmark.figures.style import FONT, LINE, SIZES, Page, text_width, wrap
+from benchmark.figures.page import Page
+from benchmark.figures.style import FONT, LINE, SIZES, text_width, wrap
 
 Key = TypeVar("Key", bound=Hashable)
 
-_NUMBER_SIZE = 7.0
+_NUMBER_SIZE = 8.0
 _DIGIT = 0.73 * _NUMBER_SIZE  # height
 MINUS = "\N{MINUS SIGN}"
 
@@ -43,11 +44,11 @@ class StepColors:
         return np.asarray(self._colors(self._norm(np.ma.masked_invalid(values))))
 
     def add_legend(self, page: Page) -> None:
-        """Add a colorbar at the right of the panels."""
+        """Add a colorbar beside the panels."""
         bar = page.add_colorbar(ScalarMappable(self._norm, self._colors), spacing="uniform")
         bounds = [float(bound) for bound in self._norm.boundaries]
         bar.set_ticks(bounds, labels=[f"{bound:+g}".replace("-", MINUS) for bound in bounds])
-        bar.ax.tick_params(length=0)
+        bar.ax.tick_params(length=0, rotation=90 if bar.orientation == "horizontal" else 0)
 
 
 class Columns(Generic[Key]):
@@ -64,11 +65,6 @@ class Columns(Generic[Key]):
         blocks = [(key, list(positions)) for key, positions in groups]
         self.blocks = [(key, positions[0], positions[-1]) for key, positions in blocks]
         self._names = [wrap(name(key), len(positions) * width) for key, positions in blocks]
-
-    @property
-    def room(self) -> float:
-        """Height in inches of levels and names."""
-        return (max(map(len, self._names)) + 1) * LINE
 
     def write(self, axes: Axes, n_rows: int) -> None:
         """Write levels and names below the lowest row of a panel, and draw lines between the blocks."""

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from benchmark.figures import style
-from benchmark.figures.style import GREY, LINE, SIZES, Look, Page, RowLabels, beta_look
+from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.style import GREY, SIZES, Look, beta_look
 from benchmark.network.inference import joint_distribution
 from benchmark.network.model import Network
 
 _MOST_ROWS = 14
-_NAME_WIDTH = 3.6
 _WIDTH = 3.0
 
 
@@ -66,9 +65,10 @@ def label_table(levels: Sequence[Network], *, deprived: bool) -> LabelRows:
     return LabelRows(f"{schema.sensitive_feature} = {group}", names, mass[order], favorable)
 
 
+@style.styled()
 def draw_label_table(
     levels: Sequence[Network], betas: Sequence[float], *, heading: str, provenance: str, bias: str
-) -> Figure:
+) -> Page:
     """Draw the favorable label's probability under each configuration of its parents, at each level of bias.
 
     One panel has the deprived group, the other everybody else. Of many configurations the most probable are
@@ -80,31 +80,26 @@ def draw_label_table(
     labels = []
     for rows in groups:
         shown = zip(rows.names[:_MOST_ROWS], rows.mass, strict=False)
-        labels.append(RowLabels([style.wrap(f"{n} ({100 * m:.1f}\u00a0%)", _NAME_WIDTH) for n, m in shown]))
+        labels.append(RowLabels([f"{name} ({100 * mass:.1f}\u00a0%)" for name, mass in shown]))
     n_rows = max(map(len, labels))
-    with style.styled():
-        page = Page(
-            2,
-            1,
-            panel=(_WIDTH, n_rows * (0.08 + max(rows.tallest for rows in labels) * LINE)),
-            title=f"{heading}: {schema.label} before and after bias is planted",
-            subtitle=f"P({schema.label} = {schema.favorable_label}) under each configuration of its parents; "
-            f"in brackets, its share of the group. Right: β = {betas[0]:g} → {betas[-1]:g}. {provenance}",
-            notes=[bias],
-            left=0.3 + max(rows.width for rows in labels),
-            right=1.9,
-            gap=(0.0, 0.36),
-            below=0.36,
-            panel_titles=[_title(rows, len(names)) for rows, names in zip(groups, labels, strict=True)],
-        )
-        for axes, rows, names in zip(page.axes, groups, labels, strict=True):
-            for row in range(len(names)):
-                _draw_row(axes, row, rows.probability[:, row], betas)
-            axes.set_xlim(-0.03, 1.03)
-            axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-            names.write(axes, n_rows)
-        style.add_beta_colorbar(page, betas, shift=0.95)
-    return page.figure
+    page = Page(
+        2,
+        1,
+        panel=(_WIDTH, n_rows * max(own.row for own in labels)),
+        title=f"{heading}: {schema.label} before and after bias is planted",
+        subtitle=f"P({schema.label} = {schema.favorable_label}) under each configuration of its parents; "
+        f"in brackets, its share of the group. Right: β = {betas[0]:g} → {betas[-1]:g}. {provenance}",
+        notes=[bias],
+        panel_titles=[_title(rows, len(names)) for rows, names in zip(groups, labels, strict=True)],
+    )
+    for axes, rows, names in zip(page.panels, groups, labels, strict=True):
+        for row in range(len(names)):
+            _draw_row(axes, row, rows.probability[:, row], betas)
+        axes.set_xlim(-0.03, 1.03)
+        style.set_ticks(axes, x=4)
+        names.write(axes, n_rows)
+    page.add_beta_colorbar(betas)
+    return page.fit()
 
 
 def _title(rows: LabelRows, n: int) -> str:

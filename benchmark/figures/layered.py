@@ -18,7 +18,6 @@ from scipy.optimize import isotonic_regression
 
 from benchmark.errors import ReportError
 
-_MOST_PER_LAYER = 6
 _SWEEPS = 24
 _WAYPOINT_WIDTH = 0.16
 
@@ -35,11 +34,11 @@ class Layout:
     n_layers: int
 
 
-def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float) -> Layout:
+def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float, most: int = 6) -> Layout:
     """Return a graph's layout in layers; a cycle is a ReportError.
 
     ``edges`` have the parent first. ``widths`` has every node; its order decides ties. ``gap`` is the least
-    room between neighbors.
+    room between neighbors, ``most`` the most nodes of a layer, waypoints aside.
     """
     graph = nx.DiGraph()
     graph.add_nodes_from(widths)
@@ -52,7 +51,7 @@ def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float)
             got=" -> ".join(cycle),
             remedy="remove one of these edges from the network's file",
         )
-    layer_of = _assign_layers(graph)
+    layer_of = _assign_layers(graph, most)
     layers, pieces = _insert_waypoints(graph, layer_of)
     layers = _reduce_crossings(layers, pieces)
     x = _place(layers, pieces, widths, gap)
@@ -66,7 +65,7 @@ def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float)
     )
 
 
-def _assign_layers(graph: nx.DiGraph) -> dict[str, int]:
+def _assign_layers(graph: nx.DiGraph, most: int) -> dict[str, int]:
     """Return the layer of each node: below its parents, as high as there is room."""
     layer_of: dict[str, int] = {}
     count = Counter[int]()
@@ -77,14 +76,14 @@ def _assign_layers(graph: nx.DiGraph) -> dict[str, int]:
     )
     for node in order:
         layer = max((layer_of[parent] + 1 for parent in graph.predecessors(node)), default=0)
-        while count[layer] >= _MOST_PER_LAYER:
+        while count[layer] >= most:
             layer += 1
         layer_of[node] = layer
         count[layer] += 1
     # A node without parents belongs just above the highest of its children.
     for node in reversed(order):
         lower = min((layer_of[child] for child in graph.successors(node)), default=0) - 1
-        if graph.in_degree(node) == 0 and lower > layer_of[node] and count[lower] < _MOST_PER_LAYER:
+        if graph.in_degree(node) == 0 and lower > layer_of[node] and count[lower] < most:
             count.subtract([layer_of[node]])
             count[lower] += 1
             layer_of[node] = lower

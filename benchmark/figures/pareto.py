@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,19 +10,15 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL
-from benchmark.figures import style
+from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.label_places import place_labels
-from benchmark.figures.style import BLUE, FAINT, GREY, Look, Page
+from benchmark.figures.page import Page
+from benchmark.figures.style import BLUE, FAINT, GREY, Look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.report_frames import Scenario
-from benchmark.sections import signs as marks
-from benchmark.sections.data import data_notes
-from benchmark.sections.goals import WHY_NOT_IN_SHORT
 from benchmark.statistics import distance
 from benchmark.statistics.answers import (
     ACCURACY,
@@ -36,9 +32,8 @@ from benchmark.statistics.unprocessing import curves_of
 from benchmark.text.words import LevelName, level_text
 
 _MOST_BETAS = 5
-_PANEL = (2.25, 1.95)
-_LEFT, _RIGHT, _GAP = 0.8, 0.2, 0.6
-_KEY_SIZE = 7.0
+_PANEL = (2.4, 1.95)
+_KEY_SIZE = 8.0
 _BEYOND = 3.0  # times the interquartile range from the quartiles
 _FAR = 0.16  # inches between a name and its point that are joined by a line
 _MOST_NAMED = 40  # points of a panel, unless more are on the front
@@ -70,6 +65,11 @@ class _Panel:
             low, high = np.quantile(values, [0.25, 0.75])
             near &= values <= max(high + _BEYOND * (high - low), values[on_front].max())
         return self.rows[on_front | near]
+
+    @cached_property
+    def ordered(self) -> pd.DataFrame:
+        """The shown rows, those on the front first."""
+        return self.shown.sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
 
     @cached_property
     def level(self) -> float:
@@ -106,7 +106,8 @@ class _Panel:
         return level_text(self.level_name, self.beta) + (f" ({hidden} far off)" if hidden else "")
 
 
-def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
+@style.styled()
+def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = EVERYTHING) -> Page:
     """Draw the trade-off of each metric with accuracy at each level of bias, and its Pareto front.
 
     Each metric has a row of panels, each level of bias, or each of five, a column. Techniques are numbered,
@@ -117,83 +118,62 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     run = statistics.run
     rows = scenario.rows(statistics.pareto)
     betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
-    tried = set(rows["technique"])
-    titles = {name: title for name, title in run.titles.items() if name in tried}
-    keys = {name: str(number) for number, name in enumerate(titles, 1)}
-    standing = scenario.rows(statistics.standing)
-    has_value = scenario.rows(statistics.intervals).query("n > 0")["technique"]
-    present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"]) | (
-        set(has_value) & set(standing.loc[standing["n_degenerate"] > 0, "technique"])
-    )
-    below = marks.below_constant_cells(standing)
-    listed = [
-        f"{keys[name]}  {title}" + ("" if name in present else " (no value)")
-        for name, title in titles.items()
-    ]
+    tried, metrics = set(rows["technique"]), choice.of_metrics(rows["first"].unique())
+    names = choice.of_techniques(name for name in run.titles if name in tried)
+    keys = {name: str(number) for number, name in enumerate(names, 1)}
+    signs = {c: s for c, s in marks.signs_of(scenario.rows(statistics.standing)).items() if c[0] in keys}
+    present = {name for (name, _), sign in signs.items() if sign == marks.DEGENERATE}
+    present |= set(rows.loc[np.isfinite(rows["first_distance"]), "technique"])
+    listed = [f"{key}  {run.titles[n]}" + " (no value)" * (n not in present) for n, key in keys.items()]
     constant = scenario.best_constant
     panels: list[_Panel] = []
-    for metric in rows["first"].unique():
+    for metric in metrics:
         points = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
         useless = _degenerate_points(statistics, scenario, metric).dropna(subset=["x", "y"])
         for beta in betas:
-            frames = points[points["beta"] == beta], useless[useless["beta"] == beta]
+            near, cross = (f[(f["beta"] == beta) & f["technique"].isin(names)] for f in (points, useless))
             withheld = _withheld(statistics, scenario, metric, beta)
-            panels.append(_Panel(metric, float(beta), *frames, constant, run.level_name, withheld))
+            panels.append(_Panel(metric, float(beta), near, cross, constant, run.level_name, withheld))
     drawn = any(np.isfinite(panel.level) for panel in panels)
-    line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
+    words = [marks.constant_text(constant, drawn=drawn)]
     curves = curves_of(statistics.frontier, scenario.key)
+    lot = 0, random_accuracy(scenario.constant_accuracy)
     if len(curves):
-        lot = 0, random_accuracy(scenario.constant_accuracy)
         lot_drawn = any(panel.metric == DISCRIMINATION and panel.reaches(*lot) for panel in panels)
-        line += f" {marks.frontier_text(constant, one_each='', lot_drawn=lot_drawn)}"
+        words.append(marks.frontier_text(constant, one_each="", lot_drawn=lot_drawn))
     if any(_sweeps(panel, statistics) for panel in panels):
-        line += " Dotted: techniques of one list of values."
-    crosses = any(len(panel.crosses) for panel in panels)
-    useless_words = "Cross, on no front" if crosses else "Beyond the axes and on no front"
-    # A single panel is narrower than the longest name.
-    needed = style.widest(listed) + 0.6 - _LEFT - _RIGHT
-    size = max(_PANEL[0], (needed - (len(betas) - 1) * _GAP) / len(betas)), _PANEL[1]
-    axis_titles = [
-        style.wrap(_axis_title(statistics, panel.metric), size[0] + _RIGHT, style.SIZES["label"])
-        for panel in panels
-    ]
-    more_lines = (max(map(len, axis_titles)) - 1) * style.LINE
-    page_width = _LEFT + len(betas) * size[0] + (len(betas) - 1) * _GAP + _RIGHT
-    with style.styled():
-        page = Page(
-            len(panels),
-            len(betas),
-            panel=size,
-            title=f"{scenario.heading}: techniques that no other one beats",
-            subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
-            f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
-            notes=[
-                *marks.degenerate_notes(standing, titles, useless_words, run.level_name),
-                *marks.below_constant_notes(standing, titles, run.level_name),
-                *data_notes([scenario.dataset], run),
-            ],
-            left=_LEFT,
-            right=_RIGHT,
-            below=0.66 + more_lines + style.list_room(listed, page_width),
-            gap=(_GAP, 0.5 + more_lines),
-            panel_titles=[panel.title for panel in panels],
-            titles_stay=True,
+        words.append("Dotted: techniques of one list of values.")
+    page = Page(
+        len(panels),
+        len(betas),
+        panel=_PANEL,
+        title=f"{scenario.heading}: techniques that no other one beats",
+        subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
+        f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left. {' '.join(words)}",
+        notes=[*marks.meanings(signs.values(), "cross, on no front"), *scenario.dataset.figure_notes],
+        panel_titles=[panel.title for panel in panels],
+        choice=choice,
+    )
+    page.name_axes("", "accuracy", x_alike=False, y_alike=False)
+    for axes, panel in zip(page.panels, panels, strict=True):
+        _draw_panel(axes, panel)
+        for sweep in _sweeps(panel, statistics):
+            axes.plot(sweep["x"], sweep["y"], **_SWEEP_LINE)
+        if len(curves) and panel.metric == DISCRIMINATION:
+            curve = curves[curves["beta"] == panel.beta]
+            axes.plot(curve[DISCRIMINATION].abs(), curve[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
+            axes.plot(*lot, **marks.RANDOM_MARK, gid="random")
+        x, y = panel.crosses["x"], panel.crosses["y"]
+        axes.plot(x, y, "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
+        axes.set_xlabel(_axis_title(statistics, panel.metric))
+    page.list_below(listed)
+    page.fit()
+    below = {cell for cell, sign in signs.items() if sign == marks.BELOW_CONSTANT}
+    for axes, panel in zip(page.panels, panels, strict=True):
+        _name(
+            axes, panel, {n: k + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, k in keys.items()}
         )
-        page.name_axes("", "accuracy")
-        for axes, panel, lines in zip(page.axes, panels, axis_titles, strict=True):
-            marked = {n: key + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, key in keys.items()}
-            _draw_panel(axes, panel, marked, size)
-            for sweep in _sweeps(panel, statistics):
-                axes.plot(sweep["x"], sweep["y"], **_SWEEP_LINE)
-            if len(curves) and panel.metric == DISCRIMINATION:
-                curve = curves[curves["beta"] == panel.beta]
-                axes.plot(curve[DISCRIMINATION].abs(), curve[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
-                axes.plot(*lot, **marks.RANDOM_MARK)
-            x, y = panel.crosses["x"], panel.crosses["y"]
-            axes.plot(x, y, "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
-            axes.set_xlabel("\n".join(lines))
-        page.list_below(listed, top=0.58 + more_lines)
-    return page.figure
+    return page
 
 
 def _axis_title(statistics: RunStatistics, metric: str) -> str:
@@ -213,7 +193,7 @@ def _withheld(statistics: RunStatistics, scenario: Scenario, metric: str, beta: 
     rows = scenario.rows(statistics.pareto).query("beta == @beta")
     rows = rows.assign(baseline=statistics.baselines.column(rows))
     reasons = undo_of(rows, statistics.undo).unique()
-    return "; ".join(WHY_NOT_IN_SHORT[reason] for reason in reasons if reason)
+    return "; ".join(marks.WITHHELD[reason] for reason in reasons if reason)
 
 
 def _with_intervals(
@@ -253,8 +233,8 @@ def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str)
     )
 
 
-def _draw_panel(axes: Axes, panel: _Panel, keys: dict[str, str], size: tuple[float, float]) -> None:
-    rows = panel.shown.sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
+def _draw_panel(axes: Axes, panel: _Panel) -> None:
+    rows = panel.ordered
     style.set_ticks(axes, x=4, y=5)
     if rows.empty:
         style.say_empty(axes, panel.withheld or "no value")
@@ -269,11 +249,8 @@ def _draw_panel(axes: Axes, panel: _Panel, keys: dict[str, str], size: tuple[flo
         fill = share * np.array(to_rgb(BLUE)) + (1 - share) * 1.0
         axes.scatter(x, y, s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
     if np.isfinite(panel.level):
-        axes.axhline(panel.level, **marks.CONSTANT_LINE)
+        axes.axhline(panel.level, **marks.CONSTANT_LINE, gid="constant")
     axes.set(xlim=panel.limits[0], ylim=panel.limits[1])
-    low, high = np.array(panel.limits).T
-    points = (rows[["x", "y"]].to_numpy() - low) * size / (high - low)
-    _name(axes, points, [keys[name] for name in rows["technique"]], len(front), size)
 
 
 def _sweeps(panel: _Panel, statistics: RunStatistics) -> list[pd.DataFrame]:
@@ -286,33 +263,38 @@ def _sweeps(panel: _Panel, statistics: RunStatistics) -> list[pd.DataFrame]:
     return [shown.loc[names] for names in sweeps.values() if len(names) > 1]
 
 
-def _name(
-    axes: Axes, points: NDArray[np.float64], keys: Sequence[str], n_front: int, panel: tuple[float, float]
-) -> None:
+def _name(axes: Axes, panel: _Panel, keys: Mapping[str, str]) -> None:
     """Write techniques' numbers beside their points, the front's first and bold, as far as there is room."""
-    height = 0.8 * _KEY_SIZE / 72 + 0.02
+    rows = panel.ordered
+    if rows.empty:
+        return
+    width, height = axes.get_position().size * axes.figure.get_size_inches()  # type: ignore[union-attr]
+    low, high = np.array(panel.limits).T
+    points = (rows[["x", "y"]].to_numpy() - low) * (width, height) / (high - low)
+    n_front = int(rows["on_front"].sum())
+    texts = [keys[name] for name in rows["technique"]][: max(n_front, _MOST_NAMED)]  # tables have all points
     sizes = [
-        (style.text_width(key, _KEY_SIZE, bold=i < n_front) + 0.02, height) for i, key in enumerate(keys)
+        (style.text_width(text, _KEY_SIZE, bold=i < n_front) + 0.02, 0.8 * _KEY_SIZE / 72 + 0.02)
+        for i, text in enumerate(texts)
     ]
     arrow: Look = {"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
     box: Look = {"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-    named = np.array(sizes[: max(n_front, _MOST_NAMED)])  # the page's tables have all points
-    for i, (x, y) in enumerate(place_labels(points, named, panel)):
-        if not np.isfinite(x):
-            continue
-        axes.annotate(
-            keys[i],
-            points[i] / panel,
-            xycoords="axes fraction",
-            xytext=(x / panel[0], y / panel[1]),
-            textcoords="axes fraction",
-            ha="center",
-            va="center_baseline",
-            size=_KEY_SIZE,
-            weight="bold" if i < n_front else "normal",
-            color="black" if i < n_front else GREY,
-            zorder=4,
-            bbox=box,
-            arrowprops=arrow if np.hypot(x - points[i][0], y - points[i][1]) > _FAR else None,
-            gid="key",
-        )
+    places = place_labels(points, np.array(sizes), (width, height))
+    for i, ((x, y), text) in enumerate(zip(places, texts, strict=True)):
+        if np.isfinite(x):
+            axes.annotate(
+                text,
+                points[i] / (width, height),
+                xycoords="axes fraction",
+                xytext=(x / width, y / height),
+                textcoords="axes fraction",
+                ha="center",
+                va="center_baseline",
+                size=_KEY_SIZE,
+                weight="bold" if i < n_front else "normal",
+                color="black" if i < n_front else GREY,
+                zorder=4,
+                bbox=box,
+                arrowprops=arrow if np.hypot(x - points[i][0], y - points[i][1]) > _FAR else None,
+                gid="key",
+            )

@@ -2,80 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.figures import style
-from benchmark.figures.style import LINE, Look, Page, RowLabels, add_beta_colorbar, beta_look, styled, wrap
+from benchmark.figures import EVERYTHING, Choice, marks, style
+from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.style import Look, beta_look
 from benchmark.runs.analysis import RunStatistics
-from benchmark.sections.reasons import few_datasets, few_datasets_words, rank_words
-from benchmark.sections.signs import below_constant_notes, degenerate_notes, marked_titles
-from benchmark.statistics.across import repetitions_needed
+from benchmark.statistics.across import NO_VALUE, repetitions_needed
 from benchmark.statistics.cells import SCENARIO
 
-_ROW = 0.19
 _WIDTH = 2.6
-_NAME_WIDTH = 2.3
 _LANE = 0.09  # inches from one bar of a group to the next
 _BAR: Look = {"color": "black", "lw": 2.4, "solid_capstyle": "butt", "clip_on": False, "gid": "group"}
 _POOLED, _SINGLE = "dataset beta", "dataset"
+_NO_RANK = {NO_VALUE: "not every repetition has a value", "constant": "each is degenerate somewhere"}
 
 
-def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
+@style.styled()
+def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = EVERYTHING) -> Page:
     """Draw mean ranks, best on top, and bars along techniques that do not differ.
 
     ``ranks`` are rows of ``statistics.ranks`` for one set of datasets, bias, classifier and test. Each metric
     has a panel. Large marks are mean ranks over datasets and levels of bias, small ones over the datasets at
     each level. Bars at the right join neighbors in rank without a significant difference (Wilcoxon, Holm),
-    as in the diagram of Demšar (2006).
+    as in the diagram of Demšar (2006). Of chosen techniques, ranks are still those among all.
     """
     run = statistics.run
-    metrics = list(ranks["metric"].unique())
+    metrics = choice.of_metrics(ranks["metric"].unique())
+    tried = set(ranks["technique"])
+    names = choice.of_techniques(name for name in run.titles if name in tried)
+    ranks = ranks[ranks["technique"].isin(names) & ranks["metric"].isin(metrics)]
     pooled = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
     pooled = pooled.sort_values("mean_rank", kind="stable")
     tables = [pooled[pooled["metric"] == metric].reset_index(drop=True) for metric in metrics]
-    standing = _standing(statistics, ranks)
-    titles = marked_titles(standing, run.titles)
-    labels = [RowLabels([wrap(titles[name], _NAME_WIDTH) for name in table["technique"]]) for table in tables]
-    lanes = [_lanes(table["groups"].tolist()) for table in tables]
-    room = max(names.width for names in labels) + 0.3
-    for_bars = 0.14 + _LANE * max((lane for bars in lanes for *_, lane in bars), default=0)
-    height = max(_ROW, 0.05 + max(names.tallest for names in labels) * LINE)
+    below = {name for (name, _), sign in _signs(statistics, ranks) if sign == marks.BELOW_CONSTANT}
+    titles = {name: run.titles[name] + f" {marks.BELOW_CONSTANT}" * (name in below) for name in names}
+    labels = [RowLabels([titles[name] for name in table["technique"]], choice.width) for table in tables]
     n_rows = max(map(len, tables))
-    with styled():
-        page = Page(
-            len(metrics),
-            min(2, len(metrics)),
-            panel=(_WIDTH, max(0.5, height * n_rows)),
-            title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
-            subtitle=f"1 is best. Large: over {run.ranked_over}; small: over the datasets at each "
-            f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
-            "to differ (Wilcoxon, Holm).",
-            notes=_notes(statistics, ranks, standing),
-            left=room,
-            right=0.9 + for_bars,
-            gap=(room + for_bars, 0.42),
-            below=0.5,
-            panel_titles=[statistics.title(metric) for metric in metrics],
-        )
-        for axes, table, names, bars, metric in zip(page.axes, tables, labels, lanes, metrics, strict=True):
-            if table.empty:
-                style.say_empty(axes, "no rank, see below")
-                continue
-            each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
-            _draw_panel(axes, table, each, run.level_limit)
-            names.write(axes, n_rows)
-            for first, last, lane in bars:
-                x, ends = 1 + (0.1 + _LANE * lane) / _WIDTH, [first - 0.32, last + 0.32]
-                axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **_BAR)
-        shown = sorted(ranks["beta"].dropna().unique())
-        add_beta_colorbar(page, shown, shift=for_bars, limit=run.level_limit, label=run.level_axis)
-    return page.figure
+    page = Page(
+        len(metrics),
+        min(2, len(metrics)),
+        panel=(_WIDTH, max(0.5, n_rows * max(own.row for own in labels))),
+        title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
+        subtitle=f"1 is best. Large: over {run.ranked_over}; small: over the datasets at each "
+        f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
+        "to differ (Wilcoxon, Holm).",
+        notes=[*_notes(statistics, ranks), *marks.meanings([marks.BELOW_CONSTANT] * bool(below))],
+        panel_titles=[statistics.title(metric) for metric in metrics],
+        choice=choice,
+        left=max(own.width for own in labels),
+    )
+    for axes, table, own, metric in zip(page.panels, tables, labels, metrics, strict=True):
+        if table.empty:
+            style.say_empty(axes, "no rank, see below")
+            continue
+        each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
+        _draw_panel(axes, table, each, run.level_limit)
+        own.write(axes, n_rows)
+        for first, last, lane in _lanes(table["groups"].tolist()):
+            x, ends = 1 + (0.1 + _LANE * lane) / _WIDTH, [first - 0.32, last + 0.32]
+            axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **_BAR)
+    shown = sorted(ranks["beta"].dropna().unique())
+    page.add_beta_colorbar(shown, limit=run.level_limit, label=run.level_axis)
+    return page.fit()
+
+
+def _signs(statistics: RunStatistics, ranks: pd.DataFrame) -> Iterator[tuple[tuple[str, float], str]]:
+    """Yield the signs of the ranked techniques in all scenarios that are ranked together."""
+    datasets, *kind = ranks.iloc[0][["datasets", *SCENARIO[1:]]]
+    for scenario in statistics.scenarios:
+        if scenario.dataset.name in str(datasets).split() and [*scenario.key[1:]] == kind:
+            found = marks.signs_of(scenario.rows(statistics.standing))
+            yield from ((cell, sign) for cell, sign in found.items() if cell[0] in set(ranks["technique"]))
 
 
 def _lanes(groups: Sequence[str]) -> list[tuple[int, int, int]]:
@@ -106,70 +109,32 @@ def _draw_panel(axes: Axes, table: pd.DataFrame, each: pd.DataFrame, limit: floa
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))
 
 
-def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
-    """Return the standings of the ranked techniques in all scenarios that are ranked together."""
-    first, table = ranks.iloc[0], statistics.standing
-    table = table[table["dataset"].isin(str(first["datasets"]).split())]
-    table = table[table["technique"].isin(ranks["technique"])]
-    return table[(table[list(SCENARIO[1:])] == first[list(SCENARIO[1:])]).all(axis=1)]
-
-
-def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:
+def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
+    """Return notes on techniques and metrics without ranks, and on tests that can find nothing."""
     run = statistics.run
-    gone = ranks.loc[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna(), "technique"].unique()
-    titles = {name: run.titles[name] for name in gone}
-    useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
-    degenerate = {name: title for name, title in titles.items() if name in useless}
-    few = few_datasets(ranks).head(1).itertuples(index=False)
-    notes = [f"Warning: {few_datasets_words(row, statistics.alpha)}" for row in few]
-    notes += _untestable(statistics, ranks)
-    notes += _unranked(statistics, ranks)
-    if len(run.pooled_levels) > 1:
-        levels = run.levels_sign
-        notes.append(
-            f"A dataset at several {levels} is no independent evidence: differences over few datasets and "
-            f"several {levels} are surer for these datasets than for others."
-        )
-    if left_out := [title for name, title in titles.items() if name not in useless]:
-        where = f"Not ranked over {run.ranked_over}, but at a single {run.level_sign} where they have values"
-        notes.append(f"{where}: {', '.join(left_out)}.")
-    by_dataset = [
-        (run.dataset(str(name)).heading, rows) for name, rows in standing.groupby("dataset", sort=False)
+    pooled = ranks[ranks["over"] == _POOLED]
+    gone = pooled.loc[pooled["mean_rank"].isna(), "technique"].unique()
+    few = ranks[ranks["n_datasets"] < ranks["datasets_needed"]]
+    notes = [
+        f"Warning: {row.n_datasets} are too few datasets for a claim beyond them; it takes {row.datasets_needed}."
+        for row in few.head(1).itertuples()
     ]
-    for heading, rows in by_dataset:
-        where = f"Not ranked on {heading}, nor over {run.ranked_over}"
-        notes += degenerate_notes(rows, degenerate, where, run.level_name)
-    for heading, rows in by_dataset:
-        notes += [f"{heading}: {note}" for note in below_constant_notes(rows, run.titles, run.level_name)]
-    return notes
-
-
-def _unranked(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
-    """Return notes on metrics without any rank over datasets and levels of bias."""
-    notes = []
-    for metric, rows in ranks.groupby("metric", sort=False):
-        pooled = rows[rows["over"] == _POOLED]
-        if pooled["mean_rank"].notna().sum() == 0:
-            reasons = (rank_words(row, statistics.run) for row in pooled.itertuples(index=False))
-            reason = next(reasons, "no dataset has something to rank by there")
-            over = statistics.run.ranked_over
-            notes.append(f"{statistics.title(str(metric))}: no technique has a rank over {over} ({reason}).")
-    return notes
-
-
-def _untestable(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
-    """Return notes on metrics with too few blocks for any test of two techniques."""
-    pooled = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
-    notes = []
-    for (n_blocks, n_techniques), rows in pooled.groupby(["n_blocks", "n_techniques"], sort=False):
-        k = int(str(n_techniques))
-        n_pairs = k * (k - 1) // 2
+    for metric in ranks["metric"].unique():
+        of_metric = pooled[pooled["metric"] == metric]
+        if of_metric["mean_rank"].notna().sum() == 0:
+            reason = _NO_RANK.get(next(iter(of_metric["reason"]), ""), "there is nothing to rank by")
+            title = statistics.title(str(metric))
+            notes.append(f"{title}: no technique has a rank over {run.ranked_over}, as {reason}.")
+            continue
+        row = of_metric[of_metric["mean_rank"].notna()].iloc[0]
+        n_pairs = int(row["n_techniques"]) * (int(row["n_techniques"]) - 1) // 2
         needed = repetitions_needed(n_pairs, statistics.alpha) if n_pairs else 0
-        if int(str(n_blocks)) < needed:
-            titles = ", ".join(statistics.title(str(metric)) for metric in rows["metric"].unique())
+        if row["n_blocks"] < needed:
             notes.append(
-                f"{titles}: no test over {statistics.run.ranked_over} can find a difference "
-                f"between two of {k} techniques, whatever the ranks. Their {n_pairs:,} pairs take at least "
-                f"{needed} blocks; there are {n_blocks}."
+                f"{statistics.title(str(metric))}: no test can find a difference. {n_pairs:,} pairs of "
+                f"techniques take at least {needed} blocks; there are {int(row['n_blocks'])}."
             )
+    if len(gone):
+        titles = ", ".join(run.titles[name] for name in gone)
+        notes.append(f"Without a rank over {run.ranked_over}, as degenerate or without values: {titles}.")
     return notes

@@ -8,18 +8,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from benchmark.figures import Drawing, style
-from benchmark.figures.style import BLUE, GREY, LINE, ORANGE, Look, Page, RowLabels
-from benchmark.metrics.restoration import SHARES
+from benchmark.figures import EVERYTHING, Choice, Drawing, marks, style
+from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.style import BLUE, GREY, ORANGE, Look
+from benchmark.metrics.restoration import RESTORATION, SHARES
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario
-from benchmark.sections.data import data_notes
-from benchmark.sections.restoration import OF_CLEAN_MODEL, nearest_first, why_not
-from benchmark.sections.signs import mark, mark_notes
-from benchmark.statistics.answers import with_useful
+from benchmark.statistics.answers import undo_of, with_useful
 from benchmark.statistics.decisions import LEAST_PEOPLE
 
 _TITLES = {
@@ -29,7 +26,7 @@ _TITLES = {
 }
 assert tuple(_TITLES) == tuple(SHARES)
 _MORE_IS_BETTER = "given_back"
-_NAME_WIDTH, _PANEL_WIDTH, _ROW = 2.2, 1.95, 0.2
+_PANEL_WIDTH = 1.95
 _CLEAN: Look = {"color": "black", "lw": 1.1, "ls": "solid"}
 _BIASED: Look = {"color": "#882255", "lw": 1.2, "ls": (0, (3, 1.5))}
 _UNTREATED: Look = {"color": "#6E9A00", "lw": 1.3, "ls": (0, (1, 1.2))}
@@ -54,7 +51,8 @@ def restoration_figures(statistics: RunStatistics) -> Iterator[Drawing]:
             yield f"restoration_{scenario.file_name}", drawing
 
 
-def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
+@style.styled()
+def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choice = EVERYTHING) -> Page:
     """Draw the decisions that techniques give back at a scenario's highest level of bias, and their cost.
 
     Each share of people has a panel, each technique a row, the nearest to the clean model first. Marks and
@@ -65,46 +63,52 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario) -> Figure:
     rows = scenario.rows(statistics.restoration)
     beta = float(rows["beta"].max())
     rows = rows[rows["beta"] == beta]
-    names = nearest_first(_of_techniques(rows))
-    standing = with_useful(scenario.rows(statistics.standing))
-    standing = standing[(standing["beta"] == beta) & standing["technique"].isin(names)]
+    metrics, names = choice.of_metrics(_TITLES), choice.of_techniques(_nearest_first(_of_techniques(rows)))
+    standing = with_useful(scenario.rows(statistics.standing).query("beta == @beta"))
     useful = set(standing.loc[standing["useful"], "technique"])
-    signs = {row.technique: mark(row) for row in standing.itertuples(index=False)}
+    signs = {name: sign for (name, _), sign in marks.signs_of(standing).items() if name in names}
+    reasons = undo_of(rows.drop_duplicates("baseline"), statistics.undo).unique()
     titles = [f"{run.titles[name]} {signs.get(name, '')}".strip() for name in names]
-    labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles])
-    height = max(0.8, max(_ROW, 0.05 + labels.tallest * LINE) * len(names))
-    with style.styled():
-        page = Page(
-            len(_TITLES),
-            len(_TITLES),
-            panel=(_PANEL_WIDTH, height),
-            title="Goal: restore decisions. Who gets back what the bias took: "
-            f"{scenario.heading}, {run.level_text(beta)}",
-            subtitle=" ".join(
-                [*why_not(statistics, scenario, beta), "The nearest to the clean model is first."]
-            )
-            + f" Shares of people in {run.repetitions_text}, with 95 % intervals.",
-            notes=[
-                f"{OF_CLEAN_MODEL} Refit: the same learner, untreated, on a random draw of the rows. On "
-                "biased rows it gives back decisions by chance.",
-                "Shown: the 95 % interval of the difference to the refit on biased rows leaves out 0. "
-                "Hollow: see the sign beside the name.",
-                f"No mark: fewer than {LEAST_PEOPLE} people to count.",
-                *mark_notes(standing.itertuples(index=False)),
-                *data_notes([scenario.dataset], run),
-            ],
-            left=0.3 + labels.width,
-            gap=(0.3, 0.0),
-            below=1.1,
-            panel_titles=list(_TITLES.values()),
-            titles_stay=True,
-        )
-        for i, (metric, axes) in enumerate(zip(_TITLES, page.axes, strict=True)):
-            _draw_share(axes, rows[rows["metric"] == metric], names, useful)
-            labels.write(axes, named=page.first_in_row(i))
-            style.set_ticks(axes, x=4)
-        _add_legend(page)
-    return page.figure
+    labels = RowLabels(titles, choice.width)
+    page = Page(
+        len(metrics),
+        len(metrics),
+        panel=(_PANEL_WIDTH, max(0.8, labels.row * len(names))),
+        title="Goal: restore decisions. Who gets back what the bias took: "
+        f"{scenario.heading}, {run.level_text(beta)}",
+        subtitle=f"The nearest to the clean model is first. Shares of people in {run.repetitions_text}, with "
+        "95 % intervals. Clean model: the untreated learner, trained without planted bias. Refit: the same "
+        "learner on a random draw of the rows; on biased rows it gives back decisions by chance.",
+        notes=[
+            "Shown: the 95 % interval of the difference to the refit on biased rows leaves out 0. Hollow: "
+            f"see the sign beside the name. No mark: fewer than {LEAST_PEOPLE} people to count.",
+            *(f"Not weighed: {marks.WITHHELD[reason]}." for reason in reasons if reason),
+            *marks.meanings(signs.values()),
+            *scenario.dataset.figure_notes,
+        ],
+        panel_titles=[_TITLES[metric] for metric in metrics],
+        choice=choice,
+        left=labels.width,
+        least=0.9,
+    )
+    for metric, axes in zip(metrics, page.panels, strict=True):
+        _draw_share(axes, rows[rows["metric"] == metric], names, useful)
+        labels.write(axes, named=page.first_in_row(axes))
+        style.set_ticks(axes, x=4)
+    handles = [
+        Line2D([], [], ls="none", marker=marker, mec=color, mfc=color, ms=4.6, label=label)
+        for marker, color, label in _LOOKS.values()
+    ]
+    page.legend_below(
+        [*handles, *(Line2D([], [], label=label, **look) for look, label in _REFERENCES.values())]
+    )
+    return page.fit()
+
+
+def _nearest_first(rows: pd.DataFrame) -> list[str]:
+    """Return the techniques of one level of bias of a scenario, the nearest to the clean model first."""
+    distances = rows[rows["metric"] == RESTORATION[0]].sort_values("value", kind="stable")
+    return list(dict.fromkeys([*distances["technique"], *rows["technique"]]))
 
 
 def _of_techniques(rows: pd.DataFrame) -> pd.DataFrame:
@@ -143,12 +147,3 @@ def _beside_refit(metric: str, low: float, high: float) -> str:
     more, less = low > 0, high < 0
     better, worse = (more, less) if metric == _MORE_IS_BETTER else (less, more)
     return "better" if better else "worse" if worse else "neither"
-
-
-def _add_legend(page: Page) -> None:
-    handles = [
-        Line2D([], [], ls="none", marker=marker, mec=color, mfc=color, ms=4.6, label=label)
-        for marker, color, label in _LOOKS.values()
-    ]
-    handles += [Line2D([], [], label=label, **look) for look, label in _REFERENCES.values()]
-    page.legend_below(handles, 0.4, handletextpad=0.5, handlelength=2.0)

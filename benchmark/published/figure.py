@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_number
-from benchmark.figures.style import Page, RowLabels, styled
+from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.style import styled
 from benchmark.published.pairing import TOLERANCES, Comparison
 from benchmark.published.text import metric_title, technique_title, ways_of_reading
 from benchmark.text.words import sentence
 
-_CELL = (0.4, 0.21)
+_CELL = (0.46, 0.21)
 _NARROWEST = 1.6
 _STEPS = (*TOLERANCES, 0.1, 0.2)
 
 
-def draw_differences(comparison: Comparison) -> Figure:
+@styled()
+def draw_differences(comparison: Comparison) -> Page:
     """Return a figure of ours minus published, a panel per metric.
 
     Rows are the techniques of each table, columns the datasets by beta. A row that another reading of the
@@ -34,40 +35,31 @@ def draw_differences(comparison: Comparison) -> Figure:
     reading = {suffix: f", {way}" * bool(suffix) for way, suffix in ways}
     # A panel of few columns must be as wide as its title.
     width = max(_CELL[0], _NARROWEST / len(columns))
-    with styled():
-        labels = {
-            metric: RowLabels(
-                [
-                    [f"{technique_title(name, comparison)}  T{table}{reading[suffix]}"]
-                    for table, name, suffix in of_panel
-                ]
-            )
-            for metric, of_panel in lines.items()
-        }
-        across = Columns(columns, str, width)
-        below = across.room + 0.16
-        page = Page(
-            len(panels),
-            1,
-            panel=(width * len(columns), [_CELL[1] * len(of_panel) for of_panel in lines.values()]),
-            title="Ours minus published",
-            subtitle=(f"{comparison.warning}. " if comparison.warning else "")
-            + f"Means of the experiment {comparison.run.name} against {comparison.entry.title}. "
-            "Rows: technique and published table; columns: β and published dataset.",
-            notes=_notes(comparison),
-            left=max(label.width for label in labels.values()) + 0.3,
-            right=1.0,
-            below=below,
-            gap=(0.0, below + 0.1),
-            panel_titles=[metric_title(str(metric)) for metric in panels],
+    labels = {
+        metric: RowLabels(
+            [f"{technique_title(name, comparison)}  T{table}{reading[suffix]}" for table, name, suffix in own]
         )
-        colors = StepColors(_STEPS, "PuOr_r", 0.04)
-        for (metric, part), axes in zip(panels.items(), page.axes, strict=True):
-            _draw_panel(axes, part, lines[metric], columns, colors)
-            labels[metric].write(axes)
-            across.write(axes, len(lines[metric]))
-        colors.add_legend(page)
-    return page.figure
+        for metric, own in lines.items()
+    }
+    across = Columns(columns, str, width)
+    page = Page(
+        len(panels),
+        1,
+        panel=(width * len(columns), [_CELL[1] * len(of_panel) for of_panel in lines.values()]),
+        title="Ours minus published",
+        subtitle=(f"{comparison.warning}. " if comparison.warning else "")
+        + f"Means of the experiment {comparison.run.name} against {comparison.entry.title}. "
+        "Rows: technique and published table; columns: β and published dataset.",
+        notes=_notes(comparison),
+        panel_titles=[metric_title(str(metric)) for metric in panels],
+    )
+    colors = StepColors(_STEPS, "PuOr_r", 0.04)
+    for (metric, part), axes in zip(panels.items(), page.panels, strict=True):
+        _draw_panel(axes, part, lines[metric], columns, colors)
+        labels[metric].write(axes)
+        across.write(axes, len(lines[metric]))
+    colors.add_legend(page)
+    return page.fit()
 
 
 def _lines(rows: pd.DataFrame, suffixes: list[str]) -> list[tuple[int, str, str]]:

@@ -126,8 +126,8 @@ def test_overall_and_groups_share_their_scale() -> None:
     overall, by_group, gap = draw_auc(measured(2, SEXES), TITLE).axes
     assert overall.get_xlim() == by_group.get_xlim() != gap.get_xlim()
     for axes in (overall, by_group, gap):
-        assert all(0 <= tick <= 1 for tick in axes.get_xticks())
-        assert len(axes.get_xticks()) >= 2
+        low, high = axes.get_xlim()
+        assert sum(low <= tick <= high for tick in axes.get_xticks()) >= 2
 
 
 def test_chance_is_shown_where_values_come_near_it() -> None:
@@ -143,11 +143,11 @@ def test_sizes_and_missing_values_are_said() -> None:
     figure = draw_auc(frame, TITLE)
     text = texts_of(figure)
     sizes = frame[(frame["metric"] == "auc") & (frame["group"] == "Male")]["n_rows"]
-    assert f"Male n = {sizes.iloc[0]:,}" in text
+    assert f"Male (n = {sizes.iloc[0]:,})" in text
     assert "Technique with a rather long name 0: no AUC of Other, no AUC gap (there is nobody)." in text
     assert TITLE in text
     unequal = frame.assign(n_rows=frame["n_rows"] + 1000 * (frame["model"] == frame["model"][0]))
-    assert f"Male n = {sizes.iloc[0]:,} to {sizes.iloc[0] + 1000:,}" in texts_of(draw_auc(unequal, TITLE))
+    assert f"Male (n = {sizes.iloc[0]:,} to {sizes.iloc[0] + 1000:,})" in texts_of(draw_auc(unequal, TITLE))
 
 
 @pytest.mark.nightly

@@ -19,12 +19,13 @@ from matplotlib.font_manager import findfont, get_font
 from benchmark.errors import ReportError
 from benchmark.figures import Drawing, drawing, style
 from benchmark.figures.drawing import write_figures
-from benchmark.figures.style import FONT, Page, characters_in_no_font, render, styled, text_width
+from benchmark.figures.page import Page
+from benchmark.figures.style import FONT, characters_in_no_font, render, styled, text_width
 
 
 def draw(title: str) -> Figure:
     with styled():
-        return Page(1, 1, panel=(1.5, 1.0), title=title, subtitle="").figure
+        return Page(1, 1, panel=(1.5, 1.0), title=title, subtitle="").fit()
 
 
 def drawings(n: int) -> list[Drawing]:

@@ -94,9 +94,10 @@ def test_each_row_of_own_learners_has_the_refits_of_its_learner() -> None:
 
 
 @pytest.mark.parametrize(
-    ("undo", "said"), [(NO_REFERENCE, "is no reference"), (NOTHING_TO_UNDO, "There is too little to undo")]
+    ("undo", "said"),
+    [(NO_REFERENCE, "Not weighed: no reference"), (NOTHING_TO_UNDO, "Not weighed: too little to undo")],
 )
-def test_the_subtitle_says_where_nothing_is_to_be_restored(undo: str, said: str) -> None:
+def test_a_note_says_where_nothing_is_to_be_restored(undo: str, said: str) -> None:
     assert said in texts_of(first(with_restoration(statistics(9), undo)))
     assert said not in texts_of(first(with_restoration(statistics(9))))
 

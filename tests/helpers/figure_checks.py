@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
@@ -20,7 +21,7 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
     """Return every text that is visible, with its place in pixels."""
     with styled():
         renderer = _laid_out(figure)
-        legends = figure.legends
+        legends = legends_of(figure)
         texts = [*figure.texts, *(text for legend in legends for text in legend.get_texts())]
         texts += [legend.get_title() for legend in legends]
         for axes in figure.axes:
@@ -32,6 +33,12 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
             if text.get_visible() and text.get_text().strip()
         ]
         return [*found, *(box for axes in figure.axes for box in cell_boxes(axes))]
+
+
+def legends_of(figure: Figure) -> list[Legend]:
+    """Return the legends of a figure and of its panels."""
+    found = [axes.get_legend() for axes in figure.axes]
+    return [*figure.legends, *(legend for legend in found if legend is not None)]
 
 
 def _laid_out(figure: Figure) -> RendererAgg:
@@ -127,7 +134,7 @@ def colorbars(figure: Figure) -> list[Axes]:
 def legend_overlaps_panels(figure: Figure) -> bool:
     with styled():
         renderer = _laid_out(figure)
-        legends = [legend.get_window_extent(renderer) for legend in figure.legends]
+        legends = [legend.get_window_extent(renderer) for legend in legends_of(figure)]
         return any(legend.overlaps(axes.bbox) for legend in legends for axes in figure.axes)
 
 

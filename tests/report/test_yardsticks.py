@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from benchmark.columns import FRONTIER_COLUMNS, FRONTIER_NAME
 from benchmark.facts import facts_of
 from benchmark.figures.pareto import draw_pareto
-from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
+from benchmark.figures.tradeoff import draw_tradeoff
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.statistics.answer_record import by_level
 from benchmark.statistics.answers import ANSWER_COLUMNS
@@ -86,11 +87,8 @@ def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStati
     for statistics, n in ((found, 3), (before, 0)):
         figure = draw_pareto(statistics, scenario)
         assert lines(figure, "frontier") == lines(figure, "random") == n
-    points = points_of(scenario.rows(found.results))
-    limits = tradeoff_limits(points, scenario.constant_accuracy)
-    shown = [t for t in found.run.techniques if t.name == "massaging"]
+    run = SimpleNamespace(manifest=found.run, results=found.results, standing=found.standing)
     for curves, n in ((found.frontier, 3), (None, 0)):
-        more = (found.failures, found.standing, scenario, found.run, curves)
-        figure = draw_tradeoff(points, limits, shown, *more)
+        figure = draw_tradeoff(run, scenario, curves, "massaging")
         assert lines(figure, "frontier") == n
         assert lines(figure, "random") == (n > 0)

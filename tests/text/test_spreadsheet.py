@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from benchmark.cli import main
 from benchmark.columns import FAILURE_COLUMNS
 from benchmark.figures.drawing import write_figures
-from benchmark.figures.style import Page, styled
+from benchmark.figures.page import Page
+from benchmark.figures.style import styled
 from benchmark.runs.finished import read_run
 from benchmark.tables.numbers import Numbers
 from benchmark.text.spreadsheet import as_cell, csv_text, from_cell
@@ -133,8 +134,8 @@ def test_of_letters_that_the_font_lacks_there_is_one_word_at_most(
 ) -> None:
     with styled():
         page = Page(1, 1, panel=(2, 2), title="\U0001f600 \u4e2d", subtitle="\u0e01", notes=["\ua000"])
-        page.axes[0].set_xlabel("\U0001f4a9")
-    assert len(list(write_figures(tmp_path, [("figure", lambda: page.figure)]))) >= 1
+        page.panels[0].set_xlabel("\U0001f4a9")
+    assert len(list(write_figures(tmp_path, [("figure", page.fit)]))) >= 1
     # Which fonts are installed decides.
     said = [str(own.message) for own in recwarn]
     assert len(said) <= 1

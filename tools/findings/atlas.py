@@ -30,7 +30,7 @@ from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, rows_of
 from benchmark.atlas.sentences import GOAL_WORDS
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels
+from benchmark.figures.page import Page, RowLabels
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.markdown import table
 from benchmark.text.words import p_value
@@ -165,7 +165,7 @@ def _nothing_to_restore() -> list[str]:
 def draw() -> bytes:
     """Draw the regret of each recommender for both goals, a dot for each group of datasets."""
     names = [name for name in LETTERS if name in sets()[RESTORE, ALL].choices and name != ORACLE]
-    labels = RowLabels([[LETTERS[name]] for name in names])
+    labels = RowLabels([LETTERS[name] for name in names])
     with style.styled():
         page = Page(
             2,
@@ -174,12 +174,9 @@ def draw() -> bytes:
             title="Is advice on techniques worth anything on data that it has not seen?",
             subtitle="A dot for each group of datasets; black: means with 95 % intervals.",
             notes=["Regret: distance to the goal of the chosen technique minus the best one's; 0 is ideal."],
-            left=labels.width + 0.3,
-            below=0.36,
-            gap=(0.2, 0.5),
             panel_titles=[f"{GOAL_WORDS[goal]}" for goal in GOALS],
         )
-        for number, (axes, goal) in enumerate(zip(page.axes, GOALS, strict=True)):
+        for number, (axes, goal) in enumerate(zip(page.panels, GOALS, strict=True)):
             part = sets()[goal, ALL]
             axes.axvline(0, **style.RULE)
             for row, name in enumerate(names):
@@ -190,7 +187,7 @@ def draw() -> bytes:
                 estimate = (float(line["regret"]), float(line["regret_low"]), float(line["regret_high"]))
                 draw_estimate(axes, row, estimate, "black")
             labels.write(axes, named=number == 0)
-    return style.render(page.figure, "png")
+    return style.render(page.fit(), "png")
 
 
 def pages() -> dict[Path, bytes]:

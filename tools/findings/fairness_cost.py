@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels, line_style
+from benchmark.figures.page import Page, RowLabels
+from benchmark.figures.style import line_style
 from benchmark.metrics import list_metrics
 from benchmark.statistics.cells import Cells, distance, to_cells
 from benchmark.techniques import get_technique
@@ -433,11 +434,10 @@ def draw() -> bytes:
             subtitle="Accuracy minus that of no technique, in points: mean of "
             f"{len(techniques()) - 1} techniques over 10 splits of real rows, with corrected 95 % intervals.",
             panel_titles=[*KINDS, *[""] * (len(KINDS) * (len(datasets()) - 1))],
-            gap=(0.2, 0.1),
         )
         extremes: list[list[float]] = [[] for _ in datasets()]
         for i, (dataset, bias) in enumerate(itertools.product(datasets(), KINDS)):
-            axes = page.axes[i]
+            axes = page.panels[i]
             axes.axhline(0, **style.RULE)
             for look, test in enumerate(("biased", "original")):
                 own = [corrected(mitigation(dataset, bias, beta, test)) for beta in levels]
@@ -451,16 +451,16 @@ def draw() -> bytes:
             axes.tick_params(labelbottom=last)
             axes.set_xlabel("planted bias β" if last else "")
             axes.set_ylabel(dataset if i % len(KINDS) == 0 else "")
-        for i, axes in enumerate(page.axes):
+        for i, axes in enumerate(page.panels):
             axes.set_ylim(style.padded(extremes[i // len(KINDS)], 0.06, 0.5))
             axes.tick_params(labelleft=i % len(KINDS) == 0)
-        page.axes[2 * len(KINDS) - 1].legend(loc="lower left", fontsize=style.SIZES["note"])
-    return style.render(page.figure, "png")
+        page.panels[2 * len(KINDS) - 1].legend(loc="lower left", fontsize=style.SIZES["note"])
+    return style.render(page.fit(), "png")
 
 
 def draw_ranks() -> bytes:
     """Draw tau between network samples and real rows with its ceiling, a panel for each metric."""
-    labels = RowLabels([[name] for name in datasets()])
+    labels = RowLabels(list(datasets()))
     with style.styled():
         page = Page(
             len(METRICS),
@@ -470,18 +470,16 @@ def draw_ranks() -> bytes:
             subtitle="Kendall's τ between ranks of techniques on samples of the cards' networks and on real "
             "rows, nothing planted, with 95 % intervals. Orange: the ceiling, τ between halves of the real "
             "repetitions.",
-            left=labels.width + 0.3,
-            below=0.36,
             panel_titles=METRICS,
         )
-        for axes, metric in zip(page.axes, METRICS, strict=True):
+        for axes, metric in zip(page.panels, METRICS, strict=True):
             for row, dataset in enumerate(datasets()):
                 tau, ceiling = ranks(dataset, KINDS[0], 0.0, metric)
                 draw_estimate(axes, row, tau, style.BLUE)
                 axes.scatter([ceiling], [row], s=50, color=style.ORANGE, marker="|", lw=2.0, zorder=3)
             axes.set_xlim(0, 1.04)
             labels.write(axes, named=metric == METRICS[0])
-    return style.render(page.figure, "png")
+    return style.render(page.fit(), "png")
 
 
 def pages() -> dict[Path, bytes]:

@@ -18,7 +18,7 @@ import pandas as pd
 from benchmark.bias.doses import ACROSS
 from benchmark.columns import EQUALISE, GOAL_METRICS, OWN, RESTORE, UNTREATED
 from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels
+from benchmark.figures.page import Page, RowLabels
 from benchmark.metrics import list_metrics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
@@ -397,7 +397,7 @@ def findings() -> str:
 
 def draw() -> bytes:
     """Draw tau between learners for both goals, beside the tau of halves."""
-    labels = RowLabels([[f"{SHORT[first]}, {SHORT[second]}"] for first, second in pairs()])
+    labels = RowLabels([f"{SHORT[first]}, {SHORT[second]}" for first, second in pairs()])
     with style.styled():
         page = Page(
             2,
@@ -408,11 +408,9 @@ def draw() -> bytes:
             notes=[
                 "Hollow: τ of one learner between halves of its own splits, the greater of both learners."
             ],
-            left=labels.width + 0.3,
-            below=0.36,
             panel_titles=["less discrimination", "nearer to the clean model"],
         )
-        for axes, metric in zip(page.axes, (LESS, NEARER), strict=True):
+        for axes, metric in zip(page.panels, (LESS, NEARER), strict=True):
             for row, pair in enumerate(pairs()):
                 tau, low, high, halves, _ = tau_over_datasets(metric, *pair)
                 draw_estimate(axes, row, (tau, low, high), style.BLUE)
@@ -420,7 +418,7 @@ def draw() -> bytes:
             axes.axvline(0, **style.RULE)
             axes.set_xlim(-1.02, 1.02)
             labels.write(axes, named=metric == LESS)
-    return style.render(page.figure, "png")
+    return style.render(page.fit(), "png")
 
 
 def pages() -> dict[Path, bytes]:

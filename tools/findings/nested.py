@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, GOALS, ORIGINAL, RESTORE, TRUTH, hidden_name
 from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels
+from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.text.markdown import table
 from studies.agreement import tau_of, tau_of_halves
@@ -274,7 +274,7 @@ def half_widths(goal: str) -> list[float]:
 
 def draw() -> bytes:
     """Draw tau and regrets of both goals at each hidden label gap and dose, a dot for each dataset."""
-    labels = RowLabels([[f"hidden {hidden:g}, dose {dose:g}"] for hidden, dose in levels()])
+    labels = RowLabels([f"hidden {hidden:g}, dose {dose:g}" for hidden, dose in levels()])
     titles = [
         f"{GOAL_WORDS[goal]}: {what}"
         for what in ("τ with the true ranking", "regret of the choice")
@@ -289,12 +289,9 @@ def draw() -> bytes:
             subtitle="A dot for each dataset; black: means with 95 % intervals over datasets. Orange, above: "
             "what noise alone would leave of τ; below: the regret of always dropping the sensitive feature.",
             notes=["Regret: value in truth of the chosen technique minus the best one's; 0 is ideal."],
-            left=labels.width + 0.3,
-            below=0.36,
-            gap=(0.2, 0.5),
             panel_titles=titles,
         )
-        for number, axes in enumerate(page.axes):
+        for number, axes in enumerate(page.panels):
             goal, of_tau = GOALS[number % 2], number < 2
             axes.axvline(0, **style.RULE)
             for row, (hidden, dose) in enumerate(levels()):
@@ -306,7 +303,7 @@ def draw() -> bytes:
                 for value, color, width in ((mean, "black", 1.5), (beside.mean(), style.ORANGE, 2.0)):
                     axes.scatter([value], [row], s=50, color=color, marker="|", lw=width, zorder=4)
             labels.write(axes, named=number % 2 == 0)
-    return style.render(page.figure, "png")
+    return style.render(page.fit(), "png")
 
 
 def pages() -> dict[Path, bytes]:

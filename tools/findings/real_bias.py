@@ -30,7 +30,7 @@ from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.prepare import PreparedDataset, PreparedExperiment, prepare_experiment
 from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels
+from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.decisions import measures_of_decisions, share_counts
 from benchmark.statistics.intervals import CONFIDENCE
@@ -562,7 +562,7 @@ def draw() -> bytes:
     rows = [
         (dataset, kind) for dataset in biases() for kind in of_dataset(dataset) if (dataset, kind) in shown
     ]
-    labels = RowLabels([[f"{dataset}, {kind.replace('_', ' ')}"] for dataset, kind in rows])
+    labels = RowLabels([f"{dataset}, {kind.replace('_', ' ')}" for dataset, kind in rows])
     with style.styled():
         page = Page(
             2,
@@ -575,11 +575,9 @@ def draw() -> bytes:
                 "Blue: not shown to differ; orange: another rank; gray: open; hollow: not decided. "
                 "Flips have people's rates, on persons drawn at random."
             ],
-            left=labels.width + 0.3,
-            below=0.36,
             panel_titles=list(LEARNERS.values()),
         )
-        for axes, (learner, found) in zip(page.axes, by_learner.items(), strict=True):
+        for axes, (learner, found) in zip(page.panels, by_learner.items(), strict=True):
             axes.axvline(0, **style.RULE)
             axes.set_xlim(-1.05, 1.05)
             for own in found:
@@ -589,7 +587,7 @@ def draw() -> bytes:
                 axes.scatter([own.tau], [row], s=16, color=face, edgecolors=color, zorder=3)
                 axes.scatter([own.ceiling], [row], s=30, color=style.GREY, marker="|", zorder=3)
             labels.write(axes, named=learner == next(iter(LEARNERS)))
-    return style.render(page.figure, "png")
+    return style.render(page.fit(), "png")
 
 
 def pages() -> dict[Path, bytes]:

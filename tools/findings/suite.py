@@ -24,7 +24,7 @@ from scipy.stats import t as student
 
 from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RESTORE
 from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels
+from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
@@ -721,7 +721,7 @@ def draw() -> bytes:
     told, datasets = pooled(), independent()
     order = nearest_first(told)
     titles = {t.name: t.title for t in run().manifest.techniques}
-    labels = RowLabels([[titles[name]] for name in order])
+    labels = RowLabels([titles[name] for name in order])
     beyond = {
         "given back": lambda name, some: beyond_refit("given_back", name, LEVEL, some),
         "paid by the favored": lambda name, some: beyond_refit("paid_favored", name, LEVEL, some),
@@ -741,11 +741,9 @@ def draw() -> bytes:
                 "prejudice remover. "
                 "The last: eleven independent datasets, degenerate too."
             ],
-            left=labels.width + 0.3,
-            below=0.36,
             panel_titles=[*beyond, "nearer to clean model", "less discrimination"],
         )
-        for axes, (panel, of) in zip(page.axes, {**beyond, **gained}.items(), strict=True):
+        for axes, (panel, of) in zip(page.panels, {**beyond, **gained}.items(), strict=True):
             axes.axvline(0, **style.RULE)
             for row, name in enumerate(order):
                 some = datasets if panel == EQUALISE else to_restore(datasets, LEVEL, baselines()[name])
@@ -754,8 +752,8 @@ def draw() -> bytes:
                 axes.scatter(values, [row] * len(values), s=12, color=style.BLUE, alpha=0.6, lw=0, zorder=2)
                 axes.plot(ends, [row, row], color="black", lw=1.2, zorder=3)
                 axes.scatter([mean], [row], s=26, color="black", marker="|", zorder=4)
-            labels.write(axes, named=axes is page.axes[0])
-    return style.render(page.figure, "png")
+            labels.write(axes, named=axes is page.panels[0])
+    return style.render(page.fit(), "png")
 
 
 def with_claims(text: str) -> str:

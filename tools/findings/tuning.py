@@ -19,7 +19,8 @@ import pandas as pd
 from benchmark.columns import EQUALISE, GOAL_METRICS, OWN, RESTORE
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.figures import style
-from benchmark.figures.style import Page, line_style
+from benchmark.figures.page import Page
+from benchmark.figures.style import line_style
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.tuning import CHOSEN_ON, regrets
@@ -322,14 +323,10 @@ def draw() -> bytes:
             subtitle="Means over techniques and datasets, with 95 % intervals over splits, corrected for "
             "their overlap. Discrimination and distance: below 0 is nearer to the goal.",
             notes=[f"Rule: {known.tuned_by}. Bank's dose of .10 is in no mean."],
-            left=0.9,
-            right=3.2,
-            below=0.5,
-            gap=(0.8, 0.3),
             panel_titles=list(MEASURES.values()),
         )
         handles = []
-        for axes, measure in zip(page.axes, MEASURES, strict=True):
+        for axes, measure in zip(page.panels, MEASURES, strict=True):
             axes.axhline(0, **style.RULE)
             doses = [dose for dose in known.levels if dose or measure != RESTORE]
             for position, (learner, against) in enumerate(looks):
@@ -344,9 +341,9 @@ def draw() -> bytes:
             axes.set_xticks(list(known.levels))
             axes.set_xlim(-0.01, 0.11)
             axes.set_xlabel("dose")
-        page.axes[0].set_ylabel("change")
-        page.legend_beside(page.axes[2], handles, "Learner, and against")
-    return style.render(page.figure, "png")
+        page.panels[0].set_ylabel("change")
+        page.legend_beside(page.panels[2], handles, "Learner, and against")
+    return style.render(page.fit(), "png")
 
 
 def pages() -> dict[Path, bytes]:

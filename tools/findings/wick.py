@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.figures import style
-from benchmark.figures.style import Page, RowLabels
+from benchmark.figures.page import Page, RowLabels
 from benchmark.statistics.ratio import Ratio
 from benchmark.text.markdown import table
 from benchmark.text.writing import plain_or_packed
@@ -197,7 +197,7 @@ def findings() -> str:
 def draw() -> bytes:
     """Draw the slope of each scenario on the three tests, with its interval."""
     rows = scenarios()
-    labels = RowLabels([[f"{dataset}, {bias} {beta:g}"] for dataset, bias, beta in rows])
+    labels = RowLabels([f"{dataset}, {bias} {beta:g}" for dataset, bias, beta in rows])
     colors = {TENSION: style.ORANGE, ACCORD: style.BLUE}
     with style.styled():
         page = Page(
@@ -208,11 +208,9 @@ def draw() -> bytes:
             subtitle="Slope of accuracy over |discrimination| along six strengths of the prejudice remover, "
             "with 95 % intervals. Orange: tension; blue: accord; gray: cannot be told.",
             notes=["No mark: strengths differ too little for an interval. Ends beyond the axes are cut."],
-            left=labels.width + 0.3,
-            below=0.36,
             panel_titles=list(TESTS.values()),
         )
-        for axes, test in zip(page.axes, TESTS, strict=True):
+        for axes, test in zip(page.panels, TESTS, strict=True):
             axes.axvline(0, **style.RULE)
             for y, place in enumerate(rows):
                 slope, low, high = slopes().loc[(*place, test)]
@@ -221,7 +219,7 @@ def draw() -> bytes:
                     draw_estimate(axes, y, (slope, low, high), color)
             axes.set_xlim(-0.5, 0.25)
             labels.write(axes, named=test == "biased")
-    return style.render(page.figure, "png")
+    return style.render(page.fit(), "png")
 
 
 def pages() -> dict[Path, bytes]:

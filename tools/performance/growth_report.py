@@ -201,7 +201,8 @@ def _startup(rows: pd.DataFrame) -> str:
 
 
 def _figure(rows: pd.DataFrame, cases: list[str]) -> Figure:
-    from benchmark.figures.style import Page, line_style, styled
+    from benchmark.figures.page import Page
+    from benchmark.figures.style import line_style, styled
 
     with styled():
         page = Page(
@@ -211,12 +212,9 @@ def _figure(rows: pd.DataFrame, cases: list[str]) -> Figure:
             title="How time and memory grow",
             subtitle="Medians, both axes logarithmic. Dashed grey: linear growth from the total of the "
             "largest size. Last panel: peak memory of the process.",
-            gap=(0.66, 0.5),
-            left=0.6,
-            below=0.5,
             panel_titles=[*(f"{case.capitalize()}: seconds" for case in cases), "Peak memory: MiB"],
         )
-        for case, axes in zip(cases, page.axes, strict=False):
+        for case, axes in zip(cases, page.panels, strict=False):
             medians = _medians(rows, case)
             for number, (step, own) in enumerate(medians.groupby("contestant", sort=False)):
                 style = (
@@ -229,7 +227,7 @@ def _figure(rows: pd.DataFrame, cases: list[str]) -> Figure:
             _reference(axes, total["size"], total["seconds"])
             axes.set_xlabel(_SIZES[case])
             axes.legend(fontsize=5.5, handlelength=2.4, labelspacing=0.25, borderaxespad=0.1)
-        memory = page.axes[-1]
+        memory = page.panels[-1]
         for number, case in enumerate(cases):
             total = _medians(rows, case).query("contestant == 'total'")
             memory.plot(
@@ -237,10 +235,10 @@ def _figure(rows: pd.DataFrame, cases: list[str]) -> Figure:
             )
         memory.set_xlabel("size, as in the other panels")
         memory.legend(fontsize=5.5, handlelength=2.4, labelspacing=0.25, borderaxespad=0.1)
-        for axes, shown in zip(page.axes, [*cases, None], strict=True):
+        for axes, shown in zip(page.panels, [*cases, None], strict=True):
             own = rows[rows["case"].isin(cases if shown is None else [shown])]
             _logarithmic(axes, sorted(own["size"].unique()))
-    return page.figure
+    return page.fit()
 
 
 def _logarithmic(axes: Axes, sizes: list[float]) -> None:
