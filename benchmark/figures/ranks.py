@@ -116,7 +116,8 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
     gone = pooled.loc[pooled["mean_rank"].isna(), "technique"].unique()
     few = ranks[ranks["n_datasets"] < ranks["datasets_needed"]]
     notes = [
-        f"Warning: {row.n_datasets} are too few datasets for a claim beyond them; it takes {row.datasets_needed}."
+        f"Warning: {row.n_datasets} datasets are too few for a claim beyond them; it takes "
+        f"{row.datasets_needed}."
         for row in few.head(1).itertuples()
     ]
     for metric in ranks["metric"].unique():
