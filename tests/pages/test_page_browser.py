@@ -226,11 +226,11 @@ def test_the_tables_have_the_facts(visit: Visits, planted: Path) -> None:
                     for row in level.techniques
                 }
                 values = {titles[row.technique]: row.value.mean for row in level.techniques}
-                shown = {row[0].split(" (do ")[0]: row[column] for row in table(page, "matrix")}
+                shown = {row[0].split(" (")[0]: row[column] for row in table(page, "matrix")}
                 assert shown == {name: signs[name] + short(value) for name, value in values.items()}
                 *rows, constant = table(page, "level")
                 # The baseline comes first; the order is that of the facts.
-                assert [row[0].split(" (do ")[0] for row in rows] == list(values)
+                assert [row[0].split(" (")[0] for row in rows] == list(values)
                 for row, cells in zip(level.techniques, rows, strict=True):
                     assert cells[1] == short(row.value.mean)
                     assert cells[3] == short(row.accuracy.mean)
@@ -293,7 +293,7 @@ def test_goals_and_metrics_are_chosen(visit: Visits, two_goals: Path) -> None:
     facts = facts_of_page(page)
     accuracy = next(v for v in facts.scenarios[0].values if v.metric == "accuracy")
     column = facts.scenarios[0].levels.index(0.5)
-    shown = {row[0].split(" (do ")[0]: row[-1].split()[-1] for row in table(page, "matrix")}
+    shown = {row[0].split(" (")[0]: row[-1].split()[-1] for row in table(page, "matrix")}
     assert shown == {
         t.title: short(value) for t, value in zip(facts.techniques, accuracy.mean[column], strict=True)
     }
@@ -347,7 +347,7 @@ def test_long_names_and_names_from_right_to_left_break_nothing(
     path = write_made_up_page(write_made_up_folder(tmp_path / "run", manifest))
     page = visit.open(path, viewport={"width": width, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert {row[0].split(" (do ")[0] for row in table(page, "matrix")} >= {LONG}
+    assert {row[0].split(" (")[0] for row in table(page, "matrix")} >= {LONG}
     assert page.locator("#matrix tbody th bdi").count() == len(TECHNIQUES)
 
 
