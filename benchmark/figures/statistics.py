@@ -9,6 +9,8 @@ import numpy as np
 
 from benchmark.figures import Drawing
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.report_frames import by_rows
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.words import file_name
 
@@ -18,7 +20,8 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
 
     Names are ``heat_<metric>``, ``restoration_<dataset>``, ``groups_<metric>``,
     ``regret``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``. They have bias,
-    classifier and test where a run has several; heat maps have the test only.
+    classifier and test where a run has several; heat maps have the test only. Where a dataset has several
+    learners, ``together_<dataset>`` has all of them.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.gaps import gap_figures
@@ -26,6 +29,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     from benchmark.figures.pareto import draw_pareto
     from benchmark.figures.ranks import draw_ranks
     from benchmark.figures.restoration import restoration_figures
+    from benchmark.figures.together import draw_together
 
     compared = statistics.compared_metrics
     for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
@@ -45,6 +49,9 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     for scenario in statistics.scenarios:
         if len(scenario.rows(statistics.pareto)):
             yield f"pareto_{scenario.file_name}", functools.partial(draw_pareto, statistics, scenario)
+    for of_rows in by_rows(statistics.scenarios):
+        if len(of_rows.scenarios) > 1 and {DISCRIMINATION, ACCURACY} <= {*statistics.metrics}:
+            yield f"together_{of_rows.file_name}", functools.partial(draw_together, statistics, of_rows)
     ranks = statistics.ranks
     where = ["datasets", *SCENARIO[1:]]
     several = [c for c in where[1:] if ranks[c].nunique() > 1 or (c == "test" and statistics.names_tests)]

@@ -1,0 +1,119 @@
+"""All techniques of a dataset in one figure, whatever their learner, each beside its learner's baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from benchmark.figures import EVERYTHING, Choice, marks, style
+from benchmark.figures.label_places import place_labels
+from benchmark.figures.page import Page
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.report_frames import SameRows, Scenario
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
+from benchmark.statistics.cells import WHERE
+
+_MOST_LEVELS = 6
+_MOST_COLUMNS = 3
+_PANEL = (2.7, 2.3)
+_KEY_SIZE = 8.0
+_AXES = [DISCRIMINATION, ACCURACY]
+_POINT = ["classifier", "technique"]
+
+
+@style.styled()
+def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EVERYTHING) -> Page:
+    """Draw mean discrimination against mean accuracy of all techniques, a panel for each level of bias.
+
+    Each learner has a color. A line leads from the baseline of a learner, a large mark, to each technique
+    with it. Techniques are numbered, and named below.
+    """
+    run, scenarios = statistics.run, rows.scenarios
+    choice.of_metrics(_AXES)
+    points = _points(statistics, scenarios)
+    names = choice.of_techniques(name for name in run.titles if name in set(points["technique"]))
+    chosen = points[points["technique"].isin(names)]
+    beside = {*chosen[["classifier", "baseline"]].itertuples(index=False, name=None)}
+    points = points[
+        [t in names or (c, t) in beside for c, t in zip(*points[_POINT].to_numpy().T, strict=True)]
+    ]
+    numbered = chosen[chosen["technique"] != chosen["baseline"]]
+    numbered = numbered.sort_values("technique", key=lambda column: column.map(names.index), kind="stable")
+    keys = {name: str(number) for number, name in enumerate(numbered["technique"].unique(), 1)}
+    looks = {s.classifier: style.line_style(i) | {"linestyle": "none"} for i, s in enumerate(scenarios)}
+    levels = style.beta_ticks(run.levels, _MOST_LEVELS)
+    first = scenarios[0]
+    across, up = (style.padded(points[axis], 0.08, 0.005) for axis in _AXES)
+    drawn = up[0] <= first.constant_accuracy <= up[1]
+    provenance = first.dataset.provenance
+    how = (
+        f"{run.repetitions_text}, means. Lines lead from the baseline of a learner, a large mark, to the "
+        f"techniques with it. {marks.constant_text(first.best_constant, drawn=drawn)}"
+    )
+    page = Page(
+        len(levels),
+        min(len(levels), _MOST_COLUMNS),
+        panel=_PANEL,
+        title=f"{rows.heading}: all techniques, with every learner",
+        subtitle=f"{provenance[0].upper()}{provenance[1:]}; {how}".strip(),
+        notes=first.dataset.figure_notes,
+        panel_titles=[run.level_text(level) for level in levels],
+        choice=choice,
+    )
+    for axes, level in zip(page.panels, levels, strict=True):
+        axes.set(xlim=across, ylim=up)
+        style.set_ticks(axes, x=4, y=5)
+        axes.axvline(0, color=style.FAINT, lw=0.8, zorder=1)
+        if drawn:
+            axes.axhline(first.constant_accuracy, **marks.CONSTANT_LINE)
+        _draw_panel(axes, points[points["beta"] == level], looks)
+    page.name_axes("discrimination", "accuracy")
+    page.legend_below([Line2D([], [], label=learner, **look) for learner, look in looks.items()])
+    page.list_below([f"{key}  {run.titles[name]}" for name, key in keys.items()])
+    page.fit()
+    for axes, level in zip(page.panels, levels, strict=True):
+        _number(axes, *(part[part["beta"] == level] for part in (numbered, points)), keys)
+    return page
+
+
+def _points(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> pd.DataFrame:
+    """Return mean discrimination and accuracy of each cell that has both, with its baseline."""
+    rows = pd.concat([scenario.rows(statistics.intervals) for scenario in scenarios])
+    means = rows[rows["metric"].isin(_AXES)].pivot(index=[*WHERE], columns="metric", values="mean")
+    points = means.reindex(columns=_AXES).dropna().reset_index()
+    return points.assign(baseline=statistics.baselines.column(points))
+
+
+def _draw_panel(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
+    """Draw the points of a level of bias, and a line from each baseline to the techniques beside it."""
+    at = points.set_index(_POINT)[_AXES]
+    for row in points.itertuples(index=False):
+        look = looks[row.classifier]
+        if row.technique == row.baseline:
+            axes.plot(*at.loc[(row.classifier, row.technique)], **look, ms=9, zorder=3, gid="baseline")
+            continue
+        end = at.loc[(row.classifier, row.technique)]
+        if (row.classifier, row.baseline) in at.index:
+            start = at.loc[(row.classifier, row.baseline)]
+            axes.plot(
+                *zip(start, end, strict=True), color=look["color"], lw=0.6, alpha=0.6, zorder=2, gid="change"
+            )
+        axes.plot(*end, **look, ms=4.5, zorder=3.2, gid="technique")
+
+
+def _number(axes: Axes, numbered: pd.DataFrame, points: pd.DataFrame, keys: Mapping[str, str]) -> None:
+    """Write the numbers of techniques beside their points, clear of all points, as far as there is room."""
+    area = axes.get_position().size * axes.figure.get_size_inches()  # type: ignore[union-attr]
+    low, high = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    inches = (pd.concat([numbered, points])[_AXES].to_numpy() - low) / (high - low) * area
+    texts = [keys[name] for name in numbered["technique"]]
+    sizes = [(style.text_width(text, _KEY_SIZE) + 0.02, 0.8 * _KEY_SIZE / 72 + 0.02) for text in texts]
+    places = place_labels(inches, np.array(sizes).reshape(-1, 2), tuple(area))
+    for (x, y), text in zip(places / area, texts, strict=True):
+        if np.isfinite(x):
+            look: style.Look = {"ha": "center", "va": "center_baseline", "size": _KEY_SIZE, "zorder": 4}
+            axes.annotate(text, (x, y), xycoords="axes fraction", gid="key", **look)
