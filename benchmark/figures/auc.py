@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from benchmark.errors import ReportError
 from benchmark.figures import EVERYTHING, Choice, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import line_style
@@ -24,15 +23,14 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
     """Draw models' AUC overall, by group, and the gap between the groups, each in a panel.
 
     The design follows Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
-    row per model and value: column ``model``, and ``metric``, ``group``, ``value``, ``reason`` and ``n_rows``
-    of a :class:`~benchmark.metrics.declaration.Measurement`. Other metrics than :data:`AUC_METRICS` are
-    ignored. A ReportError means that a model has two rows of one value. Models are chosen as techniques, by
-    their titles.
+    row per model and value: column ``model``, and ``metric``, ``group``, ``value`` and ``n_rows`` of a
+    :class:`~benchmark.metrics.declaration.Measurement`. Other metrics than :data:`AUC_METRICS` are ignored.
+    Models are chosen as techniques, by their titles.
     """
     rows = frame[frame["metric"].isin(AUC_METRICS)]
-    _require_single_values(rows)
     metrics, models = choice.of_metrics(AUC_METRICS), choice.of_techniques(rows["model"].unique())
     rows = rows[rows["model"].isin(models)]
+    missing = rows.loc[rows["value"].isna(), "model"].unique()
     by_metric = {metric: rows[rows["metric"] == metric] for metric in AUC_METRICS}
     sizes = by_metric["auc"].groupby("group", sort=False)["n_rows"].agg(["min", "max"])
     groups = [str(name) for name in sizes.index]
@@ -50,7 +48,7 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
         panel=(1.9, max(0.7, *heights)),
         title=title,
         subtitle=f"{_EXPLANATION} Dashed: chance." if has_chance else _EXPLANATION,
-        notes=_missing(rows),
+        notes=[f"Without a value (failures.csv says why): {', '.join(missing)}."] if len(missing) else [],
         panel_titles=[_TITLES[metric] for metric in metrics],
         choice=choice,
         left=labels[False].width,
@@ -82,55 +80,16 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
     return page.fit()
 
 
-def auc_rows(
-    summary: pd.DataFrame,
-    failures: pd.DataFrame,
-    scenario: Scenario,
-    beta: float,
-    description: Manifest,
-) -> pd.DataFrame:
+def auc_rows(summary: pd.DataFrame, scenario: Scenario, beta: float, run: Manifest) -> pd.DataFrame:
     """Return a run's frame for :func:`draw_auc`: means over the repetitions, one model per technique.
 
-    Summary and failures have all metrics of the run. The frame is empty if AUC by group was not measured.
+    The summary has all metrics of the run. The frame is empty if AUC by group was not measured.
     """
     rows = scenario.rows(summary)
-    reasons = scenario.rows(failures)
+    names = rows["metric"].str.removesuffix("]").str.partition("[")
     sizes = scenario.dataset.group_rows
-    measured = []
-    for row in rows[rows["beta"] == beta].to_dict("records"):
-        metric, _, group = str(row["metric"]).removesuffix("]").partition("[")
-        technique = description.technique(row["technique"])
-        if metric not in AUC_METRICS or technique is None or (metric == "auc" and group not in sizes):
-            continue
-        failed = reasons[(reasons["beta"] == beta) & (reasons["technique"] == technique.name)]
-        failed = failed[failed["metric"].isin(["", row["metric"]])]
-        reason = "" if row["n"] or failed.empty else str(failed["reason"].iloc[0])
-        n_rows = sizes.get(group, sum(sizes.values()))
-        measured.append((technique.title, metric, group, row["mean"], reason, n_rows))
-    return pd.DataFrame(measured, columns=["model", "metric", "group", "value", "reason", "n_rows"])
-
-
-def _require_single_values(rows: pd.DataFrame) -> None:
-    repeated = rows[rows.duplicated(["model", "metric", "group"])]
-    if len(repeated):
-        first = repeated.iloc[0]
-        raise ReportError(
-            "A model has several rows of one AUC value",
-            expected="one row per model, metric and group",
-            got=f"several rows of {first['model']!r}: {_value_name(first['metric'], first['group'])}",
-            remedy="choose one repetition, or average them",
-        )
-
-
-def _missing(rows: pd.DataFrame) -> list[str]:
-    """Return a note for each model and each reason for a missing value."""
-    missing = rows[rows["value"].isna()]
-    notes = []
-    for (model, reason), gaps in missing.groupby(["model", "reason"], sort=False):
-        absent = [_value_name(*names) for names in zip(gaps["metric"], gaps["group"], strict=True)]
-        notes.append(f"{model}: no {', no '.join(absent)} ({reason}).")
-    return notes
-
-
-def _value_name(metric: str, group: str) -> str:
-    return {"auc_overall": "AUC of everybody", "auc": f"AUC of {group}", "auc_gap": "AUC gap"}[metric]
+    rows = rows.assign(metric=names[0], group=names[2], value=rows["mean"])
+    rows["model"] = rows["technique"].map(run.titles)
+    rows["n_rows"] = rows["group"].map(sizes).fillna(sum(sizes.values())).astype(int)
+    known = rows["metric"].isin(AUC_METRICS) & rows["group"].isin(["", *sizes]) & (rows["beta"] == beta)
+    return rows.loc[known, ["model", "metric", "group", "value", "n_rows"]].dropna(subset="model")

@@ -33,7 +33,7 @@ def run_figures(run: RunFrames) -> Iterator[Drawing]:
     manifest, curves = run.manifest, None
     if any(metric.name.startswith("auc[") for metric in manifest.metrics):
         for scenario, beta in product(run.scenarios, manifest.levels):
-            rows = auc_rows(run.summary, run.failures, scenario, beta, manifest)
+            rows = auc_rows(run.summary, scenario, beta, manifest)
             if len(rows):
                 title = f"{scenario.heading}, {manifest.level_text(beta)}"
                 name = f"auc/{scenario.file_name}__{manifest.level_name}_{beta:g}"
