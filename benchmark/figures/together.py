@@ -13,7 +13,7 @@ from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.page import Page
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.report_frames import SameRows, Scenario
+from benchmark.runs.report_frames import SameRows, Scenario, records
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.statistics.cells import WHERE
 
@@ -76,7 +76,7 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     page.list_below([f"{key}  {run.titles[name]}" for name, key in keys.items()])
     page.fit()
     for axes, level in zip(page.panels, levels, strict=True):
-        _number(axes, *(part[part["beta"] == level] for part in (numbered, points)), keys)
+        _number(axes, numbered[numbered["beta"] == level], points[points["beta"] == level], keys)
     return page
 
 
@@ -90,18 +90,15 @@ def _points(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> pd.Data
 
 def _draw_panel(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
     """Draw the points of a level of bias, and a line from each baseline to the techniques beside it."""
-    at = points.set_index(_POINT)[_AXES]
-    for row in points.itertuples(index=False):
-        look = looks[row.classifier]
+    at = {(row.classifier, row.technique): (row.discrimination, row.accuracy) for row in records(points)}
+    for row in records(points):
+        look, end = looks[row.classifier], (row.discrimination, row.accuracy)
         if row.technique == row.baseline:
-            axes.plot(*at.loc[(row.classifier, row.technique)], **look, ms=9, zorder=3, gid="baseline")
+            axes.plot(*end, **look, ms=9, zorder=3, gid="baseline")
             continue
-        end = at.loc[(row.classifier, row.technique)]
-        if (row.classifier, row.baseline) in at.index:
-            start = at.loc[(row.classifier, row.baseline)]
-            axes.plot(
-                *zip(start, end, strict=True), color=look["color"], lw=0.6, alpha=0.6, zorder=2, gid="change"
-            )
+        if (start := at.get((row.classifier, row.baseline))) is not None:
+            line: style.Look = {"color": look["color"], "lw": 0.6, "alpha": 0.6, "zorder": 2}
+            axes.plot(*zip(start, end, strict=True), **line, gid="change")
         axes.plot(*end, **look, ms=4.5, zorder=3.2, gid="technique")
 
 

@@ -56,18 +56,6 @@ Where = tuple[str, str, str, str, float, str]
 """Values of the columns :data:`~benchmark.statistics.cells.WHERE`."""
 
 
-def sign_of(row: Any) -> str:
-    """Return the sign of a useless technique, or "", given its row of standings."""
-    signs = {DEGENERATE: row.n_degenerate > 0, BELOW_CONSTANT: row.below_constant, ONE_GROUP: row.one_group}
-    return next((sign for sign, applies in signs.items() if applies), "")
-
-
-def signs_of(standing: pd.DataFrame) -> dict[Where, str]:
-    """Return the sign, or "", of each technique at each level of bias."""
-    keys = standing[list(WHERE)].itertuples(index=False, name=None)
-    return {key: sign_of(row) for key, row in zip(keys, standing.itertuples(index=False), strict=True)}
-
-
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """Means of a run and, with its statistics, changes from the baseline."""
@@ -131,8 +119,12 @@ class Numbers:
         return {} if self.compared is None else _by_key(self.compared, columns)
 
     @cached_property
-    def _signs(self) -> dict[Where, str]:
-        return signs_of(self.standing)
+    def _signs(self) -> dict[tuple[object, ...], str]:
+        columns = {DEGENERATE: "n_degenerate", BELOW_CONSTANT: "below_constant", ONE_GROUP: "one_group"}
+        keys = self.standing[[*WHERE]].itertuples(index=False, name=None)
+        applies = (self.standing[[*columns.values()]] > 0).itertuples(index=False, name=None)
+        signs = [*columns, ""]
+        return {key: signs[[*of, True].index(True)] for key, of in zip(keys, applies, strict=True)}
 
     @cached_property
     def _distances(self) -> dict[tuple[object, ...], float]:
@@ -212,13 +204,13 @@ class Numbers:
         yield self.spread
         if run.tests_note:
             yield run.tests_note
-        for (dataset, classifier), baseline in self.baselines.by.items():
+        for (name, classifier), baseline in self.baselines.by.items():
             words = (
                 run.titles.get(baseline, baseline)
                 if isinstance(baseline, str)
                 else run.baseline_text(baseline)
             )
-            yield f"Baseline, {run.dataset(dataset).heading} with {classifier}: {words}."
+            yield f"Baseline, {run.dataset(name).heading} with {classifier}: {words}."
         yield from SIGNS
         for scenario in self.scenarios:
             if answer := scenario.best_constant:

@@ -44,7 +44,7 @@ def _blocks(numbers: Numbers, methods: Sequence[str]) -> dict[str, list[_Column]
     def tried(scenario: Scenario, technique: str) -> bool:
         return (*scenario.key, technique) in numbers.tried
 
-    baselines = [(s.heading, s, s.baseline) for s in numbers.scenarios if tried(s, s.baseline)]
+    baselines = [(s.heading, s, str(s.baseline)) for s in numbers.scenarios if tried(s, str(s.baseline))]
     if not methods:
         return {"": baselines} if baselines else {}
     entries = [t for method in methods for t in numbers.run.techniques if t.technique == method]
