@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -17,60 +16,33 @@ from benchmark.runs.report_frames import Scenario
 from benchmark.sections.choices import (
     DOMINATED,
     answer_counts,
-    answer_sentences,
     better_in_both,
-    change_interval,
-    change_text,
     changes_sign,
-    choice_title,
     few_sentences,
     flaws,
     named_choices,
     recommended_as_well,
-    recommended_rule,
-    remarks,
     tie_sentences,
 )
-from benchmark.sections.data import data_notes, planted_note
 from benchmark.sections.goals import (
     DISTANCE,
     NO_CHOICE,
     TWO_WINNERS,
-    WHY_NOT_IN_SHORT,
     WORDS,
     by_goal,
     clean_words,
-    difference,
     differences,
     unanswered,
-    winners,
     words_of,
 )
 from benchmark.sections.moved import MOVED, moved
-from benchmark.sections.reasons import answer_words, constant_words
-from benchmark.sections.restoration import people_blocks, people_of
+from benchmark.sections.reasons import answer_words
+from benchmark.sections.restoration import people_blocks
 from benchmark.sections.section import Block, Section, TextTable
-from benchmark.sections.signs import INSIDE_WORDS
-from benchmark.statistics.answer_record import Answer, answer_records, by_scenario
-from benchmark.statistics.answers import BY_LOT, random_accuracy
+from benchmark.statistics.answer_record import Answer, by_scenario
 from benchmark.statistics.cells import Baseline, ScenarioKey
-from benchmark.statistics.recommendation import CHEAP, CHOICES, LEAST, Criteria
-from benchmark.statistics.unprocessing import INSIDE
-from benchmark.text.words import level_text, number, share, short
-
-TITLE = "At this level of bias: which technique, at what cost"
-
-ANSWERS_PAGE = "answers.md"
-"""Name of the page with every technique at every level of bias."""
-
-NOT_TESTED = "Differences between two recommended techniques are not tested."
-"""Limit of recommendations."""
-
-RANDOM = "Accepting by lot"
-"""Title of the random answer in a table."""
-
-READING_TITLE = "What the words mean"
-"""Heading of definitions and rules."""
+from benchmark.statistics.recommendation import LEAST, Criteria
+from benchmark.text.words import number, share, short
 
 INERT = "bias as it is planted here has no effect: one level stands for all"
 """Stands where only one level of bias is shown."""
@@ -78,101 +50,7 @@ INERT = "bias as it is planted here has no effect: one level stands for all"
 _AtLevels = Mapping[float, Sequence[Answer]]
 """A scenario's answers for one goal, by level of bias."""
 
-_MOST_ROWS = 8
 _MOST_IN_FULL = 6  # scenarios in the terminal; of more, those with the same choices are one
-
-
-def headings(goal: str) -> tuple[str, ...]:
-    """Return the columns of :attr:`Line.cells`."""
-    shares = "Selection rate: all / deprived / favored"
-    return ("Technique", WORDS[goal].column, "change", "Accuracy", "change", shares, "Remarks")
-
-
-def section(statistics: RunStatistics, most: int | None = _MOST_ROWS) -> Section:
-    """Return tables of choices for each goal and scenario, then sentences and a table for each level of bias.
-
-    Tables have at most ``most`` rows, unless the chosen techniques, baselines and yardsticks are more. With
-    None they have all.
-    """
-    run, table = statistics.run, statistics.answers
-    files = {
-        "answers": "each technique at each level of bias, for each goal: its discrimination or distance, its "
-        "cost in accuracy, its selection rates, and its verdict",
-        "pareto": "the Pareto-optimal techniques of each metric and accuracy",
-    }
-    figures = {"pareto": "Trade-offs and Pareto fronts"}
-    if table.empty:
-        note = "Discrimination is not recorded in these results, so no technique can be recommended."
-        return Section("answers", TITLE, (note,), files=files, figures=figures)
-    goals = dict(by_goal(table))
-    notes = [
-        *differences(statistics.scenarios, table, run),
-        *([note] if (note := unanswered(table, run)) else []),
-    ]
-    records = answer_records(table)
-    words = [
-        run.level_meaning,
-        clean_words(table, run.titles) + f" {DISTANCE}" * (RESTORE in goals),
-        *reading(run, recommended_rule(goals, statistics.criteria)),
-        dominated_note(records),
-        frontier_note(records),
-    ]
-    named = winners(table)
-    blocks: list[Block] = []
-    cut = False
-    for goal, answers in goals.items():
-        overview, details = [], []
-        scenarios = by_scenario(answers)
-        for scenario in statistics.scenarios:
-            if scenario.key not in scenarios:
-                continue
-            of_scenario = _telling(scenario, scenarios[scenario.key])
-            overview.append(_overview(statistics, scenario, goal, of_scenario))
-            for beta, rows in of_scenario.items():
-                lines = answer_lines(rows, run.titles, most)
-                different = difference(named.get((scenario.key, beta), {}), run.titles)
-                cut |= len(lines) < len(answer_lines(rows, run.titles))
-                details.append(
-                    Block(
-                        f"{scenario.heading} at {run.level_text(beta)}. {WORDS[goal].title}",
-                        [
-                            *([different] if different else []),
-                            *answer_sentences(rows, run.titles, criteria=statistics.criteria),
-                            *(people_of(statistics, scenario, beta, rows) if goal == RESTORE else ()),
-                        ],
-                        table=TextTable(headings(goal), [line.cells for line in lines]),
-                    )
-                )
-        blocks += [*overview, Block(READING_TITLE, [word for word in words if word]), *details]
-    if cut:
-        notes.append(f"Long tables are cut here; {ANSWERS_PAGE} has all techniques.")
-    return Section("answers", TITLE, notes, blocks, files, figures)
-
-
-def headings_of(statistics: RunStatistics) -> list[str]:
-    """Return the headings of the choices in each scenario, goal by goal."""
-    return [
-        _heading(scenario, goal)
-        for goal, answers in by_goal(statistics.answers)
-        for scenario in statistics.scenarios
-        if len(scenario.rows(answers))
-    ]
-
-
-def one_line_each(statistics: RunStatistics) -> list[str]:
-    """Return a line for each scenario: the technique that is named for each goal, by level of bias."""
-    goals = {goal: by_scenario(answers) for goal, answers in by_goal(statistics.answers)}
-    lines = []
-    for scenario in statistics.scenarios:
-        parts = []
-        for goal, scenarios in goals.items():
-            if scenario.key in scenarios:
-                purpose = f", {WORDS[goal].purpose}" if len(goals) > 1 else ""
-                choices = _by_level(_telling(scenario, scenarios[scenario.key]), statistics.run)
-                parts.append(f"{scenario.heading}{purpose}, {choices}.")
-        if parts:
-            lines.append(" ".join(parts))
-    return lines
 
 
 def _telling(scenario: Scenario, levels: _AtLevels) -> _AtLevels:
@@ -180,74 +58,9 @@ def _telling(scenario: Scenario, levels: _AtLevels) -> _AtLevels:
     return {beta: levels[beta] for beta in scenario.telling_levels(sorted(levels))}
 
 
-def _by_level(levels: _AtLevels, run: Manifest) -> str:
-    """Return the named technique at each level of bias, then the levels without one by reason."""
-    named: list[str] = []
-    reasons: dict[str, list[float]] = {}
-    for beta, rows in levels.items():
-        if row := named_choices(rows).get(LEAST):
-            baseline = next(other for other in rows if other.technique == row.baseline)
-            named.append(
-                f"{run.level_text(beta)}: {'candidate ' * (row.outcome == 'promising')}"
-                f"{run.titles[row.technique]} ({words_of(rows).measure} from {number(baseline.value)} to "
-                f"{number(row.value)}, accuracy from {number(baseline.accuracy)} to {number(row.accuracy)})"
-            )
-        else:
-            reasons.setdefault(_none_in_short(rows), []).append(beta)
-    if len(reasons) == 1:
-        (reason,) = reasons
-        where = "all other levels" if named else "at every level of bias"
-        return "; ".join([*named, f"{where}: {reason}"])
-    without = (f"{level_text(run.level_name, *betas)}: {reason}" for reason, betas in reasons.items())
-    return "; ".join([*named, *without])
-
-
-def _none_in_short(rows: Sequence[Answer]) -> str:
-    """Return why no technique is named at a level of bias, for a cell of a table."""
-    outcomes = {row.outcome for row in rows if not row.is_compared_with}
-    reasons = (words for name, words in WHY_NOT_IN_SHORT.items() if outcomes == {name})
-    return next(reasons, NO_CHOICE)
-
-
-def _heading(scenario: Scenario, goal: str) -> str:
-    return f"{scenario.heading}. {WORDS[goal].title}"
-
-
-def reading(run: Manifest, rule: Sequence[str]) -> list[str]:
-    """Return definitions of the numbers of an answer, with the rule of recommendation."""
-    tested = "Accuracy is measured on test rows without planted bias."
-    if note := run.tests_note:
-        tested = f"All numbers are measured on the test data that a heading names. {note}"
-    return [
-        "Selection rate: the share that gets the favorable prediction, or is accepted. Discrimination is the "
-        "favored group's selection rate minus the deprived group's. 0 is equal acceptance; below 0 the "
-        "deprived group is ahead.",
-        f"{tested} Changes are to the baseline, on the same samples.",
-        "Discrimination may differ in sign between samples. Then its mean distance from 0 stands beside its "
-        "mean, and decides.",
-        "Intervals are of 95 %. In brackets after an accuracy: its change to the baseline.",
-        f"{run.protocol.scope_text} A recommendation needs an interval that allows for the number of "
-        "techniques; with several, it is wider than the shown ones. A difference that is not shown may still "
-        "exist.",
-        *rule,
-        f"Limits go by unrounded numbers. {NOT_TESTED}",
-    ]
-
-
 def dominated_note(rows: Iterable[Answer]) -> str:
     """Return the meaning of a dominated technique if there is one; else nothing."""
     return f"Dominated: {DOMINATED}." if any(row.outcome == "dominated" for row in rows) else ""
-
-
-def frontier_note(rows: Iterable[Answer]) -> str:
-    """Return the meaning of a technique inside the unprocessing frontier if there is one; else nothing."""
-    if not any(row.frontier == INSIDE for row in rows):
-        return ""
-    return (
-        f"{INSIDE_WORDS.capitalize()}: group thresholds on an untreated model's scores are more accurate at "
-        "equal or less discrimination. The model is the most accurate one. The 95 % interval of the "
-        "difference lies below 0."
-    )
 
 
 def scenario_notes(
@@ -291,133 +104,7 @@ def _baseline_note(scenario: Scenario, titles: Mapping[str, str], baseline: Base
 # ------------------------------------------------------------------------------------------ the choices
 
 
-def _overview(statistics: RunStatistics, scenario: Scenario, goal: str, levels: _AtLevels) -> Block:
-    """Return a table of the choices for a goal at every level of bias of a scenario, with notes."""
-    run = statistics.run
-    moves = moved(statistics, scenario)
-    table_rows = [
-        choice_row(beta, rows, run.titles, moves.get(beta, "") if moves else None)
-        for beta, rows in levels.items()
-    ]
-    notes = [
-        unanswered(statistics.answers, run, scenario) if RESTORE in statistics.answered else "",
-        "; ".join(scenario_notes(scenario, run.titles, statistics.baseline_of(scenario))),
-        planted_note(scenario, run.protocol),
-        *data_notes([scenario.dataset], run),
-    ]
-    headings = choice_headings(goal, statistics.rope, run.level_sign, moved=bool(moves))
-    table = TextTable(headings, table_rows)
-    return Block(_heading(scenario, goal), [note for note in notes if note], table=table)
-
-
-def choice_headings(goal: str, margin: float, level: str = "β", *, moved: bool = False) -> tuple[str, ...]:
-    """Return the columns of :func:`choice_row`; ``level`` is the name of levels of bias."""
-    return (
-        level,
-        *([MOVED] if moved else []),
-        "Baseline",
-        *(choice_title(name, WORDS[goal], margin) for name in CHOICES),
-    )
-
-
-def choice_row(
-    beta: float, rows: Sequence[Answer], titles: Mapping[str, str], moved: str | None = None
-) -> list[str]:
-    """Return the texts of the baseline and of the choices for a goal at one level of bias.
-
-    Doing nothing comes before another baseline. ``moved`` is the bias's effect on the baseline, and has a
-    cell before them if given.
-    """
-    compared_with = [choice_text(row, titles) for row in rows if row.outcome == "reference"]
-    compared_with += [choice_text(row, titles) for row in rows if row.outcome == "baseline"] or ["not run"]
-    picked = named_choices(rows)
-    cells = [f"{beta:g}", *([] if moved is None else [moved]), "; ".join(compared_with)]
-    if LEAST in picked:
-        least, cheap = picked[LEAST], picked.get(CHEAP)
-        kind = "candidate: " if least.outcome == "promising" else ""
-        cheaper = "the same" if cheap is least else kind + choice_text(cheap, titles) if cheap else "none"
-        return [*cells, kind + choice_text(least, titles), cheaper]
-    return [*cells, _none_in_short(rows), ""]
-
-
-def choice_text(row: Answer, titles: Mapping[str, str]) -> str:
-    """Return a technique's value and accuracy: ``"Massaging: 0.037, accuracy 0.825 (-0.016)"``."""
-    title = titles[row.technique] + (f" ({words})" if (words := flaws(row)) else "")
-    cost = "" if row.outcome == "baseline" else f" ({change_text(row.accuracy_change)})"
-    hidden = f" ({number(row.distance)} from 0)" if changes_sign(row) else ""
-    return f"{title}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
-
-
 # ------------------------------------------------------------------------------------ all at one level
-
-
-class Line(NamedTuple):
-    """A line of the table of one level of bias, as text; a yardstick's line has no ``answer``."""
-
-    answer: Answer | None
-    title: str
-    value: str
-    change: Sequence[str]  # and its interval
-    accuracy: str
-    cost: Sequence[str]  # and its interval
-    shares: Sequence[str]  # accepted of all, of the deprived, of the favored
-    remarks: str
-
-    @property
-    def cells(self) -> list[str]:
-        """The texts in the columns of :func:`headings`."""
-        numbers = [self.value, " ".join(self.change), self.accuracy, " ".join(self.cost)]
-        return [self.title, *numbers, " / ".join(self.shares), self.remarks]
-
-
-def answer_lines(rows: Sequence[Answer], titles: Mapping[str, str], most: int | None = None) -> list[Line]:
-    """Return the lines of one level of bias: chosen techniques, baseline, yardsticks, other techniques.
-
-    Yardsticks are the best constant answer and, where a frontier is recorded, the random one. If there are
-    more lines than ``most``, other techniques are left out.
-    """
-    several = len({row.baseline for row in rows}) > 1
-    chosen = [row for row in rows if row.is_chosen or row.outcome == "reference"]
-    baseline = [row for row in rows if row.outcome == "baseline"]
-    rest = [row for row in rows if not row.is_chosen and not row.is_compared_with]
-    yardsticks = _yardsticks(rows)
-    if most is not None and len(rows) + len(yardsticks) > most:
-        rest = rest[: max(0, most - len(baseline) - len(yardsticks) - len(chosen))]
-    first, last = ([_line(row, titles, several) for row in part] for part in (chosen + baseline, rest))
-    return [*first, *yardsticks, *last]
-
-
-def _line(row: Answer, titles: Mapping[str, str], of_several: bool) -> Line:
-    is_baseline = row.outcome == "baseline"
-    return Line(
-        row,
-        titles[row.technique],
-        number(row.value),
-        [] if is_baseline else change_interval(row.change, row.change_low, row.change_high),
-        number(row.accuracy),
-        []
-        if is_baseline
-        else change_interval(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
-        _accepts(row),
-        remarks(row, titles, of_several=of_several),
-    )
-
-
-def _yardsticks(rows: Sequence[Answer]) -> list[Line]:
-    """Return the lines of the best constant answer and, where there is a frontier, of accepting by lot."""
-    row = next((row for row in rows if row.constant_answer), None)
-    if row is None:
-        return []
-    shares = [share(row.constant_accepts)] * 3
-    constant = number(row.constant_accuracy)
-    title = constant_title(constant_words(row.constant_answer, row.constant_accepts))
-    value = number(0.0 if row.goal == EQUALISE else math.nan)
-    lines = [Line(None, title, value, (), constant, (), shares, "the best constant answer")]
-    if row.frontier is not None and row.constant_answer != BY_LOT:
-        at_rate = number(random_accuracy(row.constant_accuracy))
-        remark = "on average, at the test data's rate of favorable labels"
-        lines.append(Line(None, RANDOM, number(0.0), (), at_rate, (), (), remark))
-    return lines
 
 
 def constant_title(words: str) -> str:
@@ -427,11 +114,6 @@ def constant_title(words: str) -> str:
 
 def _accepts(row: Answer) -> list[str]:
     return [share(part) for part in (row.accepted, row.accepted_deprived, row.accepted_favored)]
-
-
-def accepts_text(shares: Iterable[float]) -> str:
-    """Return selection rates beside each other: ``"17 % / 7 % / 23 %"``."""
-    return " / ".join(map(share, shares))
 
 
 # --------------------------------------------------------------------------------------- the short form

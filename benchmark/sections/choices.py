@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from benchmark.columns import EQUALISE, UNTREATED
-from benchmark.sections.goals import WHY_NOT, WHY_NOT_IN_SHORT, GoalWords, words_of
+from benchmark.columns import UNTREATED
+from benchmark.sections.goals import WHY_NOT, WHY_NOT_IN_SHORT, words_of
 from benchmark.sections.reasons import degenerate_words
 from benchmark.sections.signs import (
     BELOW_WORDS,
@@ -67,27 +67,6 @@ def baseline_name(row: Answer) -> str:
 def candidate_words(row: Answer) -> str:
     """Return the reason why a technique is only a candidate."""
     return f"{row.splits:.0f} samples only" if row.tested else "one sample, no interval"
-
-
-def choice_title(name: str, words: GoalWords, margin: float) -> str:
-    """Return the heading of a choice: ``"Least discrimination"``."""
-    cost = f" at a cost of at most {margin:g} of accuracy" if name == CHEAP else ""
-    return words.least[0].upper() + words.least[1:] + cost
-
-
-def chosen_words(row: Answer) -> str:
-    """Return a technique's verdict and its choices and ties: ``"recommended: least discrimination"``."""
-    kind = f"candidate ({candidate_words(row)})" if row.outcome == "promising" else "recommended"
-    least = words_of([row]).least
-    choices = [least] if LEAST in row.choices else []
-    if CHEAP in row.choices:
-        choices = [f"{least}, at little cost"] if choices else [f"{least} at little cost"]
-    choices += [
-        f"tied for {least}{' at little cost' * (name == CHEAP)}"
-        for name in row.ties
-        if name not in row.choices
-    ]
-    return ": ".join([kind, "; ".join(choices)]) if choices else kind
 
 
 def choice_sentence(name: str, row: Answer, titles: Mapping[str, str], margin: float) -> str:
@@ -265,30 +244,6 @@ def change_text(change: float, low: float = math.nan, high: float = math.nan) ->
     return " ".join(change_interval(change, low, high))
 
 
-def recommended_rule(goals: Collection[str], criteria: Criteria) -> list[str]:
-    """Return the rule of recommendation for some goals in sentences, but for dominated techniques."""
-    return [
-        f"A recommended technique is nearer to the goal than the baseline by more than {criteria.margin:g}. "
-        "Intervals that hold for all techniques at a level of bias together show it.",
-        "It is at least as accurate as the best constant answer or the clean model, whichever is less "
-        f"accurate, minus {criteria.accuracy_slack:g}.",
-        f"In each group it accepts, and refuses, at least {share(criteria.least_group_share)} as many as the "
-        "clean model. Without a clean model, labels take its place.",
-        *(
-            [
-                f"To equalize, it also accepts at least {share(criteria.least_overall_share)} as many of "
-                "all, and no fewer of the deprived group than the baseline."
-            ]
-            if EQUALISE in goals
-            else []
-        ),
-        "It has a value in every repetition. In no sample does it give the same answer to more than "
-        f"{share(NEARLY_ALL)} of all, or of each group. On average, no group gets the same answer in more "
-        f"than {share(NEARLY_ALL)}.",
-        f"With fewer than {criteria.least_splits} repetitions there are candidates only.",
-    ]
-
-
 def gain_and_cost(row: Answer) -> str:
     """Return a phrase on a technique's distance from the goal, its accuracy, and both changes."""
     hidden = f"of either sign, on average {number(row.distance)} from 0; " if changes_sign(row) else ""
@@ -310,55 +265,12 @@ def _signed(value: float) -> str:
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
-def remarks(row: Answer, titles: Mapping[str, str], *, of_several: bool = False) -> str:
-    """Return in a few words a technique's verdict, its reason, and what its mean hides.
-
-    With ``of_several`` baselines, the technique's is named.
-    """
-    outcome, samples = row.outcome, row.n + row.missing
-    applies = {
-        "baseline": outcome == "baseline",
-        f"compared with {titles.get(row.baseline)}": of_several and outcome != "baseline",
-        DOING_NOTHING: outcome == "reference",
-        chosen_words(row): row.is_chosen,
-        f"dominated by {titles.get(row.dominated_by)}": outcome == "dominated",
-        degenerate_words(row): row.n_degenerate > 0,
-        below_floor_words(row): outcome == "below_constant",
-        below_constant_words(row): row.below_constant and outcome != "below_constant",
-        f"a value in {row.n} of {samples} samples": row.missing > 0,
-        f"compared with the baseline on {row.pairs} of {samples} samples": 0 < row.pairs < row.n,
-        f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
-        f"{_LACKING[math.isnan(row.accepted)]} not recorded": outcome == "not_recorded",
-        too_few_words(row): outcome == "too_few_accepted",
-        fall_words(row): row.is_chosen or row.levels_down,
-        "not compared": outcome == "not_compared",
-        one_group_words(row): row.one_group and not row.n_degenerate,
-        INSIDE_WORDS: row.frontier == INSIDE,
-        _no_less_words(row): outcome == "not_shown",
-        f"greater {words_of([row]).measure}": outcome == "harms",
-        WHY_NOT_IN_SHORT.get(outcome, ""): outcome in WHY_NOT_IN_SHORT,
-        "no nearer than chance": outcome == BY_CHANCE,
-    }
-    return "; ".join(words for words, is_so in applies.items() if is_so and words)
-
-
 def flaws(row: Answer) -> str:
     """Return the reasons against a baseline or chosen technique in a few words; nothing if there are none."""
     below = below_constant_words(row) if row.below_constant else ""
     useless = [degenerate_words(row)] if row.n_degenerate else [below, one_group_words(row)]
     inside = INSIDE_WORDS if row.frontier == INSIDE else ""
     return "; ".join(filter(None, [*useless, inside, fall_words(row) if row.is_chosen else ""]))
-
-
-def _no_less_words(row: Answer) -> str:
-    """Return ``"not shown to be less"``, with the interval that decides if its own leaves out 0."""
-    if not row.tested:
-        return "no less in the one sample"
-    if row.change_low <= 0 <= row.change_high:
-        return "not shown to be less"
-    low, high = number(row.simultaneous_low), number(row.simultaneous_high)
-    greater = " or greater" * (row.change_low > 0)
-    return f"not shown to be less{greater}: counting all techniques, the improvement is in [{low}, {high}]"
 
 
 def answer_counts(rows: Sequence[Answer]) -> str:

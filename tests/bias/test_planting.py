@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from matplotlib.text import Text
@@ -23,7 +21,6 @@ from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
 from benchmark.runs.descriptions import PlantedBias
-from benchmark.sections.data import planted_note
 
 THREE = make_bias(
     make_step("under_representation", {"keep_favorable": "1 - 0.5 * beta"}),
@@ -340,16 +337,6 @@ def test_edits_of_a_kind_that_leaves_the_network_alone_are_in_keys() -> None:
 
     keys = [describe_bias(make_bias("label", Own(edits=text))) for text in "ab"]
     assert keys[0] != keys[1]
-
-
-def test_pages_say_what_is_planted_with_its_parameters() -> None:
-    for planted in (
-        PlantedBias("a", "label", "labels (rate = 0.2 * beta)"),
-        PlantedBias("a", "cpt, label", "P(y+) × (1 - β); then labels", ("P",), ("P",)),
-    ):
-        scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(bias=[planted]))
-        protocol = SimpleNamespace(train="network")
-        assert planted_note(scenario, protocol) == f"Planted: {planted.description}."  # type: ignore[arg-type]
 
 
 class Undeclared(BiasKind):

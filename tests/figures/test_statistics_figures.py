@@ -26,7 +26,6 @@ from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
 from benchmark.runs.descriptions import PlantedBias
 from benchmark.runs.finished import RunFrames
-from benchmark.sections import ranks as ranks_section
 from tests.helpers.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
 from tests.helpers.made_up_runs import ADULT, COMPAS, TECHNIQUES, changed, sample_run
 from tests.helpers.made_up_statistics import METRICS, WARNING, statistics
@@ -220,9 +219,6 @@ def test_ranks_pool_doses_of_the_run_and_say_which(
     np.testing.assert_allclose(found, expected[found.index])
     (name,) = (name for name, _ in statistics_figures(own) if name.startswith("ranks"))
     assert f"Large: over {words};" in texts_of(dict(statistics_figures(own))[name]())
-    section = " ".join(ranks_section.section(own).notes)
-    assert f"Ranks are over several {words}, where" in section
-    assert ("no independent evidence" in section) == (len(pooled) > 1)
 
 
 def test_a_figure_of_ranks_without_any_rank_over_the_datasets_is_not_drawn() -> None:

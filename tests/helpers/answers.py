@@ -10,13 +10,11 @@ import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, RESULT_COLUMNS
 from benchmark.runs.verdicts import results_answers
-from benchmark.sections.choices import answer_sentences
 from benchmark.statistics.answer_record import Answer, answer_records, in_order
 from benchmark.statistics.answers import ConstantAnswer, standings
 from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.statistics.recommendation import Criteria
 
-TITLES = {"none": "None", "drop": "Drop", "a": "Alpha", "b": "Beta", "c": "Gamma", "d": "Delta"}
 REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
 
 # Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored; and, where
@@ -95,8 +93,3 @@ def answers_of(
 def level_of(answers: pd.DataFrame, beta: float = 0.5) -> list[Answer]:
     """Return the answers at a level of bias as records, in their order."""
     return in_order(answer_records(answers[answers["beta"] == beta]))
-
-
-def said(answers: pd.DataFrame, beta: float = 0.5) -> str:
-    """Return what is said of the answers at a level of bias."""
-    return " ".join(answer_sentences(level_of(answers, beta), TITLES))
