@@ -304,6 +304,18 @@ def test_goals_and_metrics_are_chosen(visit: Visits, two_goals: Path) -> None:
 
 
 @pytest.mark.nightly
+def test_a_report_of_another_metric_shows_the_answer_as_well(
+    visit: Visits, planted: Path, tmp_path: Path
+) -> None:
+    page = visit.open(write_page(tmp_path, folder_statistics(planted.parent, metrics=["accuracy"])))
+    whole = visit(planted)
+    assert table(page, "matrix") == table(whole, "matrix")
+    for shown in (page, whole):
+        choose(shown, "metric", "Accuracy")
+    assert [row[1:] for row in table(page, "matrix")] == [row[1:] for row in table(whole, "matrix")]
+
+
+@pytest.mark.nightly
 def test_the_page_of_the_paper(visit: Visits, paper: Path) -> None:
     assert paper.stat().st_size < 6_000_000
     page = visit(paper)

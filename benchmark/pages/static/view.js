@@ -142,7 +142,8 @@ function fillSelect(id, options, chosen) {
 function drawChoices(now) {
   fillSelect("scenario", facts.scenarios.map(({ heading }, i) => [String(i), heading]), String(state.scenario));
   fillSelect("goal", now.scenario.answers.map(({ goal }) => [goal, words.goal[goal].title]), now.goal);
-  fillSelect("metric", now.scenario.values.map(({ metric }) => [metric, titleOf(metric)]), now.metric);
+  const offered = new Set([now.usual.metric, ...now.scenario.values.map(({ metric }) => metric)]);
+  fillSelect("metric", [...offered].map((metric) => [metric, titleOf(metric)]), now.metric);
   $("colors").value = state.colors;
 }
 
