@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pandas as pd
 import pytest
 
 from tests.helpers.plugins import forgetting
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # On a busy machine anything can take long: no test is about time. By night there are more examples.
 hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
@@ -26,7 +30,7 @@ pd.set_option("mode.string_storage", "python")
 
 
 # The built documentation site, and a browser: what they take is taken by any test that uses them.
-SLOW_FIXTURES = {"site": "nightly", "visit": "slow"}
+SLOW_FIXTURES = {"site": "nightly", "browser": "slow"}
 LONG = (
     "test_readme.py",
     "test_end_to_end.py",
@@ -169,3 +173,37 @@ def oracle_dir() -> Path:
         if beside.is_dir():
             return beside
     return _folder("BETABENCH_ORACLES")
+
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def _missing(reason: str) -> None:
+    """Skip for want of a browser, but fail where there must be one."""
+    if os.environ.get("BETABENCH_BROWSER") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Return a Chromium for all tests of a process: Playwright can be started once only."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        _missing("there is no Chromium: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("playwright is not installed: pip install 'betabench[dev]'")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM_FLAGS))
+        yield launched
+        launched.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +14,7 @@ from benchmark.pages.atlas_page import atlas_page
 from tests.helpers.atlases import by_kind, write_atlas
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-pytestmark = pytest.mark.slow
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="module")
@@ -31,23 +27,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        if os.environ.get("BETABENCH_BROWSER") == "required":
-            pytest.fail("there is no Chromium: apt-get install chromium")
-        pytest.skip("there is no Chromium")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        opened = browser.new_page(viewport={"width": 1440, "height": 900})
-        opened.set_default_timeout(120_000)
-        opened.said, opened.asked = [], []
-        opened.on("console", lambda message: opened.said.append(message.text))
-        opened.on("pageerror", lambda error: opened.said.append(str(error)))
-        opened.on("request", lambda request: opened.asked.append(request.url))
-        yield opened
-        browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    opened.set_default_timeout(120_000)
+    opened.said, opened.asked = [], []
+    opened.on("console", lambda message: opened.said.append(message.text))
+    opened.on("pageerror", lambda error: opened.said.append(str(error)))
+    opened.on("request", lambda request: opened.asked.append(request.url))
+    yield opened
+    opened.context.close()
 
 
 def test_choices_change_the_sentence_and_the_dots(page: Page, address: str) -> None:
