@@ -31,10 +31,16 @@ def _changed(run: Manifest) -> list[str]:
     """Return the options with which a run differs from the shipped experiment of its name."""
     shipped = load_experiment(run.name)
     techniques = [entry.name for entry in shipped.techniques]
+    # The run itself adds tuned entries and the learners of techniques.
+    kept = [name for name in run.titles if name in techniques]
+    of_shipped = {entry.technique for entry in shipped.techniques}
+    added = [t.technique for t in run.techniques if t.technique not in of_shipped]
+    # Techniques of a plugin join the shipped ones by themselves.
+    if kept != techniques or not run.code.plugins:
+        kept += added
     chosen = {
         "--datasets": ([dataset.entry.name for dataset in run.datasets], [e.name for e in shipped.datasets]),
-        # The run itself adds tuned entries and the learners of techniques.
-        "--techniques": ([name for name in run.titles if name in techniques], techniques),
+        "--techniques": (kept, techniques),
         "--betas": tuple([f"{beta:g}" for beta in one.betas] for one in (run.experiment, shipped)),
         "--doses": tuple([f"{dose:g}" for dose in one.doses] for one in (run.experiment, shipped)),
         "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),

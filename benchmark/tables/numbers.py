@@ -15,7 +15,6 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.report_frames import Scenario, joined
-from benchmark.sections.reasons import answer_words
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, NEARLY_ALL
 from benchmark.statistics.cells import WHERE, Baselines, row_means, to_cells
 from benchmark.tables.layout import Cell
@@ -212,9 +211,6 @@ class Numbers:
             )
             yield f"Baseline, {run.dataset(name).heading} with {classifier}: {words}."
         yield from SIGNS
-        for scenario in self.scenarios:
-            if answer := scenario.best_constant:
-                yield f"{CONSTANT}, {scenario.heading}: {answer_words(answer)}."
         for dataset in dict.fromkeys(scenario.dataset for scenario in self.scenarios):
             yield (
                 f"{dataset.heading}: {dataset.provenance} ({dataset.test_rows:,} rows, data "

@@ -1,0 +1,43 @@
+"""The command that computes a run again names what differs from the shipped experiment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmark.experiment.plan import load_experiment
+from benchmark.facts.commands import commands
+from benchmark.runs.manifest import Manifest
+from tests.helpers.made_up_folder import made_up_manifest
+
+LISTED = [entry.name for entry in load_experiment("real_rows").techniques]
+
+
+def command(names: list[str], plugins: list[str]) -> str:
+    manifest: dict[str, Any] = made_up_manifest(dict.fromkeys(names, "Title"))
+    manifest["experiment"]["name"] = "real_rows"
+    manifest["code"]["plugins"] = plugins
+    return commands(Manifest.model_validate(manifest))[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "plugins", "chosen"),
+    [
+        (LISTED, [], None),
+        ([*LISTED, "mine"], ["mine.py"], None),  # a plugin's techniques join by themselves
+        ([*LISTED, "smote"], [], [*LISTED, "smote"]),
+        (["none", "massaging"], [], ["none", "massaging"]),
+        (["none", "mine", "yours"], ["mine.py"], ["none", "mine", "yours"]),
+    ],
+)
+def test_techniques_are_named_unless_they_join_by_themselves(
+    names: list[str], plugins: list[str], chosen: list[str] | None
+) -> None:
+    words = command(names, plugins).split()
+    assert ("--plugin" in words) is bool(plugins)
+    assert ("--techniques" in words) is (chosen is not None)
+    if chosen is not None:
+        first = words.index("--techniques") + 1
+        assert words[first : first + len(chosen)] == chosen
+        assert words[first + len(chosen)].startswith("--")
