@@ -22,6 +22,7 @@ from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.facts import Facts, facts_of
 from benchmark.facts.values import Holdings
+from benchmark.figures.statistics import statistics_figures
 from benchmark.report import statistics_files
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
@@ -32,7 +33,7 @@ from benchmark.tables.layout import Table
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
 from benchmark.text.spreadsheet import csv_text
-from benchmark.wording import render
+from benchmark.wording import render, vocabulary
 from tests.helpers.facts import report_text
 from tests.helpers.latex import check_latex
 from tests.helpers.made_up_runs import changed, made_up_facts
@@ -436,6 +437,11 @@ def test_figures_stay_while_the_numbers_do_and_go_with_them(
     names = {path.name for path in (tmp_path / "tables").iterdir()}
     assert names == {"techniques.csv", "techniques.tex", "notes.txt"}
     assert (tmp_path / "notes.txt").exists()
+
+
+def test_every_kind_of_figure_has_a_caption(statistics: RunStatistics, uneven: RunStatistics) -> None:
+    names = [name for own in (statistics, uneven) for name, _ in statistics_figures(own)]
+    assert {re.split("[_.]", name)[0] for name in names} <= {*vocabulary()["figure"]}
 
 
 def test_facts_are_a_file_that_reads_back(statistics: RunStatistics, tmp_path: Path) -> None:
