@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -46,6 +45,7 @@ from benchmark.experiment.store import Store
 from benchmark.experiment.validate import foreseen
 from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.figures import WIDTHS, Choice
+from benchmark.report.answer import answer_text
 from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
@@ -56,8 +56,8 @@ from benchmark.runs.folder_notes import earlier_results, first_folder, folder_of
 from benchmark.runs.verdicts import results_answers, what_to_undo
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
-from benchmark.text.progress import show_progress
-from benchmark.text.terminal import tell
+from benchmark.text.progress import Steps
+from benchmark.text.terminal import as_text, output_console
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ _NARROWING = (  # parameters
     *("datasets", "techniques", "without", "classifiers", "betas", "doses", "repetitions", "seed"),
     "plugins",
 )
-_TEXT_WIDTH = 100
 _SHORT = (  # columns
     *("technique", "goal", "value", "value_low", "value_high", "change", "change_low", "change_high"),
     *("accuracy", "accuracy_change", "accuracy_change_low", "accuracy_change_high"),
@@ -106,7 +105,7 @@ def run(
     data_dir: str | Path | None = None,
     offline: bool = False,
     require_real_data: bool = False,
-    progress: bool = True,
+    progress: bool | Literal["brief"] = True,
     console: Console | None = None,
 ) -> Run:
     """Return a run of an experiment, after computing its missing cells and writing its results.
@@ -164,8 +163,8 @@ def run(
         Never download.
     require_real_data : bool, default False
         Stop rather than use embedded networks.
-    progress : bool, default True
-        Show messages and progress.
+    progress : bool or "brief", default True
+        Show progress and notes, or progress alone.
     console : rich.console.Console, optional
         The console for them; by default the standard output.
 
@@ -176,11 +175,8 @@ def run(
     KeyboardInterrupt
         If interrupted; its text says how many cells are stored.
     """
-    from rich.console import Console
-
-    console = console or Console(quiet=not progress, emoji=False)
-
-    say = functools.partial(tell, console)
+    console = console or output_console(quiet=not progress)
+    steps = Steps(console, brief=progress == "brief")
     began = time.monotonic()
     # All input is checked before a store is made or set aside.
     figures = figure_choice(figures)
@@ -203,12 +199,14 @@ def run(
     )
     chosen = plan.experiment
     for note in foreseen(plan):
-        say(f"Note: {note}")
+        steps.note(note)
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
     require_writable(Path("results", chosen.name) if output is None else Path(output))
     sources = Sources(data_dir, offline)
-    with naming_file(experiment):
-        prepared = prepare_experiment(plan, sources, require_real_data=require_real_data, say=say)
+    with naming_file(experiment), steps:
+        prepared = prepare_experiment(
+            plan, sources, require_real_data=require_real_data, say=steps.step, note=steps.note
+        )
     # A run on embedded networks never replaces a run on real data unless the user names its folder.
     suffix = FOLDER_SUFFIX if prepared.embedded else ""
     if shard is not None:
@@ -220,15 +218,15 @@ def run(
         else folder_of_its_own(Path("results", chosen.name + suffix), chosen, real, fresh=fresh)
     )
     for other in passed:
-        say(f"Note: {other.folder} has results of the experiment {other.which}, which stay")
+        steps.note(f"{other.folder} has results of the experiment {other.which}, which stay")
     if passed:
-        say(f"Note: the results of this run are in {folder}")
+        steps.note(f"the results of this run are in {folder}")
     earlier = earlier_results(folder, chosen, real)
     if earlier is not None and earlier.lost and not fresh:
         raise earlier.refusal()
     n_workers = (os.cpu_count() or 1) if workers is None else workers
     if dry_run:
-        with show_progress(console) as pace:
+        with steps:
             estimated = estimate(
                 prepared,
                 folder,
@@ -236,8 +234,8 @@ def run(
                 workers=n_workers,
                 until=began + ESTIMATE_SECONDS,
                 fresh=fresh,
-                progress=pace.update,
-                say=say,
+                progress=steps.pace.update,
+                say=steps.note,
             )
         return Run(folder, estimate=estimated)
     opened = open_engine(
@@ -248,12 +246,12 @@ def run(
         with opened as engine:
             store = locked.enter_context(Store(folder / STORE_NAME, fresh=fresh))
             for line in store.opening_messages:
-                say(line)
+                steps.note(line)
             if passed and not fresh and not len(store):
                 store.merge([other.folder / STORE_NAME for other in passed if other.is_stored])
             if earlier is not None and earlier.note:
-                say(earlier.note)
-            with show_progress(console) as pace:
+                steps.note(earlier.note)
+            with steps:
                 try:
                     outcome = compute(
                         prepared,
@@ -261,10 +259,11 @@ def run(
                         engine=engine,
                         shard=part,
                         retry_failed=retry_failed,
-                        progress=pace.update,
-                        say=say,
+                        progress=steps.pace.update,
+                        say=steps.note,
                     )
                 except KeyboardInterrupt:
+                    pace = steps.pace
                     stored = f"{pace.done:,} of {pace.planned:,} cells are stored"
                     text = f"interrupted; {stored}, and the same command continues"
                     if not pace.planned:
@@ -273,11 +272,12 @@ def run(
         if shard is not None:
             write_shard_folder(folder, prepared, outcome)
             return Run(folder, outcome)
-        say("writing tables ..." if figures == "none" else "drawing figures ...")
-        written = write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
+        with steps:
+            steps.step("writing tables" if figures == "none" else "drawing figures")
+            written = write_run_folder(folder, prepared, outcome, figures=figures, formats=formats)
         if written.older and (written.differs or (earlier is not None and earlier.differing)):
-            say(
-                f"Note: {', '.join(written.older)} in {folder} show earlier results. A run with figures, and "
+            steps.note(
+                f"{', '.join(written.older)} in {folder} show earlier results. A run with figures, and "
                 f"'betabench report {folder}' or 'compare', write them anew"
             )
         return Run(folder, outcome, written)
@@ -322,12 +322,7 @@ def run_atlas(
     if output is None:
         folder = first_folder(folder, lambda own: not has_tables(own) or any(own.glob(f"*/{STORE_NAME}")))
     chosen = declared.chosen(tuple(parts), lite=lite)
-    console = parameters.get("console")
-
-    def say(line: str) -> None:
-        if console is not None:
-            tell(console, line)
-
+    steps = Steps(parameters.get("console") or output_console(quiet=True))
     runs: dict[str, Run] = {}
     written: tuple[Path, ...] = ()
     for name, experiment in chosen.items():
@@ -341,11 +336,12 @@ def run_atlas(
                 *(folder, declared, name, files.run, files.prepared),
                 digest=digest_of(narrowed),
                 replaced=to_come,
-                say=say,
+                say=steps.note,
             )
     if written:  # not if parts were only estimated, or are shards
-        say("comparing recommenders on clusters that they have not seen ...")
-        written += (*write_comparison(folder, say), write_description(folder, declared))
+        with steps:
+            steps.step("comparing recommenders on clusters that they have not seen")
+            written += (*write_comparison(folder, steps.note), write_description(folder, declared))
     return AtlasRun(folder, runs, written)
 
 
@@ -464,17 +460,13 @@ class Run:
             return techniques_table(Numbers.of_statistics(found), columns, techniques)
         return techniques_table(Numbers.of_run(read_frames(self.folder, metrics)), columns, techniques)
 
-    def answer(self, baseline: str | None = None) -> str:
-        """Return the answer of ``betabench report``: the technique to choose, and its cost."""
-        from rich.console import Console
+    def answer(self, baseline: str | None = None, *, full: bool = False) -> str:
+        """Return the answer of ``betabench report``: what helps, how sure that is, and what it costs.
 
-        from benchmark.render.console import print_section
-        from benchmark.sections.answers import short_section
-
-        text = io.StringIO()
-        console = Console(file=text, width=_TEXT_WIDTH, emoji=False, color_system=None)
-        print_section(console, short_section(self.statistics(baseline)))
-        return text.getvalue()
+        With ``full``, all levels of bias follow.
+        """
+        facts = self.facts if baseline is None else facts_of(self.statistics(baseline))
+        return as_text(answer_text(facts, folder=str(self.folder), full=full))
 
     def statistics(self, baseline: str | None = None) -> RunStatistics:
         """Return all statistics of :func:`~benchmark.runs.analysis.folder_statistics`."""

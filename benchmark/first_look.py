@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,10 @@ import pandas as pd
 
 from benchmark.api import Run, run
 from benchmark.columns import UNTREATED
-from benchmark.data.draft import MIN_COUNT, FileOptions, python_options, said_in_python
-from benchmark.data.draft_text import disclosed, slug, summary_lines
+from benchmark.data.draft import MIN_COUNT, Draft, FileOptions, python_options, said_in_python
+from benchmark.data.draft_text import slug, summary_lines
 from benchmark.data.frames import as_csv
+from benchmark.data.reading import Reading
 from benchmark.data.sniff import MOST_MB
 from benchmark.data.true_rates import parse_rates, rates_of_sides
 from benchmark.data.uncarded import read_uncarded
@@ -27,33 +28,31 @@ from benchmark.experiment.quick_defaults import (
     BIAS,
     CLASSIFIERS,
     DATASET,
+    MOST_REPETITIONS,
     OTHER_CLASSIFIERS,
     OTHER_REPETITIONS,
     SEED,
     QuickOptions,
 )
+from benchmark.facts import facts_of
+from benchmark.facts.model import Estimate
 from benchmark.metrics import list_metrics
+from benchmark.pages.run_page import PAGE_NAME
 from benchmark.registry import load_plugin
-from benchmark.render.console import section_lines
+from benchmark.report.answer import answer_text
 from benchmark.runs.finished import read_frames
 from benchmark.runs.folder_notes import first_folder
-from benchmark.sections import Surface, sections_of
-from benchmark.sections.first_look import offer
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.cells import to_cells
-from benchmark.text.terminal import say as print_line
-from benchmark.text.terminal import tell
-from benchmark.text.words import as_parameters, share
+from benchmark.text.progress import Steps
+from benchmark.text.terminal import output_console, print_markdown, say
+from benchmark.text.words import as_parameters
 from benchmark.text.writing import FORMATS_WRITTEN, figure_choice, require_writable, write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-_RARE = 0.05  # share of the rarer label below which most models give all rows one answer
-_LARGE = 10e6  # bytes of a file that takes seconds to read
 
 
 def quick(
@@ -88,14 +87,15 @@ def quick(
     workers: int | None = None,
     figures: bool | str = "paper",
     formats: Sequence[str] = FORMATS_WRITTEN,
+    full: bool = False,
     progress: bool = True,
     console: Console | None = None,
 ) -> Run:
     """Return a first run on data without a card: draft the card, plant bias, try techniques, report.
 
     Models are trained on rows of the data with planted bias, and tested on other rows without it. Beside the
-    files of every run, the folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again. A
-    last message describes which facts about the rows these files disclose.
+    files of every run, the folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again.
+    What is printed begins with the answer, and ends with what the files disclose about the rows.
 
     Parameters
     ----------
@@ -163,6 +163,8 @@ def quick(
         next free one of ``results/NAME_quick_2``, ``_3`` and so on.
     min_count : int, default 5
         Values of a feature that fewer than this many rows have are merged; labels and groups never are.
+    full : bool, default False
+        Print also the whole reading of the file, and all levels of bias.
     workers, figures, formats, progress, console
         As in :func:`run`.
 
@@ -176,8 +178,6 @@ def quick(
     --------
     >>> quick(frame, label="repaid", favorable="yes", sensitive="gender")  # doctest: +SKIP
     """
-    from rich.console import Console
-
     if isinstance(true_rate, Mapping):
         true_rate = {str(name): float(rate) for name, rate in true_rate.items()}
     with said_in_python():
@@ -216,7 +216,8 @@ def quick(
             workers=workers,
             figures=figures,
             formats=formats,
-            console=console or Console(quiet=not progress, emoji=False),
+            console=console or output_console(quiet=not progress),
+            full=full,
             words=as_parameters,
         )
 
@@ -231,13 +232,11 @@ def first_look(
     figures: bool | str,
     formats: Sequence[str],
     console: Console,
+    full: bool = False,
     words: Callable[[str], str] = str,
 ) -> Run:
     """Return the run of :func:`quick` or the command of that name; ``words`` adapts texts to one of them."""
     from benchmark.report.statistics_files import write_statistics
-
-    def say(line: str) -> None:
-        tell(console, words(line))
 
     figures = figure_choice(figures)
     for plugin in quick_options.plugins:
@@ -248,12 +247,11 @@ def first_look(
     texts = {"data.csv": as_csv(data)} if isinstance(data, pd.DataFrame) else {}
     folder = _folder_for(first, texts, named=output is not None)  # before the frame is written into it
     require_writable(folder)
-    if not is_frame and Path(str(data)).is_file() and Path(str(data)).stat().st_size > _LARGE:
-        say(f"reading {data} ...")
-    rows = read_uncarded(data, file_options, folder, DATASET)
+    steps = Steps(console, brief=True)
+    with steps:
+        steps.step("reading the file")
+        rows = read_uncarded(data, file_options, folder, DATASET)
     drafted = rows.draft
-    for line in summary_lines(drafted):
-        say(line)
     assert drafted.reading is not None
     rates = (
         None
@@ -263,19 +261,10 @@ def first_look(
     title, schema = f"{name}, a first look", rows.table.schema
     experiment = first_experiment(quick_options, name, title, schema, drafted.n_rows, rates)
     reachable_doses(quick_options, rows.table)
-    for note in experiment.notes:
-        say(note)
-    favorable = float(rows.table.y.mean())
-    if quick_options.accept is None and (rare := min(favorable, 1 - favorable)) < _RARE:
-        answer = "accept" if favorable > 0.5 else "refuse"
-        say(
-            f"Warning: {share(rare)} of the rows have the rarer label, so models {answer} nearly everybody. "
-            f"{offer(favorable > 0.5)}"
-        )
     texts |= {"card.toml": rows.card, "experiment.toml": experiment.text}
     folder = _folder_for(first, texts, named=output is not None)
     if folder != first:
-        say(f"{first} has another first look, which stays. The results are in {folder}.")
+        say(console, f"{first} has another first look, which stays. The results are in {folder}.")
     for file, text in texts.items():
         write_atomically(folder / file, text)
     finished = run(
@@ -284,38 +273,75 @@ def first_look(
         workers=workers,
         figures=figures,
         formats=formats,
+        progress="brief",
         console=console,
     )
-    finished = replace(finished, reading=drafted.reading)
-    statistics = finished.statistics()
-    write_statistics(
-        folder / "statistics",
-        statistics,
-        figures=figures == "all",
-        formats=formats,
-        page=folder,
-        say=lambda step: print_line(console, f"{step} ...", "dim"),
+    with steps:
+        steps.step("making the report")
+        statistics = finished.statistics()
+        facts = facts_of(statistics)
+        write_statistics(
+            folder / "statistics", statistics, facts, figures=figures == "all", formats=formats, page=folder
+        )
+        steps.step("trying other classifiers")
+        better = _better_classifier(folder, quick_options, workers)
+    planned = facts.run.protocol.repetitions
+    answer = answer_text(
+        facts,
+        "quick",
+        width=console.width,
+        folder=str(folder),
+        page=str(folder / PAGE_NAME),
+        read=FileRead(drafted, is_frame),
+        better=better,
+        notes=experiment.notes,
+        more_repetitions=MOST_REPETITIONS if planned < MOST_REPETITIONS else 0,
+        full=full,
     )
-    for section in sections_of(statistics, Surface.QUICK):
-        for line in section_lines(section):
-            say(line)
-    print_line(console, "trying other classifiers ...", "dim")
-    if line := _better_classifier(folder, quick_options, workers):
-        say(line)
-    for line in disclosed(folder, is_frame, file_options.min_count):
-        say(line)
-    return finished
+    print_markdown(console, words(answer))
+    return replace(finished, reading=drafted.reading)
 
 
-def _better_classifier(folder: Path, quick_options: QuickOptions, workers: int | None) -> str:
-    """Return a line on a classifier that is clearly more accurate than the used one; nothing without one.
+@dataclass(frozen=True)
+class FileRead:
+    """How a file was read, for the template of its answer."""
+
+    draft: Draft
+    with_rows: bool  # whether the folder holds the rows
+
+    @property
+    def reading(self) -> Reading:
+        """The account of its labels and groups."""
+        assert self.draft.reading is not None
+        return self.draft.reading
+
+    @property
+    def lines(self) -> list[str]:
+        """The whole account, without its warnings."""
+        return list(summary_lines(self.draft))
+
+
+@dataclass(frozen=True)
+class BetterClassifier:
+    """A classifier that is clearly more accurate than the used one, without mitigation or planted bias."""
+
+    used: str
+    name: str
+    gain: Estimate  # of accuracy
+    repetitions: int
+
+
+def _better_classifier(
+    folder: Path, quick_options: QuickOptions, workers: int | None
+) -> BetterClassifier | None:
+    """Return a classifier that is clearly more accurate than the used one; None without one.
 
     All are trained without mitigation on the same splits, in which nothing is planted.
     """
     used = quick_options.classifiers[0]
     others = [name for name in OTHER_CLASSIFIERS if name not in quick_options.classifiers]
     if not others:
-        return ""
+        return None
     whole = load_experiment(folder / "experiment.toml")
     plain = narrow(
         whole,
@@ -338,13 +364,11 @@ def _better_classifier(folder: Path, quick_options: QuickOptions, workers: int |
     compared = paired_comparisons(to_cells(by_classifier(frames.results), resampling), used, list_metrics())
     clearly = compared[(compared["improvement_low"] > 0) & (compared["improvement"] > ROPE)]
     if clearly.empty:
-        return ""
+        return None
     best = clearly.nlargest(1, "improvement").iloc[0]
-    gain, low, high = (100 * best[name] for name in ("improvement", "improvement_low", "improvement_high"))
-    return (
-        f"{used} is {gain:.1f} percentage points of accuracy behind {best['technique']} "
-        f"[{low:.1f}, {high:.1f}], without mitigation or planted bias in {plain.repetitions} repetitions. "
-        f"Try that one: --classifier {best['technique']}, with another --output."
+    gain, low, high = (float(best[name]) for name in ("improvement", "improvement_low", "improvement_high"))
+    return BetterClassifier(
+        used, best["technique"], Estimate(mean=gain, low=low, high=high), plain.repetitions
     )
 
 

@@ -24,7 +24,7 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment import prepare
 from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
-from benchmark.text.progress import Pace, show_progress
+from benchmark.text.progress import Pace, Steps
 from benchmark.text.writing import figure_formats
 from tests.helpers.engines import InProcess
 
@@ -70,7 +70,7 @@ def _wide(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the tables that a run prints at its end, where it is not about them."""
-    monkeypatch.setattr("benchmark.report.run_console.print_report", lambda *_: None)
+    monkeypatch.setattr("benchmark.report.answer.answer_text", lambda *_, **__: "")
 
 
 def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:
@@ -110,27 +110,38 @@ def test_deliveries_in_bursts_move_the_estimate_little() -> None:
     assert all(abs(a - b) < 0.06 * b for a, b in itertools.pairwise(left))
 
 
-def test_on_a_pipe_there_is_a_line_for_each_tenth_and_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = 0.0
-    monkeypatch.setattr("time.monotonic", lambda: clock)
+def told(width: int = 100, *, terminal: bool = False, brief: bool = False) -> str:
+    """Return what a thousand cells at one a second, a step and a note leave on the screen or in a file."""
     out = io.StringIO()
-    with show_progress(Console(file=out)) as pace:
+    console = Console(file=out, width=width, force_terminal=terminal)
+    with Steps(console, brief=brief) as steps:
+        steps.step("reading")
+        steps.note("it is small")
         for done in range(1001):
-            clock += 1
-            pace.update(done, 1000, clock - 1)
-    lines = out.getvalue().splitlines()
-    assert lines[:2] == ["0 of 1,000 cells", "60 of 1,000 cells, 1.0/s, about 15:40 left"]
-    assert "100 of 1,000 cells, 1.0/s, about 15:00 left" in lines
-    assert lines[-1] == "1,000 of 1,000 cells, 1.0/s"
-    assert len(lines) == 21
+            steps.pace.update(done, 1000, float(done))
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
 
 
-def test_a_terminal_shows_the_same_rate_and_time() -> None:
-    out = io.StringIO()
-    with show_progress(Console(file=out, force_terminal=True, width=100)) as pace:
-        pace.update(20, 120, 0.0)
-        pace.update(60, 120, 10.0)
-    assert "60/120 4.0/s, about 0:15 left" in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
+def test_on_a_pipe_there_are_a_few_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", iter(range(10**6)).__next__)
+    cells = ["0 of 1,000 cells", "500 of 1,000 cells, 1.0/s, about 8:20 left"]
+    assert told(brief=True).splitlines() == cells
+    lines = told().splitlines()
+    assert lines == ["reading ...", "Note: it is small", *cells]
+
+
+def test_while_a_run_takes_long_a_line_comes_from_time_to_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", iter(range(0, 10**6, 10)).__next__)
+    assert 15 <= len(told(brief=True).splitlines()) <= 20
+
+
+def test_in_a_terminal_the_line_vanishes_and_notes_stay() -> None:
+    text = told(terminal=True)
+    assert "reading ..." in text
+    assert "1,000 of 1,000 cells, 1.0/s" in text
+    last = text.replace("\r", "\n").splitlines()[-1]
+    assert not last.strip()
+    assert "Note: it is small" in text
 
 
 # ------------------------------------------------------------------------------------------ small, and dry

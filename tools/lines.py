@@ -13,7 +13,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "benchmark"
 SAYING = {
-    *("facts", "figures", "pages", "render", "report", "runs", "sections", "statistics", "tables", "wording"),
+    *("facts", "figures", "pages", "report", "runs", "statistics", "tables", "wording"),
 }
 """Folders of the package that say results, as far as there are such."""
 

@@ -44,6 +44,10 @@ class Options:
         self("--data-dir DIR", "look for source files here (or set BETABENCH_DATA)", type=Path)
         self("--offline", "never download")
 
+    def full(self, text: str) -> None:
+        """Add ``--full``, which prints more than the answer."""
+        self("--full", f"print also {text}")
+
     def figures(self, text: str, default: str = "paper") -> None:
         """Add ``--figures``, whose help says what it draws, and ``--formats``."""
         from benchmark.text.writing import FIGURES

@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     dataset = load_dataset(card, sources_of(options))
     for note in dataset.notes:
         print(f"Note: {note}")
-    print(announcement(dataset.table), flush=True)
+    print(f"{announcement(dataset.table)} ...", flush=True)
     names = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count", "min_count")
     network = learn_network(
         dataset.table,

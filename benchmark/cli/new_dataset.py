@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchmark.cli.common import EXIT_OK, EXIT_USAGE, Options
 from benchmark.cli.quick import roles
-from benchmark.text.terminal import say, tell
+from benchmark.text.terminal import say
 from benchmark.text.words import in_list
 
 if TYPE_CHECKING:
@@ -127,8 +127,11 @@ def execute(options: argparse.Namespace) -> int:
         )
     drafted = asking(options, console, lambda: draft(options.file, file_options(options), out.parent))
     write_atomically(out, card_text(drafted, options.file, options.min_count))
+    assert drafted.reading is not None
+    for warning in drafted.reading.warnings:
+        say(console, f"Warning: {warning}", "yellow")
     for line in summary_lines(drafted):
-        tell(console, line)
+        say(console, line)
     say(console, f"written: {out}. Read its comments, and correct what is wrong.")
     say(console, f"look at it: betabench learn --dataset {out}")
     return EXIT_OK

@@ -66,6 +66,7 @@ def add_options(option: Options) -> None:
         type=float,
     )
     option("--workers N", "number of processes; default: one per core", type=int)
+    option.full("the whole reading of the file, and all levels of bias")
     option.figures(
         "draw no figures, those of the paper (trade-offs, curves over the level of bias), or all, also of "
         "the statistics"
@@ -122,16 +123,14 @@ def execute(options: argparse.Namespace) -> int:
     from benchmark.experiment.engine import preparing
 
     with preparing():  # before the imports below, which take long
-        from rich.console import Console
-
         from benchmark.cli.new_dataset import asking, file_options, require_roles
         from benchmark.data.true_rates import parse_rates
         from benchmark.experiment.quick_defaults import QuickOptions
         from benchmark.first_look import first_look
-        from benchmark.text.terminal import say
+        from benchmark.text.terminal import output_console
         from benchmark.text.writing import figure_formats
 
-        console = Console(emoji=False)
+        console = output_console()
         if not require_roles(options, console):
             return EXIT_USAGE
         quick_options = QuickOptions(
@@ -159,8 +158,8 @@ def execute(options: argparse.Namespace) -> int:
                 figures=options.figures,
                 formats=figure_formats(options.formats),
                 console=console,
+                full=options.full,
             ),
         )
-        say(console, f"The report: {finished.folder / 'report.html'}")
         assert finished.outcome is not None
         return EXIT_OK if finished.outcome.ok else EXIT_FAILED

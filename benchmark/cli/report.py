@@ -32,20 +32,22 @@ def add_options(option: Options) -> None:
         "file that registers this run's metrics; without it, the report does not know which values of these "
         "metrics are better"
     )
+    option.full("all levels of bias")
     option.figures("draw no figures, as the page draws its own, or all", default="none")
 
 
 def execute(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
+    from benchmark.facts import facts_of
     from benchmark.pages.index import refresh_index
     from benchmark.pages.run_page import PAGE_NAME
-    from benchmark.report.statistics_files import print_statistics, write_statistics
+    from benchmark.report.answer import answer_text
+    from benchmark.report.statistics_files import write_statistics
     from benchmark.runs.analysis import folder_statistics
     from benchmark.runs.folder_notes import unfinished_run
     from benchmark.statistics.recommendation import Criteria
     from benchmark.techniques import load_plugin
-    from benchmark.text.terminal import say
+    from benchmark.text.progress import Steps
+    from benchmark.text.terminal import output_console, print_markdown, say
     from benchmark.text.writing import figure_formats
 
     with contextlib.chdir(Path.cwd()):  # a plugin may change the folder that other paths are relative to
@@ -54,34 +56,33 @@ def execute(options: argparse.Namespace) -> int:
     gc.freeze()  # imported modules stay, so the collector need not search them again and again
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
-    console = Console(emoji=False)
-
-    def step(name: str) -> None:
-        say(console, f"{name} ...", "dim")
-
-    statistics = folder_statistics(
-        options.folder,
-        baseline=options.baseline,
-        metrics=options.metrics,
-        alpha=options.alpha,
-        criteria=Criteria(margin=options.rope),
-        say=step,
-    )
+    console = output_console()
     output = options.output or options.folder / "statistics"
     page = (options.output or options.folder) / PAGE_NAME
-    written = write_statistics(
-        output,
-        statistics,
-        page=page.parent,
-        figures=options.figures != "none",
-        formats=formats,
-        columns=options.columns,
-        say=step,
-    )
-    print_statistics(console, statistics, output=output, written=written)
+    with Steps(console) as steps:
+        statistics = folder_statistics(
+            options.folder,
+            baseline=options.baseline,
+            metrics=options.metrics,
+            alpha=options.alpha,
+            criteria=Criteria(margin=options.rope),
+            say=steps.step,
+        )
+        facts = facts_of(statistics)
+        write_statistics(
+            output,
+            statistics,
+            facts,
+            page=page.parent,
+            figures=options.figures != "none",
+            formats=formats,
+            columns=options.columns,
+            say=steps.step,
+        )
+    answer = answer_text(facts, width=console.width, page=str(page), full=options.full)
+    print_markdown(console, answer)
     if warning:
         say(console, warning, "yellow")
-    say(console, f"The interactive page: {page}")
     if index := refresh_index(page.parent.absolute().parent):
         say(console, f"All runs beside it: {index}")
     return EXIT_OK

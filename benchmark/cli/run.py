@@ -59,6 +59,7 @@ def add_options(option: Options) -> None:
     option("--fresh", "start a new store; the old store is renamed, not lost")
     option("--retry-failed", "compute failed, crashed and timed-out cells again")
     option("--require-real-data", "stop rather than use embedded networks")
+    option.full("all levels of bias")
     option.figures(
         "draw no figures, those of the paper (trade-offs, curves over the level of bias, networks; or the "
         "kinds that the experiment names), or all"
@@ -71,25 +72,23 @@ def execute(options: argparse.Namespace) -> int:
 
     elsewhere = options.scheduler or options.cluster
     with contextlib.nullcontext() if elsewhere else preparing():  # before the imports below, which take long
-        from rich.console import Console
-
         from benchmark.api import run
         from benchmark.atlas.file import KIND as ATLAS
-        from benchmark.columns import STORE_NAME
         from benchmark.declarations import kind_of
-        from benchmark.errors import ExperimentError
-        from benchmark.report.run_console import print_report
-        from benchmark.text.terminal import say
+        from benchmark.errors import ExperimentError, ReportError
+        from benchmark.facts import first_facts
+        from benchmark.report.answer import answer_text
+        from benchmark.text.terminal import output_console, print_markdown, say
         from benchmark.text.writing import figure_formats
 
         started = time.perf_counter()
-        console = Console(emoji=False)
+        console = output_console()
         # All other options have the names of the function's parameters.
         parameters = {
             name: value for name, value in vars(options).items() if name not in ("command", "formats")
         }
         parameters |= {"formats": figure_formats(options.formats), "console": console}
-        parts = parameters.pop("part")
+        parts, full = parameters.pop("part"), parameters.pop("full")
         if kind_of(options.experiment) == ATLAS:
             return _execute_atlas(parameters, parts)
         if parts:
@@ -108,8 +107,13 @@ def execute(options: argparse.Namespace) -> int:
         if run_folder is None:
             say(console, f"{finished.folder} has shard {options.shard}; 'betabench merge' joins the shards")
         else:
-            files = [finished.folder / STORE_NAME, *run_folder.written]
-            print_report(console, run_folder.run, finished.folder, files)
+            try:
+                facts = first_facts(run_folder.run)
+            except ReportError as error:  # the run is whole, but its baseline was left out
+                say(console, f"There is no answer. {error}", "yellow")
+            else:
+                folder = str(finished.folder)
+                print_markdown(console, answer_text(facts, width=console.width, folder=folder, full=full))
         n_cells = len(outcome.cells)
         if outcome.failures.total() == n_cells:
             ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)

@@ -28,7 +28,7 @@ from benchmark.data.doubts import (
 from benchmark.data.load import Coder
 from benchmark.data.persons import EQUAL_ROWS
 from benchmark.data.proposals import require_column
-from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
+from benchmark.data.reading import FEW_ROWS, Part, Reading, Remark, left_out
 from benchmark.data.repeats import (
     INDEPENDENT,
     copies,
@@ -162,11 +162,11 @@ class Draft:
     filter: dict[str, list[str]] = field(default_factory=dict)
     exclude: dict[str, list[str]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # for readers who do not open the card
+    warnings: list[Remark] = field(default_factory=list)  # for readers who do not open the card
     reading: Reading | None = None  # how labels, groups and numbers were read
     person: str | None = None  # as in the card
     persons: NDArray[np.intp] | None = None  # the person of each row, if rows are not independent
-    copies: str = ""  # the warning that rows are copies of others
+    copies: Remark | None = None  # the warning that rows are copies of others
     roles: dict[str, str] = field(default_factory=dict)
     role_comments: dict[str, str] = field(default_factory=dict)
 
@@ -266,8 +266,10 @@ class _Drafting:
         self._look(y, member, self._repeated_rows())
         draft.persons = self._persons()
         assert draft.reading is not None
-        left = (f"{name} is left out: it {why}." for name, why in draft.dropped.items() if _COPY in why)
-        about = (*[draft.copies] * bool(draft.copies), *draft.warnings, *left)
+        left = [
+            Remark(f"{name} is left out: it {why}.") for name, why in draft.dropped.items() if _COPY in why
+        ]
+        about = (*filter(None, [draft.copies]), *draft.warnings, *left)
         draft.reading = replace(draft.reading, unseen=draft.table.unseen, about_columns=about)
         draft.roles = {
             "label": label.name,
@@ -473,16 +475,15 @@ class _Drafting:
             code = least_favored(sensitive.codes, y, len(states))
             picked = "It was not named: it is the group that has the favorable label least often. "
             which = f"{sensitive.name} = {states[code]!r}, which has the favorable label least often"
-            draft.warnings.append(f"The deprived group was not named: it is {which}.")
+            draft.warnings.append(Remark(f"The deprived group was not named: it is {which}."))
         else:
             code = states.index(self.deprived.name)
         others = float(y[sensitive.codes != code].mean())
         if round(rates[code] - others, 3) > 0:
             better = f"{share(rates[code])} of it have the favorable label, {share(others)} of the others"
-            small = f" It has {counts[code]:,} rows, so this may be chance." * int(counts[code] < FEW_ROWS)
-            draft.warnings.append(
-                f"{sensitive.name} = {states[code]!r} is better off in these data: {better}.{small}"
-            )
+            small = f"It has {counts[code]:,} rows, so this may be chance." * int(counts[code] < FEW_ROWS)
+            what = f"{sensitive.name} = {states[code]!r} is better off in these data: {better}."
+            draft.warnings.append(Remark(what, small))
         for state, n in zip(states, counts.tolist(), strict=True):
             if n < max(50, 0.01 * len(y)):
                 draft.problems.append(
@@ -556,10 +557,11 @@ class _Drafting:
             )
         if weights:
             names = quoted(in_list(weights))
-            draft.warnings.append(
-                f"Columns named like weights are read as features, and each row counts once: {few(weights)}. "
-                f"If they are weights, write --drop {names}. If not, write --keep {names}."
+            what = (
+                f"Columns named like weights are read as features, and each row counts once: {few(weights)}."
             )
+            advice = f"If they are weights, write --drop {names}. If not, write --keep {names}."
+            draft.warnings.append(Remark(what, advice))
 
     def _left_out(
         self, column: RawColumn, first: dict[object, str], once: NDArray[np.intp], member: Mask
@@ -621,8 +623,9 @@ class _Drafting:
             reason = f"alone it tells {right} of the labels; the more frequent label is {common} of them"
             if strength >= LEAK and name not in self.keep:
                 column.leak = f"suspected leak: {reason}. {_KNOWN_BEFORE}"
-                warning = f"{name} is left out, a {column.leak} The card says how to keep it."
-                self.draft.warnings.append(warning)
+                warning = f"{name} is left out, a suspected leak: {reason}."
+                more = f"{_KNOWN_BEFORE} The card says how to keep it."
+                self.draft.warnings.append(Remark(warning, more))
                 continue
             state = giving_away(coarse, column.entry["states"], y)
             if state or strength >= HINT:

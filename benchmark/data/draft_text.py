@@ -50,8 +50,9 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
         f"A draft of a card for {file.name}, by betabench. It runs as it is. Each choice has a comment: read "
         "them, correct errors, and add the facts that only you know. docs/adding/dataset.md explains the "
         f"fields. Every state of a feature stands for at least {min_count} rows. States, and groups of any "
-        "size, are named here: share the card only if they may be public. If a category's states have an "
-        "order, list them in order and set 'ordered' to true."
+        "size, are named here: share the card only if they may be public. Results of a run count decisions "
+        "by group and label, and a count may be one person. Nothing is anonymized in a stricter sense. If a "
+        "category's states have an order, list them in order and set 'ordered' to true."
     )
     yield f"name = {toml(name or slug(stem))}"
     yield f"title = {toml(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
@@ -59,9 +60,9 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     yield f"description = {toml(task)}"
     yield 'licence = ""  # under which terms the data may be used'
     if draft.copies:
-        yield f"warning = {toml(draft.copies)}"
+        yield f"warning = {toml(str(draft.copies))}"
     yield from _comment("The file shows these problems. Who is missing from it, and how was it recorded?")
-    problems = "".join(f"  {toml(problem)},\n" for problem in (*draft.warnings, *draft.problems))
+    problems = "".join(f"  {toml(str(problem))},\n" for problem in (*draft.warnings, *draft.problems))
     yield f"known_problems = [\n{problems}]" if problems else "known_problems = []"
     yield ""
     for role, value in roles.items():
@@ -148,35 +149,19 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def summary_lines(draft: Draft) -> Iterator[str]:
-    """Yield a few lines on a draft, first on how labels and groups were read."""
-    if draft.copies:
-        yield f"Warning: {draft.copies}"
-    if (read := draft.reading) is not None:
-        yield from read.lines()
+    """Yield a few lines on a draft besides its warnings, first on how labels and groups were read."""
+    assert draft.reading is not None
+    yield from draft.reading.lines()
     names = list(draft.columns_read)
     yield f"{len(names)} columns are read, in {draft.n_rows:,} rows: {few(names, 20, 'others')}."
     for reason, dropped in _by_reason(draft.dropped):
         yield f"Left out: {few(dropped, 8)}: {reason}."
     if {*draft.dropped.values()} - {NAMED}:
         yield "To keep such a column nevertheless, name it with --keep."
-    yield from (f"Warning: {warning}" for warning in draft.warnings)
-    shown = set() if read is None else set(map(str, read.left_out))
+    shown = set(map(str, draft.reading.left_out))
     yield from (f"Note: {problem}" for problem in draft.problems if problem not in shown)
 
 
 def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     for reason in dict.fromkeys(reasons.values()):
         yield reason, [name for name, given in reasons.items() if given == reason]
-
-
-def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:
-    """Yield sentences on what the files of a first run disclose about people."""
-    if with_rows:
-        yield f"{folder / 'data.csv'} holds your rows: keep it as you keep them."
-    yield (
-        f"Before you share {folder}: card.toml and the report name columns, states, bins, and groups of any "
-        "size. Each state and bin of a feature, and each probability of a network learned from the card, "
-        f"rests on at least {min_count} rows. Results "
-        "count decisions by group and label: a count may be one person. Nothing is anonymized in a stricter "
-        "sense."
-    )

@@ -22,6 +22,17 @@ _CLEAR, _LARGE = 3.0, 0.05  # standard errors, and distance, from which two shar
 
 
 @dataclass(frozen=True)
+class Remark:
+    """A warning: a line that says what it is, and what else a reader may need."""
+
+    short: str
+    more: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.short} {self.more}".rstrip()
+
+
+@dataclass(frozen=True)
 class Part:
     """One side of the label, or of the groups."""
 
@@ -34,6 +45,11 @@ class Part:
     n_rows: int  # number of rows on both sides
     name: str = ""  # the name of numbers that a condition chose: ``"10 and more"``
     span: str = ""  # the smallest and the largest of these numbers
+
+    @property
+    def named(self) -> str:
+        """The column and its values, in few words."""
+        return f"{self.column} = {self.name or few([value for value, _ in self.values], 3, 'others')}"
 
     def __str__(self) -> str:
         if self.name:
@@ -87,39 +103,36 @@ class Reading:
     numbers: tuple[str, ...] = ()  # sentences on columns that do not write numbers as Python does
     merged: str = ""  # advice, if several unnamed values count as unfavorable
     unseen: tuple[str, ...] = ()  # sentences on what a look at the file may miss: blanks, further sheets
-    about_columns: tuple[str, ...] = ()  # warnings on groups and columns
+    about_columns: tuple[Remark, ...] = ()  # warnings on groups and columns
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the account."""
+        """Yield the lines of the account, without the warnings."""
         of = f" of {self.rows_in_file:,}" if self.rows < self.rows_in_file else ""
         yield f"How {self.file} is read, {self.rows:,}{of} rows:"
         for part in self.parts:
             yield f"- {part}"
             if part.role == "unfavorable" and self.merged:
                 yield f"  {self.merged}"
-        yield from (f"{'Warning: ' if rows.goes_with else '- '}{rows}" for rows in self.left_out)
+        yield from (f"- {rows}" for rows in self.left_out if not rows.goes_with)
         yield from (f"- numbers of {words}" for words in self.numbers)
         yield from (f"- {words}" for words in self.unseen)
-        for part in self.parts[2:]:
-            if part.rows < FEW_ROWS:
-                yield f"Warning: {small_group(part.role, part.rows)}"
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """Sentences that a reader of any result needs: on rows left out, groups and columns."""
-        small = (small_group(part.role, part.rows) for part in self.parts[2:] if part.rows < FEW_ROWS)
-        return (*(str(rows) for rows in self.left_out if rows.goes_with), *small, *self.about_columns)
+    def warnings(self) -> tuple[Remark, ...]:
+        """What a reader of any result needs: on rows left out, groups and columns."""
+        left = (Remark(str(rows)) for rows in self.left_out if rows.goes_with)
+        small = (
+            Remark(
+                f"The {part.role} group has {part.rows:,} rows. Numbers on fewer than {FEW_ROWS} rows are "
+                "mostly chance: do not act on them."
+            )
+            for part in self.parts[2:]
+            if part.rows < FEW_ROWS
+        )
+        return (*left, *small, *self.about_columns)
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-
-def small_group(role: str, rows: int) -> str:
-    """Return the warning that a group is too small for any conclusion."""
-    return (
-        f"The {role} group has {rows:,} rows. Numbers on fewer than {FEW_ROWS} rows are mostly chance: "
-        "do not act on them."
-    )
+        return "\n".join([*(f"Warning: {warning}" for warning in self.warnings), *self.lines()])
 
 
 def left_out(rows: _Mask, why: str, read: _Mask, y: _Sides, member: _Sides) -> LeftOut:

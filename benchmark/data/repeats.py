@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.doubts import Answer, Question
 from benchmark.data.persons import EQUAL_ROWS
+from benchmark.data.reading import Remark
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import DATES, MOST_STATES, PLACE, like_weight, useless
 from benchmark.errors import DataError
@@ -216,11 +217,12 @@ def _equal_pairs(rows: NDArray[np.uint64]) -> tuple[int, float]:
     return len(rows) - len(counts), float((counts * (counts - 1)).sum() / 2)
 
 
-def warning_of_copies(repeated: int, n_rows: int) -> str:
+def warning_of_copies(repeated: int, n_rows: int) -> Remark:
     """Return the warning that many rows are copies."""
-    return (
-        f"{repeated:,} of {n_rows:,} rows ({share(repeated / n_rows)}) seem to be copies: they equal another "
-        "row in every column that is read. Models are tested on copies of rows that they were trained on, "
-        f"and look better than they are. --person {EQUAL_ROWS}, in the card "
-        f'person = "{EQUAL_ROWS}", keeps equal rows on one side of every split.'
+    return Remark(
+        f"{repeated:,} of {n_rows:,} rows ({share(repeated / n_rows)}) seem to be copies, so models look "
+        f"better than they are. Try --person {EQUAL_ROWS}.",
+        "They equal another row in every column that is read, and models are tested on copies of rows that "
+        f'they were trained on. In the card, person = "{EQUAL_ROWS}" keeps equal rows on one side of every '
+        "split.",
     )

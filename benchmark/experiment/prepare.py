@@ -279,17 +279,19 @@ def prepare_experiment(
     *,
     require_real_data: bool = False,
     say: Callable[[str], None] = lambda _: None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> PreparedExperiment:
     """Return an experiment with the rows and networks of its datasets, after checking its bias edits.
 
     The embedded network stands in for real data that cannot be had, unless they are required. ``say`` gets
-    lines on progress, downloads included. A DataError, CardError, NetworkError, BiasError or ExperimentError
-    says that data are damaged, that an edit fits no network, or that required data cannot be had.
+    lines on progress, downloads included, and ``note`` what a reader should know. A DataError, CardError,
+    NetworkError, BiasError or ExperimentError says that data are damaged, that an edit fits no network, or
+    that required data cannot be had.
     """
     leave_if_imported_by_a_worker()
     sources = replace(sources, progress=_announce(say))
     datasets = {
-        entry.name: _prepare_dataset(plan.experiment, entry, sources, require_real_data, say)
+        entry.name: _prepare_dataset(plan.experiment, entry, sources, require_real_data, say, note)
         for entry in plan.experiment.datasets
     }
     return PreparedExperiment(**vars(plan), datasets=datasets)
@@ -313,6 +315,7 @@ def _prepare_dataset(
     sources: Sources,
     require_real_data: bool,
     say: Callable[[str], None],
+    note: Callable[[str], None],
 ) -> PreparedDataset:
     card = entry.find_card()
     of_card = Learning(card.network, card.required_edges, card.forbidden_edges)
@@ -330,15 +333,15 @@ def _prepare_dataset(
             network = learning.of(test)
     else:
         _require_real_rows(experiment, card, rows.missing, changed=learning != of_card)
-        say(f"{entry.name}: no real data found, using the embedded network. {rows.missing}.")
-    for note in rows.notes:
-        say(f"Note, {entry.name}: {note}")
+        note(f"{entry.name}: no real data found, using the embedded network. {rows.missing}.")
+    for text in rows.notes:
+        note(f"{entry.name}: {text}")
     roles = (card.label, *rows.table.schema.sensitive_features)  # they never have numbers
     numeric = [name for name, spec in card.columns.items() if isinstance(spec, NumericColumn)]
     binned = [f"[columns.{name}]" for name in numeric if name not in roles]
     if experiment.takes_numbers and rows.numbers is None and binned:
-        say(
-            f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
+        note(
+            f"{entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
             f"'numbers = true' in {entry.card} under {few(binned, 4)} keeps them."
         )
     n_train = _train_rows(experiment, entry, rows)
@@ -375,14 +378,9 @@ def _prepare_dataset(
         notes=(*group_notes(test), *([_audit_note(test)] if entry.audit else [])),
     )
     if data.persons is not None and experiment.splits:
-        note = _persons_note(experiment, data, data.persons)
-        data = replace(data, notes=(*data.notes, note))
-        say(f"Note, {entry.name}: {note}")
+        data = replace(data, notes=(*data.notes, _persons_note(experiment, data, data.persons)))
     if data.judged is not None:
-        judged_notes = _judged_notes(experiment, data, data.judged)
-        data = replace(data, notes=(*data.notes, *judged_notes))
-        for note in judged_notes:
-            say(f"Note, {entry.name}: {note}")
+        data = replace(data, notes=(*data.notes, *_judged_notes(experiment, data, data.judged)))
     doses: dict[str, tuple[Dose, ...]] = {}
     hidden: dict[str, Dose] = {}
     for bias in entry.bias:
@@ -396,7 +394,7 @@ def _prepare_dataset(
                     most = f"adds a label gap of {dose.gap:.3f} at most, not {dose.dose:g}"
                     if name in hidden and (gap := hidden[name]).beta is None:
                         most = f"hides a label gap of {gap.gap:.3f} at most, not {gap.dose:g}"
-                    say(f"Note, {entry.name}: the bias {name!r} {most}.")
+                    note(f"{entry.name}: the bias {name!r} {most}.")
             for beta in experiment.betas:
                 data.expected(name, beta)
         except BetabenchError as error:

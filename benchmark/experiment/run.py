@@ -45,13 +45,13 @@ from benchmark.experiment.versions import software
 from benchmark.metrics import FAILING, get_metric, metric_names
 
 _MIXED = (
-    "Note: the workers have several kinds of processors, or libraries use them differently. The last digits "
+    "the workers have several kinds of processors, or libraries use them differently. The last digits "
     "of some techniques' numbers may differ between them; manifest.json names them"
 )
 
 _SAID_LATE = 2  # cells of one sort that took too long, from which this is said
 _LATE = (
-    "Note: {n} cells of {2} with the classifier {3} ended without a result, by the time limit of {limit} "
+    "{n} cells of {2} with the classifier {3} ended without a result, by the time limit of {limit} "
     "seconds (dataset {0}, bias {1}). Others may end so as well. 'time_limit' in the experiment file gives "
     "more time."
 )

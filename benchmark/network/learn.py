@@ -66,4 +66,4 @@ def learn_network(
 def announcement(table: Table) -> str:
     """Return a line to show before a table's network is learned."""
     minutes = ", which takes minutes" if len(table.schema.columns) > _MANY_COLUMNS else ""
-    return f"learning the network of {len(table.schema.columns)} columns{minutes} ..."
+    return f"learning the network of {len(table.schema.columns)} columns{minutes}"

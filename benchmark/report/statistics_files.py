@@ -1,23 +1,17 @@
-"""``betabench report``: the statistics of a finished run, as files and in the terminal."""
+"""``betabench report``: the statistics of a finished run as files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-
-from benchmark.facts import facts_of
+from benchmark.facts import Facts, facts_of
 from benchmark.figures.statistics import statistics_figures
 from benchmark.pages.run_page import prepare_page
-from benchmark.render.console import print_section
 from benchmark.runs.analysis import RunStatistics
-from benchmark.sections import Surface, sections_of
 from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
 from benchmark.tables.techniques import techniques_table
-from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 from benchmark.text.writing import FORMATS_WRITTEN, write_atomically
 from benchmark.wording import render, vocabulary
@@ -41,6 +35,7 @@ _FIGURES_A_LINE = 10
 def write_statistics(
     output: Path,
     statistics: RunStatistics,
+    facts: Facts | None = None,
     *,
     figures: bool = False,
     formats: Sequence[str] = FORMATS_WRITTEN,
@@ -49,6 +44,8 @@ def write_statistics(
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
     """Write a CSV file for each frame, ``facts.json``, two pages and figures, and return their paths.
+
+    ``facts`` are those of the statistics, if they are there already.
 
     The same statistics give the same bytes, and each file appears whole. Files of earlier reports are
     removed, and their figures if other numbers were written. ``README.md`` shows the first PNG figure of each
@@ -64,7 +61,7 @@ def write_statistics(
         output / f"{name}.csv": csv_text(frame, SIX_DIGITS) for name, frame in statistics.frames.items()
     }
     changed = any(path.is_file() and path.read_bytes() != text.encode() for path, text in contents.items())
-    facts = facts_of(statistics)
+    facts = facts or facts_of(statistics)
     contents |= {
         output / FACTS_NAME: facts.model_dump_json() + "\n",
         output / DETAILS_PAGE: render("details", facts),
@@ -105,18 +102,3 @@ def _pictures(output: Path) -> Iterator[tuple[str, str]]:
     for kind, figure in vocabulary()["figure"].items():
         paths = sorted(output.glob(f"figures/{kind}[_.]*png"))
         yield from ((path.relative_to(output).as_posix(), figure["label"]) for path in paths[:1])
-
-
-def print_statistics(
-    console: Console, statistics: RunStatistics, *, output: Path, written: Sequence[Path]
-) -> None:
-    """Print the choices, their limits and the names of files, in 80 columns."""
-    run = statistics.run
-    for dataset in run.datasets:
-        if dataset.embedded:
-            text = f"{escape(dataset.heading)}: {NOT_REAL_LOUD}"
-            console.print(text, style="bold red", highlight=False)
-    for section in sections_of(statistics, Surface.CONSOLE):
-        print_section(console, section)
-    text = f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}"
-    console.print(text, highlight=False, soft_wrap=True)

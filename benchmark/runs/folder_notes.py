@@ -46,7 +46,7 @@ class Earlier:
         if not self.differing and not self.lost:
             return ""
         return (
-            f"Note: the tables in {self.folder} belong to the experiment {self.which}. This run's tables "
+            f"the tables in {self.folder} belong to the experiment {self.which}. This run's tables "
             "replace them; the store keeps the numbers of both"
         )
 

@@ -1,16 +1,18 @@
-"""Progress of a run and the remaining time: a bar in a terminal or a notebook, lines elsewhere."""
+"""Steps of a command, progress of its cells and the remaining time."""
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from benchmark.text.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
 
-_LINE = 60  # seconds between two lines of progress at most
+_LINE = 600  # seconds between two lines of progress at most, where lines stay
 _SETTLED = 2  # seconds of computing after which the rate is shown
 
 
@@ -55,36 +57,54 @@ def _rate_text(rate: float) -> str:
     return f"{rate * 3600:.1f}/h"
 
 
-@contextlib.contextmanager
-def show_progress(console: Console) -> Iterator[Pace]:
-    """Show a bar with rate and remaining time in a terminal, and a line from time to time elsewhere."""
-    if not console.is_terminal:
-        yield Pace(_Lines(console))
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+class Steps:
+    """The steps of a command: in a terminal or a notebook a line that vanishes, elsewhere a few short lines.
 
-    columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
-    with Progress(*columns, console=console) as bar:
+    As a context, it removes the line at its end. If ``brief``, notes are left out, and lines that stay are on
+    the progress of cells alone.
+    """
 
-        def show(pace: Pace) -> None:
-            if not bar.tasks:
-                bar.add_task("cells", pace="")
-            bar.update(bar.tasks[0].id, completed=pace.done, total=pace.planned, pace=pace.text)
+    def __init__(self, console: Console, *, brief: bool = False) -> None:
+        self._console, self._brief = console, brief
+        self._line: Status | None = None
+        self._half, self._due = -1, 0.0
+        self.pace = Pace(self._show_pace)
 
-        yield Pace(show)
+    def __enter__(self) -> Steps:
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        if self._line is not None:
+            self._line.stop()
+            self._line = None
 
-class _Lines:
-    """Printer of a line for each tenth of the cells, and at least once a minute while there are new ones."""
+    def step(self, name: str) -> None:
+        """Show what begins now."""
+        if self._console.is_terminal:
+            self._show(f"{name} ...")
+        elif not self._brief:
+            say(self._console, f"{name} ...", "dim")
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._tenth, self._due = -1, 0.0
+    def note(self, text: str) -> None:
+        """Print a note, which stays."""
+        if not self._brief:
+            say(self._console, f"Note: {text}", "yellow")
 
-    def __call__(self, pace: Pace) -> None:
-        tenth, now = 10 * pace.done // pace.planned, time.monotonic()
-        if tenth == self._tenth and now < self._due:
-            return
-        self._tenth, self._due = tenth, now + _LINE
+    def _show(self, text: str) -> None:
+        from rich.text import Text
+
+        if self._line is None:
+            self._line = self._console.status("")
+            self._line.start()
+        self._line.update(Text(text))
+
+    def _show_pace(self, pace: Pace) -> None:
         text = ", ".join(filter(None, (f"{pace.done:,} of {pace.planned:,} cells", pace.text)))
-        self._console.print(text, highlight=False, soft_wrap=True)
+        if self._console.is_terminal:
+            self._show(text)
+            return
+        half, now = 2 * pace.done // pace.planned, time.monotonic()
+        if (half == self._half and now < self._due) or (pace.done and pace.done == pace.planned):
+            return
+        self._half, self._due = half, now + _LINE
+        say(self._console, text)

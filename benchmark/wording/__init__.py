@@ -19,6 +19,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from benchmark.data.reading import FEW_ROWS
 from benchmark.facts.model import (
     Answers,
     Dataset,
@@ -30,8 +31,15 @@ from benchmark.facts.model import (
     Reason,
     Scenario,
     Standing,
+    Technique,
 )
 from benchmark.text import markdown, words
+from benchmark.wording.overview import MOST_IN_COLUMNS, Case, best_of, level_by_level, overview
+
+_RARE = 0.05  # share of the rarer label below which most models give all rows one answer
+_TOO_GOOD = 0.99  # accuracy
+# Remarks that change the meaning of the verdict that a technique helps.
+_TELLING = ("accepts_fewer", "levels_down", "constant", "below_constant", "one_group", "incomplete")
 
 QUESTIONS = (
     *("use", "decisions", "gaps", "ranks", "tuning", "frontier", "hidden"),
@@ -152,6 +160,12 @@ def _listed(names: list[str], most: int = 6) -> str:
     return words.few(list(names), most)
 
 
+def _usage(technique: Technique, data: Dataset) -> str:
+    """Return the expression of Python that makes a technique for a dataset."""
+    parameters = f", parameters={technique.parameters!r}" if technique.parameters else ""
+    return f"FairClassifier({technique.method!r}{parameters}, sensitive={data.sensitive!r})"
+
+
 def _code(text: object) -> str:
     return markdown.code(text)
 
@@ -212,6 +226,17 @@ class _Words:
             "gaps_at_highest": self._gaps_at_highest,
             "citations": self._citations,
             "questions": QUESTIONS,
+            "usage": _usage,
+            "overview": overview(facts),
+            "case": Case,
+            "level_by_level": lambda: level_by_level(facts),
+            "best_of": best_of,
+            "most_in_columns": MOST_IN_COLUMNS,
+            "few_rows": FEW_ROWS,
+            "rare": _RARE,
+            "too_good": _TOO_GOOD,
+            "by_name": {technique.name: technique for technique in facts.techniques}.__getitem__,
+            "telling": _TELLING,
         }
 
     def _level(self, *levels: float) -> str:

@@ -63,7 +63,8 @@ def of_frame(folder: Path, frame: pd.DataFrame, wish: FileOptions = WISH) -> Unc
 
 
 def said(made: Draft) -> str:
-    return "\n".join(summary_lines(made))
+    assert made.reading is not None
+    return "\n".join([*map(str, made.reading.warnings), *summary_lines(made)])
 
 
 def sizes(made: Draft) -> dict[str, int]:
@@ -142,7 +143,7 @@ def test_columns_that_look_like_weights_are_said_until_an_option_answers(tmp_pat
     frame["weight_kg"] = frame["weight"]
     (warning,) = read(tmp_path, frame)[0].warnings
     listed = ",".join(weights)
-    assert f"write --drop {listed}. If not, write --keep {listed}." in warning
+    assert f"write --drop {listed}. If not, write --keep {listed}." in warning.more
     for option in ("drop", "keep"):
         made, dataset = read(tmp_path, frame, replace(WISH, **{option: listed}))
         assert not made.warnings
@@ -294,7 +295,7 @@ def test_a_copy_of_the_sensitive_column_is_no_feature_in_silence(name: str, tmp_
     assert name not in dataset.card.columns
     assert f"Left out: {name}: goes with the sensitive column 'race' in nearly every row" in said(made)
     assert made.reading is not None
-    assert any(warning.startswith(f"{name} is left out: ") for warning in made.reading.warnings)
+    assert any(warning.short.startswith(f"{name} is left out: ") for warning in made.reading.warnings)
     assert name in read(tmp_path, frame, replace(wish, keep=name))[1].card.columns
     # So it is the other way round, where the copy is named.
     if name in ("race_code", "nearly"):
@@ -377,7 +378,7 @@ def test_weights_of_rows_are_told_from_those_of_bodies(
     name: str, other: str, is_weight: bool, tmp_path: Path
 ) -> None:
     made, _ = read(tmp_path, table(**{name: lambda i: i * 7919 % 997, other: lambda i: i * 31 % 60}))
-    assert any("named like weights" in warning for warning in made.warnings) is is_weight
+    assert any("named like weights" in warning.short for warning in made.warnings) is is_weight
 
 
 def test_numbers_that_few_rows_share_are_no_proxy(tmp_path: Path) -> None:
@@ -413,7 +414,7 @@ def test_warnings_of_the_reading_are_in_the_card_and_on_the_reading(tmp_path: Pa
     made, dataset = read(tmp_path, frame)
     assert made.reading is not None
     for words in ("200 rows with no 'sex' are left out", "sex = 'F' is better off", "named like weights"):
-        assert any(words in warning for warning in made.reading.warnings)
+        assert any(words in str(warning) for warning in made.reading.warnings)
         assert any(words in problem for problem in dataset.card.known_problems)
 
 

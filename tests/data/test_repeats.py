@@ -13,7 +13,7 @@ from benchmark.atlas.features import data_features
 from benchmark.data.card import load_card
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, FileOptions, draft
-from benchmark.data.draft_text import card_text, summary_lines
+from benchmark.data.draft_text import card_text
 from benchmark.data.load import load_dataset
 from benchmark.data.persons import rows_of_units
 from benchmark.errors import CardError, DataError
@@ -120,10 +120,11 @@ def test_copies_are_warned_of_first_and_equal_rows_can_be_kept_together(
     if numbered:
         copied.insert(0, "no", range(1, len(copied) + 1))
     made = drafted(tmp_path, copied)
-    first = next(iter(summary_lines(made)))
-    assert first.startswith(f"Warning: {len(copied) - 160:,} of {len(copied):,} rows")
-    assert "--person rows" in first
-    assert load_card(tmp_path / "card.toml").warning == first.removeprefix("Warning: ")
+    assert made.reading is not None
+    first = made.reading.warnings[0]
+    assert first.short.startswith(f"{len(copied) - 160:,} of {len(copied):,} rows")
+    assert "--person rows" in first.short
+    assert load_card(tmp_path / "card.toml").warning == str(first)
     # Of 160 people no fine number tells the label, though with their copies each seems to.
     assert set(made.columns_read) == {"sex", "age", "pressure", "weight", "ward", "treated"}
     together = drafted(tmp_path, copied, "rows")
@@ -148,7 +149,7 @@ def test_copies_are_found_by_one_fine_number_and_do_not_make_it_a_copy_of_the_gr
     )
     assert not drafted(tmp_path, frame).copies
     made = drafted(tmp_path, pd.concat([frame, frame.head(rows)]))
-    assert made.copies.startswith(f"{rows:,} of {1000 + rows:,} rows")
+    assert made.copies.short.startswith(f"{rows:,} of {1000 + rows:,} rows")
     assert "income" in made.columns_read
 
 

@@ -24,7 +24,6 @@ from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.quick_defaults import QuickOptions
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.report.run_console import _constant_entry
 from benchmark.runs.describe import describe_run
 from benchmark.statistics.answers import ConstantAnswer, constant_on
 from benchmark.techniques import Predictor, get_technique
@@ -147,7 +146,6 @@ def test_the_yardstick_accepts_the_share_by_lot() -> None:
     answer = ConstantAnswer(980, 20, scored={0.0: (0.97, 0.99)}, accept=0.9)
     assert (answer.kind, answer.accepted) == ("by_lot", 0.9)
     assert answer.accuracy == pytest.approx(0.9 * 0.98 + 0.1 * 0.02)
-    assert _constant_entry(answer, True) == ".000/.884/90"
     on_rows = constant_on(answer, "original", "label", 0.0)
     assert on_rows is not None
     assert (on_rows.accuracy, on_rows.kind) == (pytest.approx(answer.accuracy), answer.kind)

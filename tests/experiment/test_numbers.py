@@ -255,7 +255,7 @@ def test_a_card_without_numbers_is_said_to_have_none(card: str) -> None:
     off = {"columns": {name: {"numbers": False} for name in ("years", "score")}}
     entry = {"card": card, "name": "jobs", "bias": "label", **off}
     given = {"datasets": [entry], "techniques": ["none"], "classifiers": [LOGISTIC], "betas": [0.0], **SPLIT}
-    made = prepare_experiment(expand(Experiment(**given)), NOWHERE, say=said.append)
+    made = prepare_experiment(expand(Experiment(**given)), NOWHERE, note=said.append)
     assert made.datasets["jobs"].numbers is None
     (note,) = (line for line in said if "keeps no numbers" in line)
     assert note.endswith(f"'numbers = true' in {card} under [columns.years], [columns.score] keeps them.")

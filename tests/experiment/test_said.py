@@ -51,7 +51,7 @@ def test_real_rows_to_train_on_need_no_network(tmp_path: Path, monkeypatch: pyte
     for plan in ({}, {"holdout": 0.3}):
         with pytest.raises(AssertionError, match="a network is learned"):
             prepared(card, lines, datasets=[{"card": str(card), "bias": EDIT}], **plan)
-        assert lines[-1] == "visits: learning the network of 5 columns ..."
+        assert lines[-1] == "visits: learning the network of 5 columns"
 
 
 def test_its_folder_has_no_drawing_of_a_network(tmp_path: Path) -> None:

@@ -12,16 +12,19 @@ import pytest
 
 from benchmark.bias.doses import Dose
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
+from benchmark.facts import facts_of
 from benchmark.facts.hidden import hidden
 from benchmark.facts.model import Reason
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.statistics import statistics_figures
+from benchmark.report.answer import answer_text
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, PlantedBias
 from benchmark.runs.finished import RunFrames
 from benchmark.statistics import hidden_bias
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, UNDO_COLUMNS
+from benchmark.text.terminal import as_text
 from benchmark.wording import reason_text
 from tests.helpers.facts import report_text
 from tests.helpers.figure_checks import flaws, texts_of
@@ -57,7 +60,9 @@ def prepared(rates: tuple[float, float] | None = None, kind: str = "label") -> R
 
 
 def test_levels_are_called_doses() -> None:
-    text = report_text(prepared())
+    terminal = as_text(answer_text(facts_of(prepared()), full=True))
+    assert "dose 0.9 is out of reach, the bias adds a label gap of .260 at most." in terminal
+    text = report_text(prepared()) + terminal
     assert "dose 0.1" in text
     for wrong in ("β = 0.1", "β = 0 ", "over β", "all β", "some β", "a β", "level of planted bias"):
         assert wrong not in text, wrong
@@ -146,8 +151,11 @@ def test_with_rates_the_line_at_or_above_is_told_and_decides(
     assert (HIDDEN_BIAS in reasons[RESTORE]) != kept
     assert HIDDEN_BIAS not in reasons[EQUALISE]
     text = report_text(statistics)
-    assert ("**Undoes** helps to restore decisions" in text) == kept
-    assert "**Evens** helps to equalize acceptance" in text
+    assert ("At dose 0.1, Undoes lowers the distance" in text) == kept
+    assert "At dose 0.1, Evens lowers discrimination" in text
+    terminal = as_text(answer_text(facts_of(statistics)))
+    assert any(words in terminal.partition("At dose")[0] for words in ("hide a dose", "are kinder to"))
+    assert ("No answer to restore decisions at dose 0.1" in terminal) != kept
     assert (reason_text(Reason(code="hidden_bias"), "clause") in text) != kept
     ranked = statistics.ranks[statistics.ranks["metric"] == "restoration_distance"]
     assert (len(ranked) > 0) == kept

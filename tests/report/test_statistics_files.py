@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import lzma
 import re
@@ -16,7 +15,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from rich.console import Console
 
 from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
@@ -24,7 +22,7 @@ from benchmark.facts import Facts, facts_of
 from benchmark.facts.values import Holdings
 from benchmark.figures.statistics import statistics_figures
 from benchmark.report import statistics_files
-from benchmark.report.statistics_files import print_statistics, write_statistics
+from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.left_out import BELOW_COLUMNS, with_below
@@ -491,14 +489,6 @@ def test_pairs_of_many_techniques_are_left_out(folder: Path, monkeypatch: pytest
     assert found.pairs.empty
     assert list(found.pairs.columns[:3]) == ["datasets", "over", "beta"]
     assert found.ranks["mean_rank"].notna().any()
-
-
-def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: Path) -> None:
-    console = Console(width=80, record=True, file=io.StringIO())
-    print_statistics(console, statistics, output=tmp_path, written=[tmp_path / "README.md"])
-    shown = console.export_text()
-    assert max(map(len, shown.splitlines())) <= 80 + len(str(tmp_path))
-    assert "Massaging" in shown
 
 
 def test_a_folder_may_hold_its_results_compressed(folder: Path, tmp_path: Path) -> None:

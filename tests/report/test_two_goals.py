@@ -9,13 +9,15 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import EQUALISE, GOALS, RESTORE
-from benchmark.facts import facts_of
+from benchmark.facts import facts_of, first_facts
 from benchmark.facts.model import Reason
+from benchmark.report.answer import answer_text
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, PlantedBias
 from benchmark.runs.finished import RunFrames
 from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
+from benchmark.text.terminal import as_text
 from tests.helpers.facts import report_text
 from tests.helpers.made_up_runs import changed
 from tests.helpers.two_goals import (
@@ -66,10 +68,18 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
     assert least[EQUALISE].query("beta == 0.5")["technique"].tolist() == ["evens"]
 
 
-def test_markdown_names_what_serves_each_goal(statistics: RunStatistics) -> None:
-    first, second = report_text(statistics).splitlines()[2:4]
-    assert "**Undoes** helps to restore decisions" in first
-    assert "**Evens** helps to equalize acceptance" in second
+def test_pages_and_the_terminal_name_what_serves_each_goal(statistics: RunStatistics) -> None:
+    _, first, second, *_ = filter(None, report_text(statistics).splitlines())
+    assert first.startswith("**At β = 0.5, Undoes lowers the distance to the model without the bias")
+    assert second.startswith("**At β = 0.5, Evens lowers discrimination")
+    for facts in (facts_of(statistics), first_facts(run_of())):
+        text = as_text(answer_text(facts))
+        assert text.startswith("At β = 0.5, Undoes lowers the distance to the model without the bias from ")
+        assert "\nAt β = 0.5, Evens lowers discrimination from " in text
+        table = {line.split("  ")[0]: line for line in text.splitlines()}
+        assert "▲ helps to equalize" in table["Evens"]
+        assert "▲ helps" in table["Undoes"]
+        assert all("✗ too few" in table[name] for name in ("Refuses", "Levels"))
 
 
 def test_ranks_to_restore_are_of_planted_bias_alone(statistics: RunStatistics) -> None:

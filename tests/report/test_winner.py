@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import html
-import io
-import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 import benchmark
 from benchmark.columns import EQUALISE, RESTORE
@@ -20,9 +17,7 @@ from benchmark.facts.model import Answers
 from benchmark.facts.use import use
 from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
-from benchmark.statistics import hidden_bias
 from tests.helpers.facts import answers, report_text, standing
-from tests.helpers.hidden import write_made_up_table
 from tests.helpers.people import people, write_people
 from tests.helpers.snippets import drafted, run
 
@@ -105,36 +100,6 @@ def reason(statistics: RunStatistics) -> str | None:
     assert found is not None
     assert found.code == ""
     return found.reason and found.reason.code
-
-
-@pytest.mark.nightly
-def test_quick_ends_with_the_lines(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hidden_bias, "HIDDEN_BIAS_FILE", write_made_up_table(here))
-    console = Console(record=True, width=200, quiet=False, emoji=False, file=io.StringIO())
-    options: dict[str, Any] = {
-        "repetitions": 6,
-        "betas": [0.6],
-        "figures": False,
-        "classifier": "naive_bayes",
-    }
-    benchmark.quick(
-        "people.csv",
-        label="hired",
-        favorable="yes",
-        sensitive="sex",
-        deprived="f",
-        console=console,
-        **options,
-    )
-    said = console.export_text()
-    after = said[said.index("Lines of Python:") :].splitlines()[1:]
-    lines = [line.removeprefix("    ") for line in itertools.takewhile(_is_code, after)]
-    found = run("\n".join(lines), here, monkeypatch)
-    assert len(found["decisions"]) == 900
-
-
-def _is_code(line: str) -> bool:
-    return not line.strip() or line.startswith("    ")
 
 
 def test_what_restores_is_named_before_what_equalises(here: Path) -> None:

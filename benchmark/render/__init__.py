@@ -1,1 +1,0 @@
-"""Sections as Markdown and in the terminal, tables for print as Markdown, CSV and LaTeX."""

@@ -1,0 +1,192 @@
+"""The part of the facts that a first look shows: one level of bias for each scenario and goal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from benchmark.columns import UNTREATED
+from benchmark.facts.model import Answers, Facts, Goal, Level, Reason, Scenario, Standing, Verdict
+
+MOST_IN_COLUMNS = 4
+"""Scenarios that a table of techniques has columns for; of more, it counts verdicts."""
+
+_ORDER = ("helps", "promising", "dominated", "not_shown", "harms", "not_usable")
+assert set(_ORDER) == set(get_args(Verdict))
+
+
+@dataclass(frozen=True)
+class Case:
+    """The answer for a goal in a scenario, at one level of bias."""
+
+    scenario: Scenario
+    answers: Answers
+    level: Level
+
+    @property
+    def goal(self) -> Goal:
+        """The goal."""
+        return self.answers.goal
+
+    @property
+    def baseline(self) -> Standing | None:
+        """What the best technique is compared with; None if it has no results."""
+        found = [row for row in self.level.techniques if row.role == "baseline"]
+        named = self.best.baseline if self.best else None
+        return next((row for row in found if row.technique == named), found[0] if found else None)
+
+    @property
+    def tried(self) -> tuple[Standing, ...]:
+        """The techniques, without doing nothing and without the baseline."""
+        return tuple(row for row in self.level.techniques if row.role == "technique")
+
+    @property
+    def best(self) -> Standing | None:
+        """The technique to take."""
+        return best_of(self.level, "least")
+
+    @property
+    def free(self) -> Standing | None:
+        """The technique to take at no cost of accuracy, if it is another one."""
+        found = best_of(self.level, "cheap")
+        return None if found is None or found is self.best else found
+
+    @property
+    def lower(self) -> Level | None:
+        """The next lower level of bias where there is a technique to take, if there is none at this one."""
+        if self.best is not None:
+            return None
+        below = (level for level in self.answers.levels if level.level < self.level.level)
+        return max((x for x in below if best_of(x, "least")), key=lambda x: x.level, default=None)
+
+    @property
+    def common_reason(self) -> Reason | None:
+        """The reason that all techniques share, if they do."""
+        reasons = {row.reason.code: row.reason for row in self.tried if row.reason}
+        everywhere = len(reasons) == 1 and all(row.reason for row in self.tried)
+        return next(iter(reasons.values())) if everywhere else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A technique in several cases; None where it was not run."""
+
+    technique: str
+    cells: tuple[Standing | None, ...]
+
+    @property
+    def first(self) -> Standing:
+        """The first cell that has numbers."""
+        return next(cell for cell in self.cells if cell is not None)
+
+    def count(self, *verdicts: Verdict, goal: Goal, cases: Sequence[Case]) -> int:
+        """Return in how many cases of a goal the technique has one of some verdicts."""
+        pairs = zip(self.cells, cases, strict=True)
+        return sum(cell is not None and cell.verdict in verdicts for cell, case in pairs if case.goal == goal)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All cases of a run, with rows of techniques in the order of a table."""
+
+    cases: tuple[Case, ...]
+    compared_with: tuple[Row, ...]  # doing nothing, and other baselines
+    techniques: tuple[Row, ...]  # those that help first, then nearest to the goal
+
+    def of_goal(self, goal: Goal) -> list[Case]:
+        """Return the cases of a goal."""
+        return [case for case in self.cases if case.goal == goal]
+
+    @property
+    def goals(self) -> list[Goal]:
+        """The goals that have an answer."""
+        return list(dict.fromkeys(case.goal for case in self.cases))
+
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """The scenarios that have an answer."""
+        return list({case.scenario.file: case.scenario for case in self.cases}.values())
+
+    def first(self, most: int) -> tuple[Row, ...]:
+        """Return the first techniques, at most so many."""
+        return self.techniques[:most]
+
+    def others(self, most: int) -> Mapping[str, int]:
+        """Return the number of the techniques after these by their best verdict."""
+        counts = Counter(_best(row.cells) for row in self.techniques[most:])
+        return {verdict: counts[verdict] for verdict in _ORDER if counts[verdict]}
+
+    def verdicts(self, row: Row) -> list[tuple[Standing, list[Goal]]]:
+        """Return the different verdicts on a technique, each with its goals.
+
+        What is not shown is left out beside another verdict, and so is a level without any answer.
+        """
+        found: dict[object, tuple[Standing, list[Goal]]] = {}
+        for cell, case in zip(row.cells, self.cases, strict=True):
+            if cell is not None and cell.verdict and not case.level.reason:
+                reason = cell.reason.code if cell.reason else ""
+                found.setdefault((cell.verdict, reason), (cell, []))[1].append(case.goal)
+        told = [entry for (verdict, _), entry in found.items() if verdict != "not_shown"]
+        return told or list(found.values())[:1]
+
+    def most_helped(self, goal: Goal) -> tuple[Row, int] | None:
+        """Return the technique that helps to reach a goal in the most cases, and their number."""
+        counts = [(row, row.count("helps", goal=goal, cases=self.cases)) for row in self.techniques]
+        row, n = max(counts, key=lambda entry: entry[1], default=(None, 0))
+        return (row, n) if row is not None and n else None
+
+
+def overview(facts: Facts) -> Overview:
+    """Return the answers at the highest level of bias that can be compared, scenario by scenario."""
+    return _overview(
+        Case(scenario, answers, level)
+        for scenario in facts.scenarios
+        for answers in scenario.answers
+        for level in answers.levels
+        if level.level == answers.highest
+    )
+
+
+def level_by_level(facts: Facts) -> list[Overview]:
+    """Return the answers of each scenario at each level of bias."""
+    found: dict[tuple[str, float], list[Case]] = {}
+    for scenario in facts.scenarios:
+        for answers in scenario.answers:
+            for level in answers.levels:
+                found.setdefault((scenario.file, level.level), []).append(Case(scenario, answers, level))
+    return [_overview(cases) for cases in found.values()]
+
+
+def _overview(of: Iterable[Case]) -> Overview:
+    cases = tuple(of)
+    found: dict[str, list[Standing | None]] = {}
+    for i, case in enumerate(cases):
+        for row in case.level.techniques:
+            found.setdefault(row.technique, [None] * len(cases))[i] = row
+    rows = [Row(name, tuple(cells)) for name, cells in found.items()]
+    compared = [row for row in rows if any(cell and cell.role != "technique" for cell in row.cells)]
+    compared.sort(key=lambda row: row.technique != UNTREATED)
+    tried = [row for row in rows if row not in compared]
+    return Overview(cases, tuple(compared), tuple(sorted(tried, key=_place)))
+
+
+def best_of(level: Level, choice: str) -> Standing | None:
+    """Return the technique to take at a level of bias; None if it has none."""
+    return next((row for row in level.techniques if choice in row.best), None)
+
+
+def _place(row: Row) -> tuple[float, ...]:
+    """Return a key that sorts rows by verdicts, the best first, and then by what they leave."""
+    places = [_ORDER.index(cell.verdict) for cell in row.cells if cell and cell.verdict]
+    distances = [cell.distance for cell in row.cells if cell and cell.distance is not None]
+    helped = sum(place == 0 for place in places)
+    left = sum(distances) / len(distances) if distances else float("inf")
+    return (-helped, min(places, default=len(_ORDER)), left)
+
+
+def _best(cells: Iterable[Standing | None]) -> str:
+    """Return the best verdict of some cells."""
+    verdicts = [cell.verdict for cell in cells if cell and cell.verdict]
+    return min(verdicts, key=_ORDER.index, default="not_usable")

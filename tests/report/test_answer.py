@@ -1,0 +1,322 @@
+"""What commands print at their end: the answer first, few lines, and no warning lost."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from benchmark.facts.model import (
+    Answers,
+    Bias,
+    Constant,
+    Dataset,
+    Dose,
+    Estimate,
+    Facts,
+    GroupRows,
+    Level,
+    Reason,
+    Scenario,
+    Standing,
+    Technique,
+)
+from benchmark.report.answer import LINES, answer_text
+from benchmark.text.terminal import as_text, print_markdown
+from tests.helpers.facts import answers, estimate, small_facts, standing, whole_facts
+
+
+def printed(facts: Facts, width: int = 100, **more: Any) -> str:
+    return as_text(answer_text(facts, width=width, **more), width)
+
+
+def with_level(of: Facts | None = None, **level: Any) -> Facts:
+    """Return facts whose only scenario has a changed level of bias."""
+    facts = of or small_facts()
+    (scenario,) = facts.scenarios
+    return facts.model_copy(
+        update={"scenarios": (scenario.model_copy(update={"answers": (answers(**level),)}),)}
+    )
+
+
+def with_dataset(**changes: Any) -> Facts:
+    facts = small_facts()
+    return facts.model_copy(update={"datasets": (facts.datasets[0].model_copy(update=changes),)})
+
+
+def test_the_answer_of_a_small_run_word_for_word() -> None:
+    assert printed(whole_facts(), page="out/report.html") == (
+        "By the outside rates the labels hide a dose of .040.\n"
+        "At β = 0.5, First one lowers discrimination from .30 to .05 (change -.25, 95 % interval -.26 to\n"
+        "-.24) and costs .02 of accuracy.\n"
+        "\n"
+        "                                          accepted:\n"
+        "                                           deprived\n"
+        "β = 0.5     discrimination      accuracy   / others  verdict\n"
+        "do nothing            .300          .800  35 / 45 %\n"
+        "First one     .050 (-.250)  .800 (-.020)  35 / 45 %  ▲ helps\n"
+        "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
+        "\n"
+        "Unseen: differences below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
+        "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
+        "Figures, all numbers, tests and lines of Python: out/report.html\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (-0.03, "and costs .03 of accuracy."),
+        (0.03, "and gains .03 of accuracy."),
+        (-0.004, "at the same accuracy."),
+        (None, "at an unknown cost of accuracy."),
+    ],
+)
+def test_the_cost_is_named(change: float | None, words: str) -> None:
+    rows = (
+        standing("none", 0.3, role="baseline"),
+        standing("one", 0.05, verdict="helps", best=("least",), accuracy_change=Estimate(mean=change)),
+    )
+    assert words in " ".join(printed(with_level(techniques=rows)).split())
+
+
+def test_a_technique_at_no_cost_stands_beside_the_best() -> None:
+    rows = (
+        standing("none", 0.3, role="baseline"),
+        standing("one", 0.05, verdict="helps", best=("least",)),
+        standing("two", 0.1, verdict="helps", best=("cheap",)),
+    )
+    assert "At no cost: Second one, to .10." in " ".join(printed(with_level(techniques=rows)).split())
+
+
+def test_a_baseline_below_0_comes_nearer_to_0() -> None:
+    rows = (
+        standing("none", -0.3, role="baseline"),
+        standing("one", -0.05, verdict="helps", best=("least", "cheap")),
+    )
+    assert "brings discrimination nearer to 0, from -.30 to -.05" in printed(with_level(techniques=rows))
+
+
+def nothing_shown(**reason: Any) -> tuple[Standing, ...]:
+    tried = (standing(name, 0.25, verdict="not_shown", **reason) for name in ("one", "two"))
+    return (standing("none", 0.3, role="baseline"), *tried)
+
+
+def test_where_none_is_shown_a_lower_level_with_one_is_named() -> None:
+    (lower,) = answers(level=0.25).levels
+    highest = lower.model_copy(update={"level": 0.5, "techniques": nothing_shown()})
+    facts = small_facts()
+    both = Answers(goal="equalize", metric="discrimination", highest=0.5, levels=(lower, highest))
+    scenario = facts.scenarios[0].model_copy(update={"answers": (both,)})
+    text = " ".join(printed(facts.model_copy(update={"scenarios": (scenario,)}), full=True).split())
+    assert text.startswith(
+        "At β = 0.5, none of the 2 techniques is shown to lower discrimination. At β = 0.25, First one does: "
+        "to .05."
+    )
+    assert "Data, β = 0.25" in text
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        ({"techniques": nothing_shown()[:2]}, "At β = 0.5, First one is not shown to lower discrimination."),
+        (
+            {"techniques": nothing_shown(reason=Reason(code="one_sample"))},
+            "shown to lower discrimination, in one sample, without an interval.",
+        ),
+        ({"techniques": nothing_shown()[:1]}, "No answer: no technique was compared with doing nothing"),
+        (
+            {"techniques": nothing_shown(), "reason": Reason(code="nothing_to_undo")},
+            "No answer to equalize acceptance at β = 0.5: the bias moves discrimination by less than .02",
+        ),
+    ],
+)
+def test_why_there_is_no_answer(level: dict[str, Any], words: str) -> None:
+    assert words in " ".join(printed(with_level(**level)).split())
+
+
+def test_a_promising_technique_is_not_called_more() -> None:
+    few = Reason(code="few_repetitions", args={"samples": 3})
+    rows = (
+        standing("none", 0.3, role="baseline"),
+        standing("one", 0.05, verdict="promising", best=("least",), reason=few),
+    )
+    text = " ".join(printed(with_level(techniques=rows)).split())
+    assert "First one is promising: it lowers discrimination from .30 to .05" in text
+    assert "△ promising: 3 repetitions only" in text
+    assert "First one lowers" not in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"embedded": True}, "NOT REAL DATA: embedded networks stand in for Data."),
+        ({"warning": "the column event gives the label away"}, "Data: the column event gives"),
+        ({"notes": ("persons have several rows",)}, "Data: persons have several rows"),
+        (
+            {"deprived": GroupRows(rows=12, favorable=5), "favored": GroupRows(rows=88, favorable=50)},
+            "Data: the deprived group has 12 test rows. Its numbers are mostly chance",
+        ),
+        (
+            {"deprived": GroupRows(rows=500, favorable=10), "favored": GroupRows(rows=500, favorable=20)},
+            "Data: 3 % of the rows have the rarer label, so models refuse nearly everybody.",
+        ),
+        (
+            {"bias": (Bias(name="b", kind="b", description="", doses=(Dose(dose=0.4, gap=0.3),)),)},
+            "Data: dose 0.4 is out of reach, the bias adds a label gap of .300 at most.",
+        ),
+    ],
+)
+def test_what_changes_the_meaning_stands_first(changes: dict[str, Any], words: str) -> None:
+    text = printed(with_dataset(**changes))
+    assert text.startswith(words)
+    assert "At β = 0.5, First one lowers" in text
+    assert not printed(small_facts()).startswith(words.split(":")[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "constant", "words"),
+    [
+        ({"accuracy": estimate(0.995)}, None, "Data: an accuracy above .99 is rare."),
+        ({}, Constant(accuracy=0.8, accepts=0.0), "no more accurate than a constant answer (.800)"),
+        ({}, Constant(accuracy=0.797, accepts=0.4), "no more accurate than a constant answer (.797)"),
+        ({}, Constant(accuracy=0.797, accepts=0.0), ""),
+        (
+            {"remarks": (Reason(code="one_group", args={"group": "deprived", "accepts": False}),)},
+            None,
+            "of little use (refuses nearly all of the deprived group)",
+        ),
+    ],
+)
+def test_a_model_that_says_little_is_warned_of(
+    model: dict[str, Any], constant: Constant | None, words: str
+) -> None:
+    rows = (standing("none", 0.3, role="baseline", **model), *nothing_shown()[1:])
+    text = " ".join(printed(with_level(techniques=rows, constant=constant)).split())
+    assert text.startswith("Data: ") == bool(words)
+    assert words in text
+
+
+# ------------------------------------------------------------------------------------------- few lines
+
+
+def many(n_datasets: int, goals: tuple[str, ...] = ("restore", "equalize"), n_techniques: int = 20) -> Facts:
+    """Return facts of several datasets, in which half of the techniques help and have long names."""
+    names = [f"technique_{i}" for i in range(n_techniques)]
+    titles = {name: f"Technique of number {name.removeprefix('technique_')}" for name in names}
+    one_answer = Reason(code="constant", args={"kind": "refuses_all", "samples": 2, "of": 10})
+
+    def level(best: int) -> Level:
+        tried = (
+            standing(name, 0.01 * i, verdict="helps", best=("least", "cheap") if i == best else ())
+            if i % 2 == best % 2
+            else standing(name, 0.3, verdict="not_usable", reason=one_answer)
+            for i, name in enumerate(names)
+        )
+        return Level(level=0.5, detectable=0.05, techniques=(standing("none", 0.3, role="baseline"), *tried))
+
+    facts = small_facts()
+    datasets, scenarios = list[Dataset](), list[Scenario]()
+    for i in range(n_datasets):
+        heading = f"Dataset {i} (five features)"
+        datasets.append(
+            facts.datasets[0].model_copy(
+                update={
+                    "name": f"d{i}",
+                    "title": heading,
+                    "warning": "" if i else "a column gives the label away",
+                }
+            )
+        )
+        given = tuple(Answers(goal=goal, metric="m", highest=0.5, levels=(level(i),)) for goal in goals)
+        changes = {"dataset": f"d{i}", "file": f"d{i}", "heading": heading, "answers": given}
+        scenarios.append(facts.scenarios[0].model_copy(update=changes))
+    known = [Technique(name=name, title=title, method=name) for name, title in titles.items()]
+    return facts.model_copy(
+        update={
+            "datasets": tuple(datasets),
+            "scenarios": tuple(scenarios),
+            "techniques": (*facts.techniques, *known),
+            "run": facts.run.model_copy(update={"cells_missing": 3}),
+        }
+    )
+
+
+@pytest.mark.parametrize("goals", [("equalize",), ("restore", "equalize")])
+@pytest.mark.parametrize("n_datasets", [1, 2, 4, 9])
+def test_an_answer_has_few_lines(n_datasets: int, goals: tuple[str, ...]) -> None:
+    facts = many(n_datasets, goals)
+    lines = printed(facts, folder="out").splitlines()
+    assert len(lines) <= LINES
+    assert max(map(len, lines)) <= 100
+    if n_datasets == 4:
+        assert all(f"Dataset {i} (five features), β = 0.5: Technique" in "\n".join(lines) for i in range(4))
+        assert sum("▲" in line for line in lines) >= 4
+    assert any(line.startswith("And ") for line in lines)
+
+
+def test_nothing_is_broken_within_80_columns() -> None:
+    for facts in (many(1), many(4)):
+        lines = printed(facts, 80, folder="out").splitlines()
+        assert max(map(len, lines)) <= 80
+        assert not any("(+" in line and line.count("(") > 4 for line in lines)
+
+
+def test_several_without_a_technique_are_one_line() -> None:
+    facts = many(4, ("equalize",))
+    without = [
+        scenario.model_copy(update={"answers": (answers(techniques=nothing_shown()),)})
+        for scenario in facts.scenarios[:3]
+    ]
+    facts = facts.model_copy(update={"scenarios": (*without, facts.scenarios[3])})
+    text = " ".join(printed(facts).split())
+    assert (
+        "- No technique is shown to help: Dataset 0 (five features), Dataset 1 (five features), Dataset 2"
+        in text
+    )
+    none = facts.model_copy(update={"scenarios": tuple(without)})
+    assert "To equalize acceptance, no technique is shown to help in any of the 3 cases." in printed(none)
+
+
+def test_many_scenarios_are_counted() -> None:
+    text = printed(many(9, ("equalize",), 4))
+    assert "To equalize acceptance, Technique of number 0 helps most often: in 5 of 9 cases" in " ".join(
+        text.split()
+    )
+    row = next(line for line in text.splitlines() if line.startswith("Technique of number 1"))
+    assert row.split()[-4:] == ["4", "0", "5", "9"]
+
+
+# ------------------------------------------------------------------------------------------- markdown
+
+
+def test_text_from_outside_is_shown_as_it_is() -> None:
+    titles = {"none": "a", "one": "*bold* <b> [red]x[/red] a_b|c", "two": "$x$ `code` :smile:"}
+    techniques = tuple(Technique(name=name, title=title, method=name) for name, title in titles.items())
+    text = printed(small_facts(techniques=techniques))
+    assert titles["one"] in " ".join(text.split())
+    assert titles["two"] in text
+
+
+def test_only_what_the_template_quotes_is_a_warning() -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, color_system="standard", width=100)
+    print_markdown(console, "> Mind this.\n\nWarning: not so.\n\nNote: **bold**\n")
+    quoted, plain, bold = out.getvalue().splitlines()
+    assert "\x1b[33m" in quoted
+    assert plain.strip() == "Warning: not so."
+    assert "\x1b[1mbold" in bold
+
+
+def test_markdown_in_the_terminal() -> None:
+    text = as_text(
+        "# Title\n\nFirst\nline.\n\n- one `a_b`\n  - two\n\n3. three\n\n```python\nx = 1\n```\n\n"
+        "| name | long heading |\n|:--|--:|\n| a\\|b | 1.5 |\n\nEnd.\n",
+        40,
+    )
+    assert text == (
+        "Title\nFirst line.\n- one a_b\n  - two\n3. three\n    x = 1\n\n"
+        "        long\nname heading\na|b      1.5\n\nEnd.\n"
+    )
