@@ -55,7 +55,7 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "                                          accepted:\n"
         "                                           deprived\n"
         "β = 0.5     discrimination      accuracy   / others  verdict\n"
-        "baseline              .300          .800  35 / 45 %\n"
+        "do nothing            .300          .800  35 / 45 %\n"
         "First one     .050 (-.250)  .800 (-.020)  35 / 45 %  ▲ helps\n"
         "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
         "\n"
