@@ -23,10 +23,10 @@ _HANDLE = 0.62  # from a legend's entry to the next, without words
 
 
 class RowLabels:
-    """Names of rows at the left of panels, wrapped; on a page of fixed width they take less than half."""
+    """Names of rows at the left of panels, wrapped to a width, or to less than half of a narrow page."""
 
-    def __init__(self, names: Sequence[str], page: float | None = None) -> None:
-        lines = [wrap(name, _NAMES if page is None else min(_NAMES, 0.36 * page)) for name in names]
+    def __init__(self, names: Sequence[str], page: float | None = None, width: float = _NAMES) -> None:
+        lines = [wrap(name, width if page is None else min(width, 0.36 * page)) for name in names]
         self.texts = ["\n".join(own) for own in lines]
         self.row = max(0.19, 0.05 + LINE * max(map(len, lines), default=1))  # height in inches
 

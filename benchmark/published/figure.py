@@ -37,7 +37,11 @@ def draw_differences(comparison: Comparison) -> Page:
     width = max(_CELL[0], _NARROWEST / len(columns))
     labels = {
         metric: RowLabels(
-            [f"{technique_title(name, comparison)}  T{table}{reading[suffix]}" for table, name, suffix in own]
+            [
+                f"{technique_title(name, comparison)}  T{table}{reading[suffix]}"
+                for table, name, suffix in own
+            ],
+            width=4.0,
         )
         for metric, own in lines.items()
     }
