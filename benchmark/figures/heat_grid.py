@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
@@ -64,17 +65,26 @@ class Columns(Generic[Key]):
         groups = groupby(range(len(columns)), lambda i: columns[i][0])
         blocks = [(key, list(positions)) for key, positions in groups]
         self.blocks = [(key, positions[0], positions[-1]) for key, positions in blocks]
+        # Texts of narrow columns stand upright.
+        levels = max((text_width(beta, SIZES["tick"]) for beta in self._betas), default=0.0)
+        self._upright, self._below = levels > 0.9 * width, LINE
+        if self._upright:
+            step = math.ceil(LINE / width)  # levels of columns that are narrower than a line are skipped
+            self._betas = [beta if i % step == 0 else "" for i, beta in enumerate(self._betas)]
+            width, self._below = 2.0, levels
         self._names = [wrap(name(key), len(positions) * width) for key, positions in blocks]
 
     def write(self, axes: Axes, n_rows: int) -> None:
         """Write levels and names below the lowest row of a panel, and draw lines between the blocks."""
         axes.set_xlim(-0.5, len(self._betas) - 0.5)
-        axes.set_xticks(range(len(self._betas)), labels=self._betas)
+        turn = 90 if self._upright else 0
+        axes.set_xticks(range(len(self._betas)), labels=self._betas, rotation=turn)
         for lines, (_, first, last) in zip(self._names, self.blocks, strict=True):
             axes.annotate(
                 "\n".join(lines),
                 ((first + last) / 2, n_rows - 0.5),
-                xytext=(0, -72 * (LINE + 0.1)),
+                xytext=(0, -72 * (self._below + 0.1)),
+                rotation=turn,
                 textcoords="offset points",
                 ha="center",
                 va="top",

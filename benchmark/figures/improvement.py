@@ -124,8 +124,8 @@ def _cells(
         values[i, j] = improvement
         useless[i, j] = standing == marks.DEGENERATE
         shown_sign = "" if useless[i, j] else sign
-        number = "" if not numbers else "–" if np.isnan(mean) else short_number(mean)
-        texts[i][j] = number + shown_sign + standing
+        number = "–" if np.isnan(mean) else short_number(mean)
+        texts[i][j] = number + shown_sign + standing if numbers else standing or shown_sign
     return values, texts, useless
 
 

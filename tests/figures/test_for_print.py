@@ -59,6 +59,10 @@ def test_every_figure_fits_a_column_and_a_page_with_words_of_eight_points(name: 
     assert min(sizes(figure)) >= 8
 
 
+def test_levels_and_names_of_a_heat_map_with_narrow_columns_stand_upright() -> None:
+    assert flaws(DRAWN["heat"](Choice(width=1.9, caption=False))) == []
+
+
 @pytest.mark.parametrize(
     ("metrics", "techniques"),
     [
