@@ -71,18 +71,6 @@ TUNING_COLUMNS = (
     *(*CELL_COLUMNS, "of", "chosen_on", "parameters", "settings", "unscored"),
     *("validation_objective", "validation_excess", "objective", "excess", "discrimination", "accuracy"),
 )
-OWN = "own"
-"""A dataset's baseline that compares each technique with its own learner, without mitigation.
-
-In the column ``classifier`` of such a dataset it says that the learner is the technique's own.
-"""
-
-OWN_TITLE = "own learners"
-"""Title of that classifier in headings."""
-
-EACH_OWN = "each technique's own learner, unconstrained"
-"""Title of that baseline."""
-
 UNTREATED = "none"
 """The technique that does nothing."""
 

@@ -504,7 +504,7 @@ def _learner_declared(tested: TechniqueUnderTest) -> None:
             raise CautionError(
                 "It never calls tools.classifier, but is compared with a classifier",
                 expected="unconstrained, the parameters at which its own learner does nothing for fairness",
-                remedy='declare them, if any, so that baseline = "own" compares it with that learner',
+                remedy="declare them, if any, so that it is compared with doing nothing with that learner",
             )
         return
     try:

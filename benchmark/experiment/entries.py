@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
+from benchmark.classifiers import ClassifierFactory, make_classifier
 from benchmark.columns import HIDDEN, hidden_name, parted_name
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
@@ -193,7 +194,7 @@ class DatasetEntry(Identifying):
     card: Derived[str]  # a shipped name, or the path of a TOML file, relative to the experiment file
     name: Derived[Identifier] = ""  # in results; the card's unless given
     bias: Derived[tuple[BiasEntry, ...]] = Field(min_length=1)
-    # The technique that counts as no mitigation, for the paper's Tables 2 and 5; or "own".
+    # The technique that counts as no mitigation, for the paper's Tables 2 and 5.
     baseline: Planned[Identifier] = "none"
     baseline_reason: Free[str] = ""  # why it is not "none", as words after its title: "the paper's baseline"
     # Whether its group was drawn at random, so that the clean model learns from the favored group.
@@ -266,16 +267,13 @@ class TechniqueEntry(Identifying):
         return None if technique is None else technique.unconstrained
 
     @property
-    def is_own_learner(self) -> bool:
-        """Whether it is the technique's own learner without mitigation; a refit is not."""
-        if self.refit is not None or self.unconstrained is None:
-            return False
-        return is_own_learner(get_technique(self.technique, **self.parameters))
+    def learner(self) -> Technique | None:
+        """The technique's own learner without mitigation, or None if it takes a classifier.
 
-    @property
-    def learner(self) -> Technique:
-        """The technique's own learner without mitigation; raises the errors of `get_technique`."""
-        return get_technique(self.technique, **{**self.parameters, **(self.unconstrained or {})})
+        Raises the errors of :func:`benchmark.techniques.get_technique`.
+        """
+        free = self.unconstrained
+        return None if free is None else get_technique(self.technique, **{**self.parameters, **free})
 
 
 def _dataset_name(card: str) -> str:
@@ -335,12 +333,29 @@ def _swept_value(text: str) -> bool | int | float | str:
 
 
 class ClassifierEntry(Identifying):
-    """A classifier with its parameters, under the name that tables show."""
+    """A classifier with its parameters, under the name that tables show; or the learner of a technique."""
 
     classifier: Derived[str]
     name: Derived[Identifier] = ""
     parameters: Derived[Parameters] = Field(default={})
     encoding: Derived[Encoding] = "one_hot"  # how states become numbers, if it reads numbers
+    # The technique whose own learner it is, with its parameters (:func:`benchmark.experiment.expand.expand`).
+    learner_of: Derived[str] = ""
+
+    @model_serializer(mode="wrap")
+    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = written(self)
+        return {name: value for name, value in fields.items() if value or name != "learner_of"}
+
+    @property
+    def learner(self) -> Technique | None:
+        """The learner of a technique, without mitigation; None for a classifier."""
+        return get_technique(self.learner_of, **self.parameters) if self.learner_of else None
+
+    @property
+    def factory(self) -> ClassifierFactory | None:
+        """The declared classifier, or None for the learner of a technique; errors as `make_classifier`."""
+        return None if self.learner_of else make_classifier(self.classifier, self.parameters, self.encoding)
 
     @model_validator(mode="before")
     @classmethod

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
-from benchmark.columns import ORIGINAL, OWN, TRUTH, Test
+from benchmark.classifiers import ClassifierFactory, naive_bayes_ranker
+from benchmark.columns import ORIGINAL, TRUTH, Test
 from benchmark.data.table import Table, read_only
 from benchmark.errors import (
     BetabenchError,
@@ -74,18 +74,26 @@ class Cell:
 
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
-    """Return the techniques of an experiment by dataset and entry; raises if a technique does not exist."""
+    """Return the techniques of an experiment by dataset and entry, and their learners by classifier.
+
+    Raises an UnknownNameError if a technique does not exist.
+    """
     for dataset in experiment.datasets:
         for name in dataset.parameters:
             if find_technique(name) is None:
                 raise UnknownNameError("technique", name, list_techniques())
-    return {
-        (dataset.name, entry.name): get_technique(
-            entry.technique, **experiment.technique_parameters(dataset, entry)
-        )
-        for dataset in experiment.datasets
-        for entry in experiment.techniques
-    }
+    configured: dict[tuple[str, str], Technique] = {}
+    for dataset in experiment.datasets:
+        for entry in experiment.techniques:
+            parameters = experiment.technique_parameters(dataset, entry)
+            configured[dataset.name, entry.name] = get_technique(entry.technique, **parameters)
+        for classifier in experiment.classifiers:
+            if (learner := classifier.learner) is not None:
+                # Mitigation stays off, whatever parameters a dataset gives.
+                given = dataset.parameters.get(learner.name, {})
+                parameters = {**classifier.parameters, **given, **(learner.unconstrained or {})}
+                configured[dataset.name, classifier.name] = get_technique(learner.name, **parameters)
+    return configured
 
 
 def describe_technique(technique: Technique) -> dict[str, Any]:
@@ -103,8 +111,12 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     """Return the facts that identify a classifier in a cell's key; raises if it cannot be built.
 
     Every key has the version of scikit-learn. Classes outside of scikit-learn add a digest of their source.
+    Of a technique's learner, the facts are the technique's.
     """
-    factory = make_classifier(entry.classifier, entry.parameters, entry.encoding)
+    if entry.learner is not None:
+        return describe_technique(entry.learner)
+    assert entry.factory is not None
+    factory = entry.factory
     try:
         factory.build(np.array([2]), 0)
     except Exception as error:
@@ -157,13 +169,11 @@ class Evaluator:
     def __init__(self, prepared: PreparedExperiment) -> None:
         self.prepared = prepared
         self.techniques = prepared.techniques
+        self._named = {key: named(technique) for key, technique in self.techniques.items()}
         self._refit = {entry.name: entry.refit for entry in prepared.experiment.techniques}
         self._references = References(prepared, self._decide)
-        self._named = {key: named(technique) for key, technique in self.techniques.items()}
-        self.classifiers = {
-            entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
-            for entry in prepared.experiment.classifiers
-        }
+        declared = {entry.name: entry.factory for entry in prepared.experiment.classifiers}
+        self.classifiers = {name: factory for name, factory in declared.items() if factory is not None}
         metrics = prepared.experiment.measured
         self.scorers = {name: scorer_of(data, metrics) for name, data in prepared.datasets.items()}
         self.scoring = {
@@ -200,14 +210,15 @@ class Evaluator:
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], data.test)
         shared = [self._shared(fold, fold.train) for fold in folds]
+        keys = [self.prepared.trained(block.dataset, cell.technique, cell.classifier) for cell in cells]
         # All before the first technique: techniques empty the processor's caches, and then each set of tools
         # would take five times as long.
         tools = [
-            [self._tools(cell, self._named[block.dataset, cell.technique], part) for part in shared]
-            for cell in cells
+            [self._tools(cell, self._named[key], part) for part in shared]
+            for cell, key in zip(cells, keys, strict=True)
         ]
-        for cell, cell_tools in zip(cells, tools, strict=True):
-            technique, rows = self.techniques[block.dataset, cell.technique], self._refit[cell.technique]
+        for cell, key, cell_tools in zip(cells, keys, tools, strict=True):
+            technique, rows = self.techniques[key], self._refit[cell.technique]
             started = time.perf_counter()
             trained_on = folds if rows is None else refits[rows]
             content = self._cell(block, cell, technique, trained_on, cell_tools, scorers, folds)
@@ -308,7 +319,7 @@ class Evaluator:
         Where bias is hidden, there are also counts in truth: by true labels, beside the learner without
         planted and without hidden bias.
         """
-        entry = self.prepared.untreated(block.dataset, cell.technique, cell.classifier)
+        entry = self.prepared.untreated(block.dataset)
         learner = (block.dataset, entry, cell.classifier)
         references = self._references
         hides = block.bias in self.prepared.datasets[block.dataset].hidden
@@ -336,12 +347,11 @@ class Evaluator:
 
     def _decide(self, dataset: str, entry: str, classifier: str, fold: Fold) -> NDArray[np.bool_]:
         """Return which original test rows an entry accepts after training on the fold, shape (n_rows,)."""
-        technique, factory = self.techniques[dataset, entry], self.classifiers.get(classifier)
+        key = self.prepared.trained(dataset, entry, classifier)
+        technique, factory = self.techniques[key], self.classifiers.get(classifier)
         numbers = factory is not None and factory.encoding == "numbers"
         train, seen = fold.train.twin(numbers=numbers), fold.tests[ORIGINAL].seen.twin(numbers=numbers)
-        tools = self._tools(
-            Cell(entry, classifier, ""), self._named[dataset, entry], self._shared(fold, fold.train)
-        )
+        tools = self._tools(Cell(entry, classifier, ""), self._named[key], self._shared(fold, fold.train))
         with np.errstate():
             if (declined := declined_by(technique, train)) is not None:
                 raise DeclinedError(declined)
@@ -363,7 +373,7 @@ def named(technique: Technique) -> str:
 def _no_classifier(_cardinalities: NDArray[np.int64]) -> NoReturn:
     raise TechniqueError(
         "A technique that declares a learner of its own asks for a classifier",
-        expected=f"no use of tools.classifier where the classifier is {OWN!r}",
+        expected="no use of tools.classifier",
         remedy="correct the technique, or take 'unconstrained' out of it",
     )
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from benchmark.columns import OWN, TEST_TITLES, TRUTH, UNTREATED, hidden_name
-from benchmark.declarations import broken_rules, find_declaration, list_declarations, title_of
+from benchmark.columns import TEST_TITLES, TRUTH, UNTREATED, hidden_name
+from benchmark.declarations import broken_rules, find_declaration, list_declarations
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
     BiasEntry,
@@ -27,7 +27,8 @@ from benchmark.experiment.evaluate import configured_techniques
 from benchmark.experiment.plan import ExpandedExperiment, Experiment, load_experiment, load_plugins, with_bias
 from benchmark.experiment.tuning_rule import with_tuned
 from benchmark.experiment.validate import broken_names, check_experiment, naming_plugins
-from benchmark.techniques import Technique, list_techniques, load_plugin
+from benchmark.models import entry_name
+from benchmark.techniques import list_techniques, load_plugin
 
 _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
 
@@ -58,17 +59,16 @@ def expand(experiment: Experiment, plugins: tuple[str, ...] = ()) -> ExpandedExp
     """Return an experiment as it is run, with further entries, and its techniques.
 
     There are entries for each hidden label gap, and for tuned techniques
-    (:func:`~benchmark.experiment.tuning_rule.with_tuned`). Techniques' own learners have entries where
-    datasets ask for them. Refits of untreated learners have entries where decisions are compared with the
-    clean model's.
+    (:func:`~benchmark.experiment.tuning_rule.with_tuned`). Techniques' own learners have entries among the
+    classifiers. Refits of doing nothing have entries where decisions are compared with the clean model's.
 
     An expanded experiment stays as it is. ``plugins`` are the loaded files. Raises the errors of
     :func:`~benchmark.experiment.validate.check_experiment`, and an ExperimentError if an entry has the name
     of a further one.
     """
     check_experiment(experiment)
-    whole = _with_refits(_with_own_baselines(with_tuned(_with_hidden(experiment))))
-    return ExpandedExperiment(whole, configured_techniques(whole), _own_baselines(whole), plugins)
+    whole = _with_refits(_with_learners(with_tuned(_with_hidden(experiment))))
+    return ExpandedExperiment(whole, configured_techniques(whole), plugins)
 
 
 def _with_hidden(experiment: Experiment) -> Experiment:
@@ -94,51 +94,49 @@ def _with_hidden(experiment: Experiment) -> Experiment:
     return experiment.model_copy(update={"datasets": datasets, "tests": tests})
 
 
-def _own_baselines(experiment: Experiment) -> dict[str, str]:
-    """Return the entry of each technique's own learner, by technique; empty if no dataset asks for it."""
-    if not any(dataset.baseline == OWN for dataset in experiment.datasets):
-        return {}
-    learners = {e.name: e.learner for e in experiment.techniques if e.unconstrained is not None}
-    # Reversed, so that the first of equal learners stays.
-    free = {e.learner: e.name for e in reversed(experiment.techniques) if e.is_own_learner}
-    return {name: free[learner] for name, learner in learners.items() if learner in free}
+def _with_learners(experiment: Experiment) -> Experiment:
+    """Return an experiment with a classifier for each learner that its techniques bring.
 
-
-def _with_own_baselines(experiment: Experiment) -> Experiment:
-    """Return an experiment with an entry for each own learner that techniques are compared with."""
-    if not any(dataset.baseline == OWN for dataset in experiment.datasets):
+    Techniques that differ only in their mitigation share a learner. An ExperimentError says that its name
+    belongs to another entry, or that there is nothing to compare its techniques with.
+    """
+    if experiment.mixed_learners:
         return experiment
-    listed, names = _own_baselines(experiment), {entry.name for entry in experiment.techniques}
-    entries: list[TechniqueEntry] = []
-    added: set[Technique] = set()
+    classifiers = list(experiment.classifiers)
+    known = {classifier.learner for classifier in classifiers}
+    names = {entry.name for entry in (*experiment.techniques, *classifiers)}
     for entry in experiment.techniques:
-        free = entry.unconstrained
-        if free is not None and entry.name not in listed and entry.learner not in added:
-            added.add(entry.learner)
-            short = f"{entry.technique}_unconstrained"
-            first = short not in names
-            name = short if first else f"{entry.name}_unconstrained"
-            names.add(name)
-            title = f"{title_of(entry.technique) if first else entry.title} unconstrained"
-            parameters = {**entry.parameters, **free}
-            entries.append(
-                TechniqueEntry(technique=entry.technique, name=name, title=title, parameters=parameters)
-            )
-        entries.append(entry)
-    baselines = _own_baselines(experiment.model_copy(update={"techniques": tuple(entries)}))
-    listed_before = tuple(entry.name for entry in experiment.techniques)
-
-    def techniques_on(dataset: DatasetEntry) -> tuple[str, ...]:
-        if dataset.baseline == OWN:
-            compared_with = [baselines[name] for name in dataset.techniques if name in baselines]
-            return tuple(dict.fromkeys((*dataset.techniques, *compared_with)))
-        return dataset.techniques or (listed_before if added else ())
-
-    return experiment.with_techniques(entries, techniques_on)
+        if (learner := entry.learner) in known or learner is None:
+            continue
+        known.add(learner)
+        short = f"{entry_name(entry.technique)}_learner"
+        name = f"{entry.name}_learner" if short in names else short
+        if name in names:
+            problem = f"The name {name!r} belongs to the learner of {entry.name!r}"
+            raise ExperimentError(problem, got="an entry with this name", remedy="rename it")
+        names.add(name)
+        parameters = {**entry.parameters, **(entry.unconstrained or {})}
+        classifiers.append(
+            ClassifierEntry(classifier=name, parameters=parameters, learner_of=entry.technique)
+        )
+    whole = experiment.model_copy(update={"classifiers": tuple(classifiers)})
+    for dataset in experiment.datasets:
+        for classifier in whole.classifiers:
+            names = [name for name, other in whole.cells_on(dataset) if other == classifier.name]
+            if names and not {dataset.baseline, UNTREATED} & {*names}:
+                raise ExperimentError(
+                    f"On {dataset.name!r} the baseline {dataset.baseline!r} is not run with the learner "
+                    f"{classifier.name!r}",
+                    expected=f"that baseline, or {UNTREATED!r}, which is run with every learner",
+                    got=", ".join(names),
+                    remedy=f"add {UNTREATED!r} to the techniques, or compare them with those of another "
+                    "learner: write 'mixed_learners = true'",
+                )
+    return whole
 
 
 def _with_refits(experiment: Experiment) -> Experiment:
-    """Return an experiment with two refits of each untreated learner, on clean and on biased rows.
+    """Return an experiment with two refits of each untreated entry, on clean and on biased rows.
 
     They tell how far a learner differs from itself on other rows of the same kind. An experiment that has
     refits, or compares nothing with the clean model, stays as it is.
@@ -146,12 +144,11 @@ def _with_refits(experiment: Experiment) -> Experiment:
     if not experiment.restores or any(entry.refit for entry in experiment.techniques):
         return experiment
     given = [entry.name for entry in experiment.techniques]
-    untreated = {UNTREATED, *_own_baselines(experiment).values()}
-    learners = {d.name: untreated if d.baseline == OWN else {d.baseline} for d in experiment.datasets}
+    baselines = {dataset.baseline for dataset in experiment.datasets}
     added: list[TechniqueEntry] = []
     refits: dict[str, list[str]] = {}
     for entry in experiment.techniques:
-        for rows in ("clean", "biased") if any(entry.name in names for names in learners.values()) else ():
+        for rows in ("clean", "biased") if entry.name in baselines else ():
             name = f"refit_{rows}" if entry.name == UNTREATED else f"{entry.name}_refit_{rows}"
             title = f"{entry.title}, refit on {rows} rows"
             update = {"name": name, "title": title, "refit": rows, "refit_of": entry.name}
@@ -163,8 +160,8 @@ def _with_refits(experiment: Experiment) -> Experiment:
 
     def techniques_on(dataset: DatasetEntry) -> tuple[str, ...]:
         names = dataset.techniques or given
-        of_learners = [refit for name in names if name in learners[dataset.name] for refit in refits[name]]
-        return (*names, *of_learners) if dataset.techniques or len(of_learners) < len(added) else ()
+        of_baseline = refits[dataset.baseline]
+        return (*names, *of_baseline) if dataset.techniques or len(of_baseline) < len(added) else ()
 
     return experiment.with_techniques((*experiment.techniques, *added), techniques_on)
 

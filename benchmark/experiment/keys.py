@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from benchmark.columns import BIASED, OWN
+from benchmark.columns import BIASED
 from benchmark.experiment import unprocessing
 from benchmark.experiment.evaluate import Cell, describe_classifier, describe_technique
 from benchmark.experiment.plan import WHOLE, Block, Experiment, Shard, plan_blocks
@@ -23,20 +23,18 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
     experiment = prepared.experiment
     entries = {entry.name: entry for entry in experiment.techniques}
     # Names of entries are in the store, so they are in the key, though no number depends on them.
-    techniques = {
-        (dataset, name): {
-            "entry": name,
-            **entries[name].in_keys(),
-            **describe_technique(technique),
-            **unprocessing.described(technique),
-        }
-        for (dataset, name), technique in prepared.techniques.items()
+    code = {
+        key: {**describe_technique(technique), **unprocessing.described(technique)}
+        for key, technique in prepared.techniques.items()
     }
+
+    def technique(dataset: str, name: str, classifier: str) -> dict[str, Any]:
+        return {"entry": name, **entries[name].in_keys(), **code[prepared.trained(dataset, name, classifier)]}
+
     classifiers = {
         entry.name: {"entry": entry.name, **entry.in_keys(), **describe_classifier(entry)}
         for entry in experiment.classifiers
     }
-    classifiers.setdefault(OWN, {"entry": OWN})
     restores = experiment.restores
 
     def cells(block: Block) -> Iterator[Cell]:
@@ -49,18 +47,18 @@ def planned_cells(prepared: PreparedExperiment, shard: Shard = WHOLE) -> list[tu
         @functools.cache
         def reference(untreated: str, classifier: str) -> str:
             """Return the key of the untreated models: without planted bias, with it, and in truth."""
-            described = techniques[block.dataset, untreated], classifiers[classifier]
+            described = technique(block.dataset, untreated, classifier), classifiers[classifier]
             keys = [cell_key(rows, *described) for rows in compared]
             return hashlib.sha256("".join(keys).encode()).hexdigest()
 
         for name, classifier in block.cells:
-            described, entry = techniques[block.dataset, name], entries[name]
+            described, entry = technique(block.dataset, name, classifier), entries[name]
             if entry.tuned is not None:
                 described = {**described, "tuned": describe_tuning(prepared, block, entry)}
             if entry.refit is not None:
                 described = {**described, "refit": [entry.refit, clean if entry.refit == "clean" else {}]}
             key = cell_key(sample, described, classifiers[classifier])
-            untreated = prepared.untreated(block.dataset, name, classifier) if restores else ""
+            untreated = prepared.untreated(block.dataset)
             yield Cell(name, classifier, key, reference(untreated, classifier) if restores else "")
 
     return [(block, tuple(cells(block))) for block in shard.of(plan_blocks(experiment, prepared.reaches))]

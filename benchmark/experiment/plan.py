@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, make_bias
 from benchmark.bias.edits import BiasEdit, deprived_edits
-from benchmark.columns import ORIGINAL, OWN, TEST_TITLES, TRUTH, UNTREATED, Test
+from benchmark.columns import ORIGINAL, TEST_TITLES, TRUTH, UNTREATED, Test
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     broken_rules,
@@ -61,6 +61,10 @@ _STAND_FOR: Mapping[str, Callable[[str], list[dict[str, Any]]]] = {
 }
 
 _BIAS_EXAMPLE = "docs/adding/bias.md has an example"
+_WITHOUT_OWN = (
+    f"; leave the baseline out: techniques with learners of their own are compared with {UNTREATED!r} with "
+    "that learner"
+)
 
 Train = Literal["network", "data"]
 
@@ -108,6 +112,9 @@ class Experiment(Identifying):
     # bias; ``"balanced"`` ones, with equal weight for each group and label; and with hidden bias ``"truth"``.
     tests: Derived[tuple[Test, ...]] = (ORIGINAL,)
     paired_betas: Option[StrictBool] = False  # whether all levels of a repetition share their random numbers
+    # Whether techniques with learners of their own stand beside those that train a classifier, under its
+    # name, and are compared with what it does.
+    mixed_learners: Planned[StrictBool] = False
     # Seconds that a technique with a classifier may take on one sample.
     time_limit: Free[float] = Field(default=300.0, gt=0, allow_inf_nan=False)
     # MiB that a worker process may hold; ``inf`` for no limit (:class:`benchmark.experiment.pool.Pool`). The
@@ -211,23 +218,10 @@ class Experiment(Identifying):
                     absent = f"{dataset.name!r} asks for {name!r}, which is not among the techniques"
                     yield f"datasets: {absent}: {', '.join(names)}"
             tried = dataset.techniques or names
-            if dataset.baseline == OWN:
-                yield from self._wrong_own_baseline(dataset, tried)
-            elif dataset.baseline not in tried:
+            if dataset.baseline not in tried:
                 absent = f"the baseline {dataset.baseline!r} of {dataset.name!r} is not among the techniques"
-                yield f"datasets: {absent}: {', '.join(tried)}"
-
-    def _wrong_own_baseline(self, dataset: DatasetEntry, techniques: Sequence[str]) -> Iterator[str]:
-        request = f"{dataset.name!r} compares each technique with its own learner (baseline = {OWN!r})"
-        if UNTREATED not in techniques:
-            yield (
-                f"datasets: {request}, and techniques without a learner with {UNTREATED!r}, which is no "
-                f"technique here: {', '.join(techniques)}"
-            )
-        classifiers = [classifier.name for classifier in self.classifiers]
-        for field, names in (("techniques", techniques), ("classifiers", classifiers)):
-            if OWN in names:
-                yield f"{field}: {request}, so no entry may have the name {OWN!r}; give it another name"
+                remedy = _WITHOUT_OWN if dataset.baseline == "own" else ""
+                yield f"datasets: {absent}: {', '.join(tried)}{remedy}"
 
     def _wrong_splits(self) -> Iterator[str]:
         if self.tune and (self.folds or any(dataset.folds for dataset in self.datasets)):
@@ -293,7 +287,7 @@ class Experiment(Identifying):
         if len(self.levels) < 2:
             return "0 is its only level of bias, so there is nothing to undo"
         for dataset in self.datasets:
-            compared_with = UNTREATED if dataset.baseline == OWN else dataset.baseline
+            compared_with = dataset.baseline
             entries = [entry for entry in self.techniques if entry.name == compared_with]
             if compared_with not in (dataset.techniques or [entry.name for entry in entries]):
                 return f"the baseline {compared_with!r} of {dataset.name!r} is not run"
@@ -305,11 +299,7 @@ class Experiment(Identifying):
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""
-        parameters = {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
-        # Baselines stay without mitigation, whatever parameters a dataset gives.
-        untreated = technique.is_own_learner or technique.refit is not None
-        free = dataset.baseline == OWN and untreated
-        return {**parameters, **(technique.unconstrained or {})} if free else parameters
+        return {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
 
     def with_techniques(
         self, entries: Iterable[TechniqueEntry], tried_on: Callable[[DatasetEntry], tuple[str, ...]]
@@ -321,17 +311,17 @@ class Experiment(Identifying):
     def cells_on(self, dataset: DatasetEntry) -> tuple[tuple[str, str], ...]:
         """Return names of technique and classifier of each cell of a block, in the experiment's order.
 
-        A technique that is compared with its own learner has a single cell.
+        A technique with a learner of its own has a single cell, and doing nothing one for each such learner.
         """
-        classifiers = [classifier.name for classifier in self.classifiers]
-        compared_with_own = dataset.baseline == OWN
+        entries = [e for e in self.techniques if not dataset.techniques or e.name in dataset.techniques]
+        trained = {e.name: None if self.mixed_learners else e.learner for e in entries}
+        learners = {classifier.name: classifier.learner for classifier in self.classifiers}
         return tuple(
             (entry.name, classifier)
-            for entry in self.techniques
-            if not dataset.techniques or entry.name in dataset.techniques
-            for classifier in (
-                [OWN] if compared_with_own and entry.unconstrained is not None else classifiers
-            )
+            for entry in entries
+            for classifier, learner in learners.items()
+            if trained[entry.name] == learner
+            or (entry.technique == UNTREATED and learner in trained.values())
         )
 
 
@@ -348,17 +338,23 @@ class _ExperimentFile(Experiment):
 class ExpandedExperiment:
     """An experiment as it is run; only :func:`benchmark.experiment.expand.expand` makes it."""
 
-    experiment: Experiment  # with entries for tuned techniques and for their own learners
-    techniques: Mapping[tuple[str, str], Technique]  # with their parameters, by dataset and entry
-    own_baselines: Mapping[str, str]  # entry of a technique -> entry of its own learner
+    experiment: Experiment  # with entries for tuned techniques, and classifiers for their own learners
+    # With their parameters, by dataset and entry; learners of techniques' own by dataset and classifier.
+    techniques: Mapping[tuple[str, str], Technique]
     plugins: tuple[str, ...] = ()  # absolute paths of the loaded files
 
-    def untreated(self, dataset: str, technique: str, classifier: str) -> str:
-        """Return the entry of the untreated learner that a technique is compared with on a dataset."""
-        entry = next(entry for entry in self.experiment.datasets if entry.name == dataset)
-        if entry.baseline != OWN:
-            return entry.baseline
-        return self.own_baselines[technique] if classifier == OWN else UNTREATED
+    def trained(self, dataset: str, technique: str, classifier: str) -> tuple[str, str]:
+        """Return the key, in ``techniques``, of what a cell trains.
+
+        It is the classifier's, if nothing is done with the learner of a technique.
+        """
+        learners = [entry.name for entry in self.experiment.classifiers if entry.learner_of]
+        untreated = self.techniques[dataset, technique].name == UNTREATED
+        return dataset, classifier if untreated and classifier in learners else technique
+
+    def untreated(self, dataset: str) -> str:
+        """Return the entry of doing nothing that techniques are compared with on a dataset."""
+        return next(entry.baseline for entry in self.experiment.datasets if entry.name == dataset)
 
 
 def entries_for_names(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from benchmark.classifiers import make_classifier
 from benchmark.columns import BIASED, TRUTH, Test
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
@@ -274,7 +273,8 @@ def _evaluator(prepared: PreparedExperiment, expected: Mapping[str, str]) -> Eva
 
 
 def _software(prepared: PreparedExperiment) -> dict[str, str]:
-    extras = {make_classifier(c.classifier).entry.extra for c in prepared.experiment.classifiers} - {""}
+    factories = [c.factory for c in prepared.experiment.classifiers]
+    extras = {factory.entry.extra for factory in factories if factory is not None} - {""}
     return software(prepared.plugins, extras.union(*(t.packages for t in prepared.techniques.values())))
 
 

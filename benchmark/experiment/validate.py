@@ -15,8 +15,7 @@ from pydantic import ValidationError, model_validator
 
 from benchmark.bias.base import no_audit, no_boundary, no_judged
 from benchmark.bias.edits import check_edits
-from benchmark.classifiers import make_classifier
-from benchmark.columns import ORIGINAL, OWN, UNTREATED
+from benchmark.columns import ORIGINAL
 from benchmark.data import Schema
 from benchmark.declarations import count_of, indented
 from benchmark.errors import BetabenchError, BiasError, ExperimentError, UnknownNameError
@@ -313,15 +312,12 @@ def missing_packages(experiment: Experiment) -> Iterator[str]:
 
 def mismatches(plan: ExpandedExperiment) -> Iterator[str]:
     """Yield a sentence for each technique and classifier that do not fit; their cells are skipped."""
-    classifiers = {
-        entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
-        for entry in plan.experiment.classifiers
-    }
+    factories = {entry.name: entry.factory for entry in plan.experiment.classifiers}
     reasons = {
-        (name, classifier, classifier_mismatch(plan.techniques[dataset.name, name], classifiers[classifier]))
+        (name, classifier, classifier_mismatch(plan.techniques[dataset.name, name], factory))
         for dataset in plan.experiment.datasets
         for name, classifier in plan.experiment.cells_on(dataset)
-        if classifier != OWN
+        if (factory := factories[classifier]) is not None
     }
     for name, classifier, reason in sorted(mismatch for mismatch in reasons if mismatch[2] is not None):
         yield f"{name} with {classifier} will be skipped: {reason}."
@@ -333,15 +329,15 @@ def other_learners(experiment: Experiment) -> Iterator[str]:
     Differences between learners then count as effects of mitigation. Cruz and Hardt (2024), Unprocessing
     seven years of algorithmic fairness, ICLR, find comparisons of unequal base models misleading.
     """
-    others = [dataset for dataset in experiment.datasets if dataset.baseline != OWN]
-    tried = {name for dataset in others for name, _ in experiment.cells_on(dataset)}
-    compared = tried - {dataset.baseline for dataset in others}
-    entries = [t for t in experiment.techniques if t.name in compared and t.refit is None]
-    if names := [t.name for t in entries if t.unconstrained is not None]:
+    if not experiment.mixed_learners:
+        return
+    tried = {name for dataset in experiment.datasets for name, _ in experiment.cells_on(dataset)}
+    compared = tried - {dataset.baseline for dataset in experiment.datasets}
+    if names := [t.name for t in experiment.techniques if t.name in compared and t.unconstrained is not None]:
         yield (
             f"{', '.join(names)}: compared with a learner other than the technique's own, so differences "
-            "between the learners count as effects of mitigation (Cruz and Hardt 2024). "
-            f'baseline = "{OWN}" compares each with its own learner without mitigation.'
+            "between the learners count as effects of mitigation (Cruz and Hardt 2024). Without "
+            "'mixed_learners' each is compared with doing nothing with its own learner."
         )
 
 
@@ -349,18 +345,19 @@ def too_few_repetitions(plan: ExpandedExperiment) -> Iterator[str]:
     """Yield a sentence for datasets on which hardly any difference from the baseline can be shown.
 
     Intervals hold jointly for all techniques at a level of bias, on one dataset, with one bias and
-    classifier. Reference rows, and techniques tuned on rows that do not exist in practice, are not compared.
+    classifier, and for all techniques with learners of their own. Reference rows, and techniques tuned on
+    rows that do not exist in practice, are not compared.
     """
     experiment = plan.experiment
     untested = {e.name for e in experiment.techniques if e.tuned in NOBODY_HAS or e.refit is not None}
+    families = {entry.name: "" if entry.learner_of else entry.name for entry in experiment.classifiers}
     few: dict[tuple[int, int], list[str]] = {}
     for dataset in experiment.datasets:
-        learners = {UNTREATED, *plan.own_baselines.values()}
-        others = untested | (learners if dataset.baseline == OWN else {dataset.baseline})
-        cells = experiment.cells_on(dataset)
-        together = Counter(classifier for name, classifier in cells if name not in others)
+        cells = [cell for cell in experiment.cells_on(dataset) if cell[0] not in untested]
+        together = Counter(families[classifier] for _, classifier in cells)
+        together.subtract(families[classifier] for classifier in {name for _, name in cells})  # baselines
         splits = experiment.repetitions * (dataset.folds or experiment.folds or 1)
-        for n_techniques in set(together.values()) if splits < FEW_REPETITIONS else ():
+        for n_techniques in {n for n in together.values() if n} if splits < FEW_REPETITIONS else ():
             few.setdefault((splits, n_techniques), []).append(dataset.name)
     for (n, n_techniques), datasets in few.items():
         words = few_words(n, n_techniques)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from benchmark.columns import OWN
 from benchmark.facts.answers import scenario_answers, why_unanswered
 from benchmark.facts.decisions import decisions
 from benchmark.facts.described import datasets, described_run, metrics, techniques
@@ -21,7 +20,6 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.cells import Baseline
 from benchmark.statistics.recommendation import Criteria
 
 
@@ -83,11 +81,11 @@ def first_facts(frames: RunFrames) -> Facts:
         scenarios=tuple(
             _scenario(
                 scenario,
-                baseline := run.dataset(scenario.dataset.name).baseline,
+                scenario.baseline,
                 chosen.manifest,
                 set(scenario.rows(chosen.results)["technique"]),
                 answers=scenario_answers(
-                    scenario, baseline, answers, chosen.results, criteria, chosen.resampling
+                    scenario, scenario.baseline, answers, chosen.results, criteria, chosen.resampling
                 ),
                 unanswered=why_unanswered(run, scenario, answers),
             )
@@ -99,7 +97,7 @@ def first_facts(frames: RunFrames) -> Facts:
 
 def _scenario(
     scenario: report_frames.Scenario,
-    baseline: Baseline,
+    baseline: str,
     run: Manifest,
     tried: set[str],
     **parts: object,
@@ -111,7 +109,7 @@ def _scenario(
         test=scenario.test,
         heading=scenario.heading,
         file=scenario.file_name,
-        baseline=baseline if isinstance(baseline, str) else OWN,
+        baseline=baseline,
         inert=scenario.inert,
         techniques=tuple(name for name in run.titles if name in tried),
         levels=tuple(scenario.telling_levels(run.levels)),

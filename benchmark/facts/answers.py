@@ -15,7 +15,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answer_record import Answer, by_scenario
 from benchmark.statistics.answers import DISCRIMINATION, NEARLY_ALL, is_constant
-from benchmark.statistics.cells import Baseline, Resampling
+from benchmark.statistics.cells import Resampling
 from benchmark.statistics.levels import level_changes
 from benchmark.statistics.recommendation import BASELINE, OF_BASELINE, VERDICTS, Criteria
 from benchmark.statistics.unprocessing import INSIDE
@@ -25,7 +25,7 @@ _SHOWN = 5e-4  # half of the last digit that readers see
 
 def scenario_answers(
     scenario: Scenario,
-    baseline: Baseline,
+    baseline: str,
     answers: pd.DataFrame,
     results: pd.DataFrame,
     criteria: Criteria,
@@ -35,7 +35,7 @@ def scenario_answers(
 
     ``answers`` are :func:`~benchmark.statistics.answers.answer_table`, and ``results`` all values of the run.
     """
-    effects = _effects(scenario.rows(results), baseline, resampling) if isinstance(baseline, str) else {}
+    effects = _effects(scenario.rows(results), baseline, resampling)
     found = []
     goals: tuple[Any, ...] = GOALS
     for goal in goals:
@@ -85,7 +85,6 @@ def _level(
     effect: Estimate | None,
     criteria: Criteria,
 ) -> Level:
-    several = len({row.baseline for row in rows}) > 1
     halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in rows if row.tested]
     reasons = {row.level_reason for row in rows if row.role == "technique"}
     (reason,) = reasons if len(reasons) == 1 else ("",)
@@ -100,7 +99,7 @@ def _level(
         if constant is None
         else Constant(accuracy=constant.constant_accuracy, accepts=_accepts(constant.constant_answer)),
         floor=next((row.accuracy_floor for row in rows if row.role == "technique"), None),
-        techniques=tuple(_standing(row, several=several) for row in sorted(rows, key=_order)),
+        techniques=tuple(map(_standing, sorted(rows, key=_order))),
     )
 
 
@@ -117,11 +116,10 @@ def _order(row: Answer) -> tuple[object, ...]:
     return row.role != BASELINE, verdict, distance != distance, distance
 
 
-def _standing(row: Any, *, several: bool) -> Standing:
+def _standing(row: Any) -> Standing:
     return Standing(
         technique=row.technique,
         role=row.role,
-        baseline=row.baseline if several and row.role != BASELINE else None,
         verdict=row.verdict or None,
         reason=_reason(row),
         remarks=tuple(_remarks(row)),

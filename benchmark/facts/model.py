@@ -142,7 +142,6 @@ class Standing(Fact):
 
     technique: str
     role: Role
-    baseline: str | None = None  # what it is compared with, where techniques bring their own
     verdict: Verdict | None = None  # None for roles
     reason: Reason | None = None  # of the verdict
     remarks: tuple[Reason, ...] = ()  # what its numbers hide
@@ -249,7 +248,7 @@ class Scenario(Fact):
     test: str
     heading: str  # the dataset's title, and what else tells it from other scenarios
     file: str  # distinct name for files
-    baseline: str  # "own" where techniques bring their own
+    baseline: str
     inert: bool
     techniques: tuple[str, ...]
     levels: tuple[float, ...]

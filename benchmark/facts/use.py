@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.columns import OWN
 from benchmark.errors import BetabenchError
 from benchmark.estimator.snippet import card_snippet
 from benchmark.facts.model import Reason, Scenario, Use
@@ -60,10 +59,10 @@ def _lines(run: Manifest, scenario: Scenario, technique: str) -> dict[str, Any]:
 
 def _classifier(settings: Mapping[str, Any], name: str) -> str | dict[str, Any] | None:
     """Return a classifier in the form that the estimator takes; None if it does not take it."""
-    if name == OWN:
-        return ""
     entries = [entry for entry in settings.get("classifiers", ()) if entry["name"] == name]
     entry = entries[0] if entries else {"classifier": name}
+    if entry.get("learner_of"):
+        return ""
     if entry.get("encoding") == "numbers":
         return None
     more = {

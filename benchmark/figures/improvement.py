@@ -16,7 +16,7 @@ from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import BLUE, GREY, ORANGE, Look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario
-from benchmark.statistics.cells import WHERE, baseline_names
+from benchmark.statistics.cells import WHERE
 
 _CELL = 0.5
 _LEGEND, _NARROWEST = 1.4, 1.6
@@ -77,7 +77,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
     labels.write(axes)
     across.write(axes, len(names))
     for scenario, first, last in across.blocks:
-        for baseline in {*baseline_names(statistics.baseline_of(scenario))} & {*names}:
+        if (baseline := statistics.baseline_of(scenario)) in names:
             corner = (first - 0.5, names.index(baseline) - 0.5)
             look: Look = {"fill": False, "edgecolor": "black", "lw": 1.4, "zorder": 3, "gid": "frame"}
             axes.add_patch(Rectangle(corner, last - first + 1, 1, **look))
@@ -146,7 +146,7 @@ def draw_forest(
     choice.of_metrics([metric])
     names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
     rows = rows[rows["technique"].isin(names)]
-    compared = run.baseline_text(statistics.baseline_of(scenario))
+    compared = run.titles[statistics.baseline_of(scenario)]
     signs = _signs(statistics, scenario, names)
     page = Page(
         len(betas),

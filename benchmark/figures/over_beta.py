@@ -48,11 +48,12 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     single = len(manifest.levels) == 1
     near = marks.is_near(scenario.constant_accuracy, summary.loc[summary["metric"] == ACCURACY, "mean"])
     line = marks.constant_text(scenario.best_constant, drawn=near) * (ACCURACY in chosen)
-    black = scenario.baseline if isinstance(scenario.baseline, str) else ""
-    groups = [("", shown)] if single else list(technique_groups(shown, black, manifest.techniques))
+    groups = (
+        [("", shown)] if single else list(technique_groups(shown, scenario.baseline, manifest.techniques))
+    )
     intervals = "Means with 95 % intervals." if manifest.repetitions >= _LEAST_SAMPLES else "Means."
     many = "Light gray: the techniques of the other rows." if len(groups) > 1 else ""
-    black = "Black: the baseline." if many and black else ""
+    black = "Black: the baseline." if many else ""
     levels = "" if single else manifest.protocol.levels_text
     empty = summary[summary["n"] == 0].groupby("technique")["beta"].unique()
     lacking = {t.title: sorted(empty[t.name]) for t, _ in shown if t.name in empty.index}

@@ -9,14 +9,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from benchmark.columns import EACH_OWN
 from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page
 from benchmark.figures.style import BETA_COLORS, FAINT, GREY, Look, beta_look
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import random_accuracy
-from benchmark.statistics.cells import baseline_of
 from benchmark.statistics.unprocessing import curves_of
 
 TRADEOFF = ("discrimination", "accuracy")
@@ -72,13 +70,12 @@ def draw_tradeoff(
     names = choice.of_techniques(known)
     choice.of_metrics(TRADEOFF)
     titles = {name: known[name] for name in names}
-    baselines = baseline_of(scenario.baseline, pd.Series(names))
+    baseline = points[points["technique"] == scenario.baseline]
     constant = scenario.constant_accuracy
     drawn = limits[1][0] <= constant <= limits[1][1]
     words = [_HOW.format(manifest.level_sign)]
-    if set(baselines) & set(points["technique"]):
-        shown_as = EACH_OWN if scenario.own_learners else manifest.baseline_text(scenario.baseline)
-        words.append(f"Gray line: the baseline ({shown_as}).")
+    if len(baseline):
+        words.append(f"Gray line: the baseline ({manifest.titles[scenario.baseline]}).")
     words.append(marks.constant_text(scenario.best_constant, drawn=drawn))
     curves = None if curves is None else curves_of(curves, scenario.key)
     if curves is not None and len(curves):
@@ -106,12 +103,12 @@ def draw_tradeoff(
         panel_titles=[] if single else list(titles.values()),
         choice=choice,
     )
-    for name, baseline, axes in zip(names, baselines, page.panels, strict=True):
+    for name, axes in zip(names, page.panels, strict=True):
         rows = points[points["technique"] == name]
         draw_tradeoff_panel(
             axes,
             rows,
-            points[(points["technique"] == baseline) & (baseline != name)],
+            baseline[baseline["technique"] != name],
             limits,
             constant,
             hollow,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from benchmark.columns import ORIGINAL, OWN, UNTREATED
+from benchmark.columns import ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedDataset, PublishedEntry
 from benchmark.published.readings import Reading, add_readings
@@ -248,11 +248,10 @@ class _Finder:
         if ours is None:
             return _nothing(f"dataset {mapped.entry} is not part of this run")
         name, manifest = ours.entry.name, self.run.manifest
-        baseline = UNTREATED if ours.baseline == OWN else ours.baseline
         where = {
             "our_dataset": ours.name,
             "our_bias": _choose("bias", mapped.bias, [bias.name for bias in ours.bias], name),
-            "our_technique": self.entry.technique(technique, baseline),
+            "our_technique": self.entry.technique(technique, ours.baseline),
             "our_classifier": _choose("classifier", mapped.classifier, manifest.classifiers, name),
             "test_data": EMBEDDED if ours.embedded else REAL,
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import GOALS, ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
+from benchmark.columns import GOALS, ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.metrics import Metric, list_metrics
@@ -37,16 +37,14 @@ from benchmark.statistics.answers import (
     without_degenerate,
 )
 from benchmark.statistics.cells import (
-    Baseline,
     Baselines,
     Resampling,
-    baseline_names,
     to_cells,
 )
 from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.intervals import require_level
-from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.paired import PAIRED_COLUMNS, TESTED_TOGETHER
 from benchmark.statistics.pareto_front import PARETO_COLUMNS
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import (
@@ -169,13 +167,9 @@ class RunStatistics:
             (scenario, name) for scenario in self.scenarios for name in directed if name in tried[scenario]
         ]
 
-    def baseline_of(self, scenario: Scenario) -> Baseline:
+    def baseline_of(self, scenario: Scenario) -> str:
         """Return the baseline of a scenario's techniques."""
         return self.baselines.by[scenario.dataset.name, scenario.classifier]
-
-    def baseline_titles(self, baseline: Baseline) -> dict[str, str]:
-        """Return the names of baselines, each with its title."""
-        return {name: self.run.titles[name] for name in baseline_names(baseline)}
 
     def ranked_on(self, datasets: str, **where: str) -> str:
         """Return the headings of datasets that are ranked together, and names that tell such ranks apart.
@@ -185,8 +179,7 @@ class RunStatistics:
         several = {column for column in where if self.ranks[column].nunique() > 1}
         if self.names_tests:
             several.add("test")
-        titles = {**TEST_TITLES, **({OWN: OWN_TITLE} if OWN in self.run.classifiers else {})}
-        names = [titles.get(name, name) for column, name in where.items() if column in several]
+        names = [TEST_TITLES.get(name, name) for column, name in where.items() if column in several]
         return ", ".join([self.run.headings(datasets), *names])
 
     @cached_property
@@ -240,7 +233,9 @@ class RunStatistics:
     @cached_property
     def n_flips(self) -> int:
         """Number of sign flips that a test draws if it does not try all of them."""
-        return flips_needed(max(self.comparisons.groupby(list(FAMILY)).size(), default=0), self.alpha)
+        return flips_needed(
+            max(self.comparisons.groupby(list(TESTED_TOGETHER)).size(), default=0), self.alpha
+        )
 
 
 def folder_statistics(
@@ -311,7 +306,7 @@ def run_statistics(
     traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
     useful = useful.take(~pointless)
     of_groups = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
-    gaps = [gap_changes(part, name, resampling) for part, name in of_groups]
+    gaps = [gap_changes(part, name, resampling, baselines.learners) for part, name in of_groups]
     regret = pd.DataFrame(columns=list(REGRET_COLUMNS))
     if tuning is not None:
         greatest = Rule.parse(manifest.tuned_by).greatest
@@ -321,7 +316,8 @@ def run_statistics(
     unscored: tuple[str, ...] = ()
     if frontier is not None:
         unconstrained = tuple(frontier["technique"].unique())
-        unscored = tuple(c for c in manifest.classifiers if c not in {*frontier["classifier"], OWN})
+        scored = {*frontier["classifier"], *manifest.learners}
+        unscored = tuple(name for name in manifest.classifiers if name not in scored)
         best = best_frontiers(frontier)
         curves = mean_frontiers(best)
         inside = frontier_gaps(everything, best, manifest.constant_answers, resampling)

@@ -70,7 +70,6 @@ def describe_run(prepared: PreparedExperiment, outcome: Outcome | None = None) -
         stages={name: configured.stage for (_, name), configured in prepared.techniques.items()},
         metrics=tuple(_metrics(prepared)),
         headline=headline_metrics(experiment),
-        own_baselines=dict(prepared.own_baselines),
         versions=versions.package_versions(),
         platform={
             "system": platform.platform(),

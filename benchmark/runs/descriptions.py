@@ -16,13 +16,12 @@ import numpy as np
 from pydantic import BeforeValidator, Field, PlainSerializer, WrapSerializer
 
 from benchmark.bias.doses import Dose
-from benchmark.columns import OWN, UNTREATED
+from benchmark.columns import UNTREATED
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.cells import Baseline
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
@@ -199,7 +198,7 @@ class DatasetInExperiment:
 
     card: str = ""
     name: str = ""
-    # The technique with the rows of the paper's "no technique" (Tables 2 and 5), or OWN.
+    # The technique with the rows of the paper's "no technique" (Tables 2 and 5).
     baseline: str = UNTREATED
     baseline_reason: str = ""  # for a baseline other than doing nothing
     folds: int | None = None  # where it differs from the experiment's
@@ -238,8 +237,6 @@ class DatasetDescription:
 
     name: Annotated[str, NotWritten]  # in the results
     entry: Annotated[DatasetInExperiment, NotWritten] = DatasetInExperiment()
-    # Where the baseline is "own": the baseline of each technique with a learner of its own.
-    own_baselines: Annotated[dict[str, str], NotWritten] = field(default_factory=dict, hash=False)
     title: str  # for readers
     card: str = ""
     card_digest: str = ""
@@ -299,14 +296,8 @@ class DatasetDescription:
 
     @property
     def baseline(self) -> str:
-        """The entry that the experiment compares techniques with, or ``"own"``."""
+        """The entry that the experiment compares techniques with."""
         return self.entry.baseline
-
-    def baseline_with(self, classifier: str) -> Baseline:
-        """Return the baseline of techniques that ran with a classifier, or with learners of their own."""
-        if self.baseline != OWN:
-            return self.baseline
-        return self.own_baselines if classifier == OWN else UNTREATED
 
     @property
     def heading(self) -> str:

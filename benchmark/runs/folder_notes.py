@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from benchmark.columns import MANIFEST_NAME, ORIGINAL, OWN, STORE_NAME, TRUTH, parted_name
+from benchmark.columns import MANIFEST_NAME, ORIGINAL, STORE_NAME, TRUTH, parted_name
 from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.entries import DatasetEntry, TechniqueEntry
 from benchmark.experiment.plan import Experiment
@@ -203,8 +203,7 @@ def _declared(experiment: Mapping[str, Any], model: type[Experiment]) -> dict[st
     numbers or tables is left out, and so are folders of cards.
     """
     facts = _experiment_of({"experiment": experiment}, model)
-    own = any(entry.get("baseline") == OWN for entry in facts["datasets"])
-    techniques = [t for t in facts["techniques"] if not t.get("tuned") and not (own and _is_own_learner(t))]
+    techniques = [t for t in facts["techniques"] if not t.get("tuned")]
     names = [t["name"] for t in techniques]
     datasets = []
     for entry in facts["datasets"]:
@@ -223,6 +222,7 @@ def _declared(experiment: Mapping[str, Any], model: type[Experiment]) -> dict[st
         "metrics": experiment.get("metrics", []),
         "tests": [test for test in facts.get("tests", [ORIGINAL]) if test != TRUTH],
         "techniques": [_without_free(entry, TechniqueEntry) for entry in techniques],
+        "classifiers": [entry for entry in facts["classifiers"] if not entry.get("learner_of")],
         "datasets": datasets,
     }
 
@@ -230,10 +230,6 @@ def _declared(experiment: Mapping[str, Any], model: type[Experiment]) -> dict[st
 def _other(word: str) -> str:
     word = {"hidden": "hidden gaps", "bias": "kinds of bias"}.get(word, word)
     return f"{'other' if word.endswith('s') else 'another'} {word}"
-
-
-def _is_own_learner(technique: dict[str, Any]) -> bool:
-    return TechniqueEntry.model_validate(technique).is_own_learner
 
 
 def _without_free(entry: Mapping[str, Any], model: type[Identifying]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pandas as pd
 
 from benchmark.columns import RESULT_COLUMNS
@@ -10,9 +12,7 @@ from benchmark.statistics import paired_comparisons
 from benchmark.statistics.cells import (
     CELL_KEY,
     LEAST,
-    Baseline,
     Resampling,
-    baseline_of,
     row_means,
     to_cells,
 )
@@ -28,34 +28,38 @@ GAP_COLUMNS = (
 
 
 def gap_changes(
-    groups: pd.DataFrame, baseline: Baseline, resampling: Resampling | None = None
+    groups: pd.DataFrame,
+    baseline: str,
+    resampling: Resampling | None = None,
+    learners: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the largest gaps between groups, compared with the baseline's on the same samples.
 
     ``groups`` have the columns :data:`~benchmark.columns.GROUP_COLUMNS`. ``baseline`` is the name of a
-    technique, or a baseline for each technique, by name. ``resampling`` says how repetitions overlap. A
-    repetition counts as a whole here. If it has folds there are no intervals, since values of single folds
-    are not kept.
+    technique. ``resampling`` says how repetitions overlap. A repetition counts as a whole here. If it has
+    folds there are no intervals, since values of single folds are not kept. ``learners`` are as in
+    :func:`~benchmark.statistics.paired_comparisons`.
 
     The result has the columns :data:`GAP_COLUMNS`, which ``results/README.md`` explains at ``groups.csv``,
     and a row for each cell, attribute (or intersection) and rate. The baseline has rows, too. The frame is
     empty where the baseline has no gaps.
     """
     gaps = groups[groups["group"] == GAP]
-    if not (gaps["technique"] == baseline_of(baseline, gaps["technique"])).any():
+    if not (gaps["technique"] == baseline).any():
         return pd.DataFrame(columns=list(GAP_COLUMNS))
     goals = dict.fromkeys(gaps["metric"].unique(), LEAST)
     gaps = gaps.assign(metric=gaps["metric"] + "[" + gaps["attribute"] + "]")[list(RESULT_COLUMNS)]
     unfolded = None if resampling is None else Resampling(resampling.overlaps, resampling.n_folds)
     cells = to_cells(gaps, unfolded)
-    baselines = baseline_of(baseline, cells.keys["technique"])
-    means = cells.keys.assign(gap=row_means(cells.values), n=cells.n, baseline=baselines)
-    partner = cells.find(technique=baselines)
+    means = cells.keys.assign(gap=row_means(cells.values), n=cells.n, baseline=baseline)
+    partner = cells.find(technique=baseline)
     means["baseline_gap"] = means["gap"].to_numpy()[partner]
     differences = cells.values - cells.values[partner]
     # NaN where there is no pair.
     means["wider"] = row_means(1.0 * (differences > 0) + 0.0 * differences)
-    comparisons = paired_comparisons(cells, baseline, goals).drop(columns=["baseline", "n"])
+    comparisons = paired_comparisons(cells, baseline, goals, learners=learners).drop(
+        columns=["baseline", "n"]
+    )
     table = means.merge(comparisons, on=list(CELL_KEY), how="left")
     names = table["metric"].str.removesuffix("]").str.split("[", n=1, expand=True)
     table = table.assign(metric=names[0], attribute=names[1], reason=table["reason"].fillna(""))

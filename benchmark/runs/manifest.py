@@ -29,9 +29,9 @@ from benchmark.columns import (
     DECISION_COUNTS,
     HIDDEN,
     ORIGINAL,
-    OWN,
     TEST_TITLES,
     TRUTH,
+    UNTREATED,
     parted_name,
 )
 from benchmark.declarations import declaration_dir
@@ -48,7 +48,7 @@ from benchmark.runs.descriptions import (
     with_names,
 )
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.cells import Baseline, Baselines, Resampling, baseline_names
+from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS, LevelName, file_name, level_text
 
 _OF_PAPER = "the baseline of the paper"
@@ -146,8 +146,9 @@ class Protocol(BaseModel):
         return f"Each {LEVEL_SIGNS[self.level_name]} has its own samples, even within one repetition."
 
 
-class _Named(BaseModel):
+class _Classifier(BaseModel):
     name: str
+    learner_of: str = ""  # the technique that brings it
 
 
 class ExperimentInRun(Protocol):
@@ -163,7 +164,7 @@ class ExperimentInRun(Protocol):
     betas: tuple[float, ...] = ()
     hidden: tuple[float, ...] = ()
     techniques: tuple[TechniqueDescription, ...]
-    classifiers: tuple[_Named, ...]
+    classifiers: tuple[_Classifier, ...]
     tests: tuple[str, ...] = (ORIGINAL,)
     datasets: tuple[DatasetInExperiment, ...]
     published: PublishedEntry | None = None
@@ -214,8 +215,6 @@ class Manifest(BaseModel):
     stages: dict[str, str] = {}  # the stage at which each technique acts
     metrics: tuple[MetricDescription, ...] = ()  # as shown; a name may end with a state: ``auc[Female]``
     headline: tuple[str, ...] = ()  # metrics that tables and figures show; all if empty
-    # The baseline of each technique with a learner of its own; only where a dataset's baseline is "own".
-    own_baselines: dict[str, str] = {}
     cells: dict[str, int] = {}  # numbers of planned and computed cells, and by status those without a result
     durations_in_seconds: dict[str, float] = {}  # of this run, and of all cells one after the other
     plan: str = ""  # digest of the cells' keys
@@ -240,7 +239,6 @@ class Manifest(BaseModel):
                 dataset,
                 # Experiments of the paper did not always name the reason themselves.
                 entry=replace(entry, baseline_reason=entry.baseline_reason or _OF_PAPER * by_paper),
-                own_baselines=self.own_baselines if entry.baseline == OWN else {},
             )
             for dataset, entry in zip(self.datasets, experiment.datasets, strict=True)
         )
@@ -271,8 +269,7 @@ class Manifest(BaseModel):
     @property
     def text(self) -> str:
         """Content of the file."""
-        without = set() if self.own_baselines else {"own_baselines"}
-        return json.dumps(self.model_dump(mode="json", exclude=without), indent=2) + "\n"
+        return json.dumps(self.model_dump(mode="json"), indent=2) + "\n"
 
     @property
     def name(self) -> str:
@@ -402,8 +399,12 @@ class Manifest(BaseModel):
     @property
     def classifiers(self) -> tuple[str, ...]:
         """Names of the classifiers in the results."""
-        names = [classifier.name for classifier in self.experiment.classifiers]
-        return (*names, *([OWN] if self.own_baselines else []))
+        return tuple(classifier.name for classifier in self.experiment.classifiers)
+
+    @property
+    def learners(self) -> frozenset[str]:
+        """Names of the classifiers that are learners of techniques' own."""
+        return frozenset(entry.name for entry in self.experiment.classifiers if entry.learner_of)
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -473,23 +474,17 @@ class Manifest(BaseModel):
         return {d.name: d.best_constant for d in self.datasets if d.best_constant is not None}
 
     def baselines(self, results: pd.DataFrame) -> Baselines:
-        """Return the baselines for each dataset and classifier that occur in a frame."""
-        pairs = results[["dataset", "classifier"]].drop_duplicates().itertuples(index=False, name=None)
-        return Baselines({pair: self.dataset(pair[0]).baseline_with(pair[1]) for pair in pairs})
+        """Return the baselines for each dataset and classifier that occur in a frame.
 
-    def baseline_text(self, baseline: Baseline) -> str:
-        """Return a baseline in words; if it differs between techniques, with the techniques."""
-        if isinstance(baseline, str):
-            return self.titles.get(baseline, baseline)
-        compared = {
-            name: [title for t, title in self.titles.items() if t != name and baseline.get(t) == name]
-            for name in baseline_names(baseline)
-        }
-        return ", ".join(
-            f"{self.titles.get(name, name)} for {' and '.join(titles)}"
-            for name, titles in compared.items()
-            if titles
-        )
+        A learner of a technique's own does not train every baseline. Then doing nothing is the baseline.
+        """
+        tried = results.groupby(["dataset", "classifier"], sort=False)["technique"].agg(frozenset)
+        baselines: dict[tuple[str, str], str] = {}
+        for (dataset, classifier), names in tried.items():
+            declared = self.dataset(dataset).baseline
+            elsewhere = declared not in names and any(declared in others for others in tried[dataset])
+            baselines[dataset, classifier] = UNTREATED if elsewhere and UNTREATED in names else declared
+        return Baselines(baselines)
 
     def made_with(self, packages: Sequence[str] = SHOWN_PACKAGES) -> str:
         """Return a sentence with the experiment, its seed and the versions of some packages."""

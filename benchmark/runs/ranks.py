@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import OWN
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined
 from benchmark.statistics import (
@@ -67,25 +66,23 @@ def _pooled_across(cells: Cells, run: Manifest) -> Cells:
 
 
 def _panels(cells: Cells, run: Manifest) -> Iterator[tuple[tuple[str, ...], Cells]]:
-    """Yield the cells of each set of techniques that some dataset had, on all datasets that had the set.
+    """Yield the cells of each set of techniques that was tried somewhere, wherever all of the set were tried.
 
-    Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
-    fewer. Each set comes twice, with the axes that it is ranked over: datasets, then datasets and levels of
-    bias. In the latter, a dataset on which the bias has no effect counts once, by its least level. Doses are
-    pooled where :attr:`benchmark.bias.doses.Dose.pooled` allows it;
+    An experiment may give some datasets fewer techniques, and learners of techniques' own train few. Each set
+    comes twice, with the axes that it is ranked over: datasets, then datasets and levels of bias. In the
+    latter, a dataset on which the bias has no effect counts once, by its least level. Doses are pooled where
+    :attr:`benchmark.bias.doses.Dose.pooled` allows it;
     :attr:`~benchmark.runs.manifest.Manifest.pooled_levels` are pooled with each other.
     """
     cells = _pooled(cells, run)
-    # Techniques with learners of their own are a set apart from those with classifiers.
-    tried: dict[tuple[str, bool], frozenset[str]] = {}
-    for (dataset, learner), names in cells.keys.groupby(["dataset", "classifier"], sort=False)["technique"]:
-        key = str(dataset), run.dataset(str(dataset)).baseline == OWN == learner
-        tried[key] = tried.get(key, frozenset()) | {*names}
-    for techniques in dict.fromkeys(tried.values()):
-        datasets = [dataset for (dataset, _), names in tried.items() if techniques <= names]
-        within = {"dataset": datasets, "technique": list(techniques)}
-        yield ("dataset",), cells.where(**within)
-        across = _pooled_across(cells.where(**within), run)
+    place = ["dataset", "classifier"]
+    tried = cells.keys.groupby(place, sort=False)["technique"].agg(frozenset)
+    at = pd.MultiIndex.from_frame(cells.keys[place])
+    for techniques in dict.fromkeys(tried):
+        places = tried.index[[techniques <= names for names in tried]]
+        within = cells.take(at.isin(places)).where(technique=list(techniques))
+        yield ("dataset",), within
+        across = _pooled_across(within, run)
         yield ("dataset", "beta"), across.take(~repeated_levels(run, across.keys).to_numpy())
 
 

@@ -13,8 +13,6 @@ import pandas as pd
 from benchmark.columns import (
     CELL_COLUMNS,
     ORIGINAL,
-    OWN,
-    OWN_TITLE,
     RESULT_COLUMNS,
     TEST_TITLES,
 )
@@ -22,7 +20,7 @@ from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.answers import ConstantAnswer, constant_on
-from benchmark.statistics.cells import SCENARIO, Baseline, ScenarioKey, require_unique
+from benchmark.statistics.cells import SCENARIO, ScenarioKey, require_unique
 from benchmark.text.words import file_name
 
 MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
@@ -42,21 +40,12 @@ class Scenario:
     test: str
     heading: str  # for readers, with :func:`distinguishing_names`
     file_name: str  # distinct among the scenarios of a run
+    baseline: str  # of its techniques, as the run declares it
 
     @property
     def key(self) -> ScenarioKey:
         """Values of the columns :data:`~benchmark.statistics.cells.SCENARIO`."""
         return self.dataset.name, self.bias, self.classifier, self.test
-
-    @property
-    def own_learners(self) -> bool:
-        """Whether each technique trains its own learner, and is compared with it."""
-        return self.dataset.baseline == OWN and self.classifier == OWN
-
-    @property
-    def baseline(self) -> Baseline:
-        """The baseline of its techniques, as the run declares it."""
-        return self.dataset.baseline_with(self.classifier)
 
     @property
     def best_constant(self) -> ConstantAnswer | None:
@@ -89,10 +78,9 @@ class Scenario:
     def subtitle(self, description: Manifest, explanation: str) -> str:
         """Return a figure's subtitle: test data, repetitions, learner, and an explanation of the figure."""
         provenance = self.dataset.provenance
-        learner = "each technique's own learner" if self.own_learners else f"classifier {self.classifier}"
         return (
             f"{provenance[0].upper()}{provenance[1:]}; {description.repetitions_text}; "
-            f"{learner}. {explanation}"
+            f"classifier {self.classifier}. {explanation}"
         ).strip()
 
 
@@ -196,17 +184,17 @@ def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Sce
     """Return the scenarios that occur in a frame with their columns, in the run's order."""
     columns = list(SCENARIO)
     order = list(TEST_TITLES).index
+    baselines = description.baselines(frame).by
     keys = frame[columns].drop_duplicates().astype(str)
     keys = keys.sort_values(columns, key=lambda names: names.map(order) if names.name == "test" else names)
     scenarios = []
     distinct = distinguishing_names(keys.itertuples(index=False, name=None))
     for dataset in description.datasets:
-        titles = {**TEST_TITLES, **({OWN: OWN_TITLE} if dataset.baseline == OWN else {})}
         for key, names in distinct.items():
             if key[0] == dataset.name:
-                heading = ", ".join([dataset.heading, *(titles.get(name, name) for name in names)])
+                heading = ", ".join([dataset.heading, *(TEST_TITLES.get(name, name) for name in names)])
                 path = "__".join(map(file_name, [dataset.name, *names]))
-                scenarios.append(Scenario(dataset, *key[1:], heading, path))
+                scenarios.append(Scenario(dataset, *key[1:], heading, path, baselines[dataset.name, key[2]]))
     return tuple(scenarios)
 
 

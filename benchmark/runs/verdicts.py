@@ -22,7 +22,7 @@ from benchmark.statistics.answers import (
     answer_table,
     judged,
 )
-from benchmark.statistics.cells import Baselines, Cells, Resampling, baseline_of, to_cells
+from benchmark.statistics.cells import Baselines, Cells, Resampling, to_cells
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS
 from benchmark.statistics.recommendation import Criteria
@@ -162,8 +162,8 @@ def run_answers(run: RunFrames, baseline: str | None = None) -> pd.DataFrame:
 def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
     """Return comparisons of the techniques of each dataset with their baseline, where it has results."""
     compared = [
-        paired_comparisons(cells.take(rows), baseline, goals, alpha=alpha)
+        paired_comparisons(cells.take(rows), baseline, goals, learners=baselines.learners, alpha=alpha)
         for rows, baseline in baselines.parts(cells.keys)
-        if (cells.keys["technique"] == baseline_of(baseline, cells.keys["technique"]))[rows].any()
+        if (cells.keys["technique"] == baseline)[rows].any()
     ]
     return joined(compared, COMPARED_COLUMNS)

@@ -41,7 +41,7 @@ from benchmark.statistics.cells import (
 )
 from benchmark.statistics.decisions import AGREEMENT, RESTORATION_DISTANCE, clean_model_shares
 from benchmark.statistics.intervals import cell_intervals
-from benchmark.statistics.paired import FAMILY
+from benchmark.statistics.paired import TESTED_TOGETHER
 from benchmark.statistics.recommendation import (
     BASELINE_CONSTANT,
     DOMINATED,
@@ -342,9 +342,10 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
     r"""Return :func:`~benchmark.statistics.paired.paired_comparisons` with which techniques differ.
 
     One rule holds for any number of repetitions. A technique is better if its whole simultaneous interval is
-    above the margin ``rope``, and worse if it is below minus the margin. The intervals of all m techniques at
-    one level of bias of a scenario hold together with a chance of at least 1 - ``alpha``. Each is Student's
-    with a confidence of :math:`1 - \alpha / m` (Bonferroni).
+    above the margin ``rope``, and worse if it is below minus the margin. The intervals of all m techniques of
+    a family (:data:`~benchmark.statistics.paired.TESTED_TOGETHER`) at one level of bias hold together with a
+    chance of at least 1 - ``alpha``. Each is Student's with a confidence of :math:`1 - \alpha / m`
+    (Bonferroni).
 
     New columns are ``simultaneous_low`` and ``simultaneous_high``, the ends of the interval; ``splits``, its
     number of repetitions or folds; ``tested``, ``better``, ``candidate`` and ``worse``. A single repetition
@@ -355,7 +356,7 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
         comparisons[name].to_numpy(dtype=float) for name in ("improvement", "improvement_se", "df")
     )
     has_interval = np.isfinite(error) & (df > 0)
-    family = [comparisons[name] for name in (*FAMILY, "beta")]
+    family = [comparisons[name] for name in (*TESTED_TOGETHER, "beta")]
     together = pd.Series(has_interval, index=comparisons.index).groupby(family, sort=False).transform("sum")
     quantile = stdtrit(np.maximum(df, 1), 1 - alpha / (2 * np.maximum(together.to_numpy(dtype=float), 1)))
     half = np.where(has_interval, quantile * error, np.nan)

@@ -60,48 +60,34 @@ class _Least:
 LEAST: Goal = _Least()
 """The goal of a number that is itself a distance or a gap: 0."""
 
-Baseline: TypeAlias = str | Mapping[str, str]
-"""The technique that all others are compared with, or a baseline for each technique, by name."""
-
-
-def baseline_of(baseline: Baseline, techniques: pd.Series) -> pd.Series:
-    """Return the baseline of each technique of a column; empty for a technique without one."""
-    if isinstance(baseline, str):
-        return pd.Series(baseline, index=techniques.index, dtype=object)
-    return techniques.map(dict(baseline)).fillna("")
-
-
-def baseline_names(baseline: Baseline) -> tuple[str, ...]:
-    """Return the techniques that others are compared with."""
-    return (baseline,) if isinstance(baseline, str) else tuple(dict.fromkeys(baseline.values()))
-
 
 @dataclass(frozen=True)
 class Baselines:
-    """The baseline of each technique, by dataset and classifier."""
+    """The technique that all others are compared with, by dataset and classifier."""
 
-    by: Mapping[tuple[str, str], Baseline]
-    # The untreated learners, where techniques are compared with others: without planted bias, these are the
-    # clean models.
-    untreated: Mapping[tuple[str, str], Baseline] | None = None
+    by: Mapping[tuple[str, str], str]
+    # Doing nothing, where techniques are compared with another: without planted bias, these are the clean
+    # models.
+    untreated: Mapping[tuple[str, str], str] | None = None
+    # Classifiers that are learners of techniques' own: tests of all of them are one family.
+    learners: frozenset[str] = frozenset()
 
     @property
     def of_clean_models(self) -> Self:
         """The techniques whose models without planted bias are the clean models."""
-        return type(self)(self.by if self.untreated is None else self.untreated)
+        return self if self.untreated is None else type(self)(self.untreated, learners=self.learners)
 
     def column(self, frame: pd.DataFrame) -> pd.Series:
         """Return the baseline of each row of a frame with dataset, classifier and technique."""
         column = pd.Series("", index=frame.index, dtype=object)
         for rows, baseline in self.parts(frame):
-            column[rows] = baseline_of(baseline, frame.loc[rows, "technique"])
+            column[rows] = baseline
         return column
 
-    def parts(self, frame: pd.DataFrame) -> Iterator[tuple[NDArray[np.bool_], Baseline]]:
-        """Yield masks of the rows that share one baseline, or one mapping of baselines; none is empty."""
+    def parts(self, frame: pd.DataFrame) -> Iterator[tuple[NDArray[np.bool_], str]]:
+        """Yield masks of the rows that share one baseline; none is empty."""
         index = pd.MultiIndex.from_frame(frame[["dataset", "classifier"]])
-        baselines = list(self.by.values())  # mappings have no hash
-        for baseline in [other for i, other in enumerate(baselines) if other not in baselines[:i]]:
+        for baseline in dict.fromkeys(self.by.values()):
             rows = index.isin([names for names, other in self.by.items() if other == baseline])
             if rows.any():
                 yield rows, baseline
@@ -232,13 +218,6 @@ def require_known(kind: str, names: Sequence[str], column: pd.Series) -> None:
     for name in names:
         if name not in set(column):
             raise UnknownNameError(kind, name, set(column))
-
-
-def known_baselines(cells: Cells, baseline: Baseline) -> pd.Series:
-    """Return the baseline of each row; :class:`UnknownNameError` names one that does not occur."""
-    names = baseline_of(baseline, cells.keys["technique"])
-    require_known("technique", list(names.unique()), cells.keys["technique"])
-    return names
 
 
 def to_cells(results: pd.DataFrame | Cells, resampling: Resampling | None = None) -> Cells:

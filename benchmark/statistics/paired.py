@@ -1,6 +1,6 @@
 """Each technique against a baseline on the same samples: differences, tests, effect sizes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 import numpy as np
@@ -14,13 +14,12 @@ from benchmark.statistics.cells import (
     NO_BETTER_VALUE,
     SCENARIO,
     Array,
-    Baseline,
     Cells,
     Goal,
     all_equal,
     first_true,
-    known_baselines,
     of_rows,
+    require_known,
     row_means,
     to_cells,
 )
@@ -38,7 +37,14 @@ from benchmark.statistics.hypothesis_tests import (
 from benchmark.statistics.intervals import CONFIDENCE, NO_FOLDS, standard_errors, student_intervals
 
 FAMILY = (*SCENARIO, "metric")
-"""Columns that a family of tests shares; Holm's correction takes all its techniques and levels together."""
+"""Columns that the comparisons of a scenario in one metric share."""
+
+TESTED_TOGETHER = ("dataset", "bias", "family", "test", "metric")
+"""Columns that a family of tests shares; Holm's correction takes all its techniques and levels together.
+
+The column ``family`` is the classifier. It is empty for all learners of techniques' own: else a technique
+that is alone with its learner would be tested as if no other had been tried.
+"""
 
 PAIRED_COLUMNS = (
     *(*CELL_KEY, "baseline", "n", "missing"),
@@ -49,15 +55,16 @@ PAIRED_COLUMNS = (
 )
 """Columns of ``comparisons.csv``."""
 
-COMPARED_COLUMNS = (*PAIRED_COLUMNS, "improvement_se", "df")
-"""Columns of :func:`paired_comparisons`; the last two give improvements an interval at any confidence."""
+COMPARED_COLUMNS = (*PAIRED_COLUMNS, "improvement_se", "df", "family")
+"""Columns of :func:`paired_comparisons`; the last three give improvements an interval at any confidence."""
 
 
 def paired_comparisons(
     results: pd.DataFrame | Cells,
-    baseline: Baseline,
+    baseline: str,
     goals: Mapping[str, Goal],
     *,
+    learners: Collection[str] = (),
     confidence: float = CONFIDENCE,
     alpha: float = ALPHA,
     seed: int = 0,
@@ -70,7 +77,8 @@ def paired_comparisons(
     (:func:`~benchmark.statistics.cells.distance`), so that positive is better for every metric. Tests and
     effect sizes are about improvements.
 
-    ``baseline`` is the name of a technique in the results, or a baseline for each technique, by name.
+    ``baseline`` is the name of a technique in the results. ``learners`` are those of the classifiers that
+    are techniques' own.
     ``alpha`` is the level that the largest family of tests must be able to reach with Holm's correction.
     ``seed`` decides random sign flips. No p-value of B flips is below :math:`1 / (B + 1)`. For one among m
     tests to be significant at :math:`\alpha` after the correction, B must be about :math:`m / \alpha`. So B
@@ -86,9 +94,9 @@ def paired_comparisons(
     the improvement, corrected where splits overlap, and its degrees of freedom; NaN and 0 below two pairs.
     """
     cells = to_cells(results)
-    names = known_baselines(cells, baseline)
-    rows = np.flatnonzero((cells.keys["technique"] != names).to_numpy())
-    partner = cells.find(technique=names)[rows]
+    require_known("technique", [baseline], cells.keys["technique"])
+    rows = np.flatnonzero((cells.keys["technique"] != baseline).to_numpy())
+    partner = cells.find(technique=baseline)[rows]
 
     def minus_baseline(values: Array) -> Array:
         return np.where((partner >= 0)[:, None], values[rows] - values[partner], np.nan)
@@ -101,7 +109,7 @@ def paired_comparisons(
     by_split = -minus_baseline(cells.split_distances(goals))
     n, n_splits = (np.isfinite(values).sum(axis=1) for values in (difference, by_split))
     table = cells.keys.iloc[rows].reset_index(drop=True)
-    table = table.assign(baseline=names.to_numpy()[rows], n=n, missing=cells.n_expected[rows] - n)
+    table = table.assign(baseline=baseline, n=n, missing=cells.n_expected[rows] - n)
     for name, values, of_split in (
         ("difference", difference, difference_by_split),
         ("improvement", improvement, by_split),
@@ -110,7 +118,8 @@ def paired_comparisons(
         ends = student_intervals(of_split, confidence, overlap, mean)
         table[f"{name}_low"], table[f"{name}_high"] = ends
     table["improvement_se"], table["df"] = standard_errors(by_split, overlap), np.maximum(n_splits - 1, 0)
-    families = table.groupby(list(FAMILY), sort=False)
+    table["family"] = table["classifier"].mask(table["classifier"].isin(learners), "")
+    families = table.groupby(list(TESTED_TOGETHER), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
     table["p_method"] = np.where(is_exact(n, n_flips), "exact", "sampled")
     flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
@@ -127,7 +136,7 @@ def paired_comparisons(
     table["d_z"] = of_rows(by_split, cohens_d_z, least=2)
     table["rank_biserial"] = of_rows(ranked, rank_biserial, least=2)
     for test in ("p_paired", "p_wilcoxon"):
-        of_family = table.groupby(list(FAMILY), sort=False)[test]
+        of_family = table.groupby(list(TESTED_TOGETHER), sort=False)[test]
         table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
     unordered = ~np.isfinite(improvement).any(axis=1)
     table["reason"] = first_true(

@@ -204,11 +204,7 @@ class Numbers:
         if run.tests_note:
             yield run.tests_note
         for (name, classifier), baseline in self.baselines.by.items():
-            words = (
-                run.titles.get(baseline, baseline)
-                if isinstance(baseline, str)
-                else run.baseline_text(baseline)
-            )
+            words = run.titles.get(baseline, baseline)
             yield f"Baseline, {run.dataset(name).heading} with {classifier}: {words}."
         yield from SIGNS
         for dataset in dict.fromkeys(scenario.dataset for scenario in self.scenarios):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from benchmark.columns import GOAL_METRICS, OWN, OWN_TITLE
+from benchmark.columns import GOAL_METRICS
 from benchmark.errors import UnknownNameError
 from benchmark.runs.report_frames import Scenario, by_rows
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
@@ -42,14 +42,13 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
     several = len({scenario.classifier for scenario in numbers.scenarios}) > 1
 
     def row(where: Where, scenario: Scenario, best: Mapping[str, set[Where]]) -> Row:
-        learner = OWN_TITLE if scenario.classifier == OWN else scenario.classifier
         cells = (
             numbers.change(where, metric)
             if change
             else replace(numbers.value(where, metric), best=where in best[metric])
             for metric, change in parts
         )
-        return Row((run.titles[where[-1]], *([learner] if several else [])), tuple(cells))
+        return Row((run.titles[where[-1]], *([scenario.classifier] if several else [])), tuple(cells))
 
     def block(heading: str, level: float, scenarios: Sequence[Scenario]) -> Block:
         cells: dict[Where, Scenario] = {

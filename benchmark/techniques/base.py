@@ -167,8 +167,8 @@ class Technique(ABC):
     # empty if it may not.
     may_lose_to_constant: ClassVar[str] = ""
     # Parameters that switch mitigation off, for a technique that trains a learner of its own and never calls
-    # ``Tools.classifier``. Parameters that make no difference then are among them, at their defaults. With
-    # ``baseline = "own"`` the technique is compared with this learner, not with a classifier.
+    # ``Tools.classifier``. Parameters that make no difference then are among them, at their defaults. The
+    # technique is compared with doing nothing with this learner.
     unconstrained: ClassVar[Mapping[str, Value] | None] = None
     # Packages that it needs besides NumPy, SciPy, scikit-learn and numba. Their versions, or their absence,
     # are part of the identity of its results.

@@ -90,8 +90,6 @@ def standing_texts(standing: Standing, goal: str, title: Callable[[str], str]) -
     for form, names in (("label", standing.best), ("tied", standing.tied)):
         texts += [_phrase(table["best"][name][form]).render(table["goal"][goal]) for name in names]
     texts += map(reason_text, standing.remarks)
-    if standing.baseline is not None:
-        texts.append(_phrase(table["role"]["baseline"]["against"]).render(title=title(standing.baseline)))
     return texts
 
 
@@ -324,11 +322,9 @@ class _Words:
         return "\n".join(dict.fromkeys(filter(None, [_PAPER, program, *cards])))
 
 
-def _before(level: Level, technique: Standing | None = None) -> Standing:
-    """Return what a technique is compared with at a level of bias, or the first such."""
-    baselines = [row for row in level.techniques if row.role == "baseline"]
-    named = technique.baseline if technique else None
-    return next((row for row in baselines if row.technique == named), baselines[0])
+def _before(level: Level) -> Standing:
+    """Return what techniques are compared with at a level of bias."""
+    return next(row for row in level.techniques if row.role == "baseline")
 
 
 def _taken(level: Level) -> Standing | None:

@@ -1,8 +1,8 @@
-"""Techniques with a learner of their own: run once, and compared with that learner without mitigation."""
+"""Techniques with a learner of their own: run once, and compared with doing nothing with that learner."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,45 +11,49 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from benchmark.columns import OWN
 from benchmark.conformance import example_table
-from benchmark.errors import TechniqueError
+from benchmark.errors import ExperimentError, ReportError, TechniqueError
 from benchmark.experiment.evaluate import _no_classifier
 from benchmark.experiment.expand import expand
 from benchmark.experiment.plan import Experiment, plan_blocks
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.validate import other_learners, too_few_repetitions
-from benchmark.facts import facts_of
-from benchmark.figures.improvement import draw_forest
 from benchmark.metrics import GAP
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_optional, read_results, read_run
+from benchmark.runs.report_frames import described_scenarios
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 from tests.helpers.engines import InProcess
 from tests.helpers.protocol import prepared
 
 ACCURATE = {"technique": "zafar_2015", "name": "accurate", "parameters": {"constraint": "accuracy"}}
 FIELDS: dict[str, Any] = {
-    "datasets": [{"card": "compas", "bias": ["label"], "baseline": OWN, "sensitive": ["race", "sex"]}],
+    "datasets": [{"card": "compas", "bias": ["label"], "sensitive": ["race", "sex"]}],
     "techniques": ["none", "reweighing", "prejudice_remover", "zafar_2015", ACCURATE],
     "classifiers": ["naive_bayes", "decision_tree"],
     "train_rows": 400,
     "repetitions": 3,
 }
-BASELINE = {
-    **dict.fromkeys(("zafar_2015_unconstrained", "zafar_2015", "accurate"), "zafar_2015_unconstrained"),
-    **dict.fromkeys(
-        ("prejudice_remover_unconstrained", "prejudice_remover"), "prejudice_remover_unconstrained"
-    ),
-    **dict.fromkeys(("none", "reweighing"), "none"),
+REMOVER, ZAFAR = "prejudice_remover_learner", "zafar_2015_learner"
+TRAINED = {
+    **{key: ["none", "reweighing"] for key in ("naive_bayes", "decision_tree")},
+    REMOVER: ["none", "prejudice_remover"],
+    ZAFAR: ["none", "zafar_2015", "accurate"],
 }
 
 
 def experiment(**fields: Any) -> Experiment:
     return Experiment(**{**FIELDS, "betas": [0, 0.5], **fields})
+
+
+def trained(made: Experiment, dataset: int = 0) -> dict[str, list[str]]:
+    """Return the techniques that each classifier of a dataset trains."""
+    cells = made.cells_on(made.datasets[dataset])
+    names = dict.fromkeys(classifier for _, classifier in cells)
+    return {name: [technique for technique, other in cells if other == name] for name in names}
 
 
 @pytest.fixture(scope="module")
@@ -68,78 +72,81 @@ def statistics(folder: Path) -> RunStatistics:
     return folder_statistics(folder)
 
 
-def test_own_learners_have_one_cell_and_a_row_of_their_own() -> None:
-    plan = expand(experiment())
-    made = plan.experiment
-    assert plan.own_baselines == {k: v for k, v in BASELINE.items() if v != "none"}
-    (cells,) = {block.cells for block in plan_blocks(made)}
-    with_classifiers = [(t, c) for t in ("none", "reweighing") for c in ("naive_bayes", "decision_tree")]
-    assert [*cells[:4]] == with_classifiers
-    own = ["prejudice_remover_unconstrained", "prejudice_remover", "zafar_2015_unconstrained", "zafar_2015"]
-    assert [*cells[4:]] == [(name, OWN) for name in (*own, "accurate")]
+def test_learners_are_classifiers_of_the_techniques_that_bring_them_and_of_doing_nothing() -> None:
+    made = expand(experiment()).experiment
+    assert trained(made) == TRAINED
+    assert [entry.learner_of for entry in made.classifiers] == ["", "", "prejudice_remover", "zafar_2015"]
     assert expand(made).experiment == made, "adding them twice adds nothing"
     again = Experiment.model_validate_json(made.model_dump_json())
     assert expand(again).experiment == again
+    without = experiment(techniques=["none", "reweighing"])
+    assert expand(without).experiment == without
+    (cells,) = {block.cells for block in plan_blocks(made)}
+    assert len(cells) == len(set(cells)) == 9
 
 
-def test_experiments_that_do_not_ask_for_it_stay_as_they_are() -> None:
-    usual = experiment(datasets=["compas"])
-    assert expand(usual).experiment == usual
-    assert expand(usual).own_baselines == {}
-    assert all(classifier != OWN for block in plan_blocks(usual) for _, classifier in block.cells)
+def test_entries_that_differ_in_more_than_their_mitigation_bring_learners_of_their_own() -> None:
+    other = {"technique": "zafar_2015", "name": "firm", "parameters": {"ridge": 0.1}}
+    made = expand(experiment(techniques=["none", "zafar_2015", other, ACCURATE])).experiment
+    assert trained(made)[ZAFAR] == ["none", "zafar_2015", "accurate"]
+    assert trained(made)["firm_learner"] == ["none", "firm"]
 
 
-def test_datasets_with_and_without_it_go_side_by_side() -> None:
-    one = {
-        "card": "compas",
-        "bias": ["label"],
-        "parameters": {"zafar_2015": {"constraint": "misclassification"}},
+def test_learners_run_where_their_techniques_do() -> None:
+    one = {"card": "compas", "bias": ["label"]}
+    parameters = {"zafar_2015": {"constraint": "misclassification", "ridge": 0.5}}
+    datasets = [{**one, "name": "all"}, {**one, "name": "few", "techniques": ["none", "accurate"]}]
+    plan = expand(experiment(datasets=[{**own, "parameters": parameters} for own in datasets]))
+    assert trained(plan.experiment) == TRAINED
+    assert trained(plan.experiment, 1) == {
+        **{key: ["none"] for key in ("naive_bayes", "decision_tree")},
+        ZAFAR: ["none", "accurate"],
     }
-    few = ("none", "accurate")
-    made = expand(
-        experiment(
-            datasets=[
-                {**one, "name": "usual"},
-                {**one, "name": "own", "baseline": OWN},
-                {**one, "name": "few", "baseline": OWN, "techniques": few},
-            ]
-        )
-    ).experiment
-    cells = {block.dataset: block.cells for block in plan_blocks(made)}
-    assert len(cells["usual"]) == 10, "five techniques with two classifiers"
-    assert not {"zafar_2015_unconstrained", OWN} & {name for cell in cells["usual"] for name in cell}
-    assert {name for name, _ in cells["few"]} == {*few, "zafar_2015_unconstrained"}
-    free = next(t for t in made.techniques if t.name == "zafar_2015_unconstrained")
-    asked = made.technique_parameters(made.datasets[1], free)
-    assert asked["constraint"] == "none", "a dataset's parameters do not constrain what is compared with"
-    shared = experiment(datasets=["compas"], baseline=OWN)
-    assert [dataset.baseline for dataset in shared.datasets] == [OWN]
+    learner = plan.techniques[plan.trained("few", "none", ZAFAR)]
+    assert learner.parameters == {**learner.parameters, "constraint": "none", "ridge": 0.5}
+    assert plan.techniques[plan.trained("few", "none", "naive_bayes")].name == "none"
+    assert plan.techniques[plan.trained("few", "accurate", ZAFAR)].parameters["ridge"] == 0.5
 
 
-def test_a_learner_that_is_listed_is_not_added() -> None:
-    plain = {"technique": "prejudice_remover", "name": "plain", "parameters": {"eta": 0, "ridge": 1e-6}}
-    made = expand(experiment(techniques=["none", "prejudice_remover", plain]))
-    assert [entry.name for entry in made.experiment.techniques] == ["none", "prejudice_remover", "plain"]
-    assert made.own_baselines == {"prejudice_remover": "plain", "plain": "plain"}
-    other = {**plain, "parameters": {"ridge": 0.1}}
-    made = expand(experiment(techniques=["none", "prejudice_remover", other]))
-    assert made.own_baselines["plain"] == "plain_unconstrained", "another ridge is another learner"
+def test_mixed_learners_stand_beside_each_classifier() -> None:
+    mixed = experiment(mixed_learners=True)
+    assert expand(mixed).experiment == mixed
+    everything = ["none", "reweighing", "prejudice_remover", "zafar_2015", "accurate"]
+    assert trained(mixed) == dict.fromkeys(("naive_bayes", "decision_tree"), everything)
+    (note,) = other_learners(mixed)
+    assert note.startswith("prejudice_remover, zafar_2015, accurate: compared with a learner other than")
+    assert "Without 'mixed_learners'" in note
+    assert list(other_learners(expand(experiment()).experiment)) == []
+    assert list(other_learners(experiment(techniques=["none", "massaging"], mixed_learners=True))) == []
+
+
+def test_an_older_file_is_told_what_to_write() -> None:
+    with pytest.raises(ValidationError, match=r"the baseline 'own' of 'compas' .*; leave the baseline out"):
+        experiment(datasets=["compas"], baseline="own")
+    named = experiment(techniques=["none", {"technique": "repair", "name": "own"}], baseline="own")
+    assert expand(named).experiment == named, "a technique may have the name"
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        (
-            {"techniques": ["reweighing", "zafar_2015"]},
-            "techniques without a learner with 'none', which is no",
-        ),
-        ({"classifiers": [{"classifier": "c45", "name": OWN}]}, "classifiers: .* the name 'own'"),
-        ({"techniques": ["none", {"technique": "repair", "name": OWN}]}, "techniques: .* the name 'own'"),
-    ],
+    "baseline", ["reweighing", {"technique": "prejudice_remover", "name": "free", "parameters": {"eta": 0.0}}]
 )
-def test_what_it_takes_is_said(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        experiment(**fields)
+def test_another_baseline_holds_with_the_learners_that_it_trains(baseline: Any) -> None:
+    name = baseline if isinstance(baseline, str) else baseline["name"]
+    fields = {"baseline": name, "datasets": ["compas"]}
+    made = expand(experiment(**fields, techniques=["none", baseline, "massaging", "zafar_2015"])).experiment
+    assert all("none" in techniques for techniques in trained(made).values())
+    with pytest.raises(ExperimentError, match="write 'mixed_learners = true'"):
+        expand(experiment(**fields, techniques=[baseline, "massaging", "zafar_2015"]))
+    mixed = experiment(**fields, techniques=[baseline, "massaging", "zafar_2015"], mixed_learners=True)
+    assert expand(mixed).experiment == mixed
+
+
+def test_the_name_of_a_learner_is_free() -> None:
+    taken = [{"technique": "zafar_2015", "name": "one"}, {"technique": "repair", "name": ZAFAR}]
+    made = expand(experiment(techniques=["none", *taken])).experiment
+    assert made.classifiers[-1].name == "one_learner"
+    with pytest.raises(ExperimentError, match="'one_learner' belongs to the learner of 'one'"):
+        expand(experiment(techniques=["none", *taken, {"technique": "repair", "name": "one_learner"}]))
 
 
 def test_differences_are_to_ones_own_learner(folder: Path, statistics: RunStatistics) -> None:
@@ -147,30 +154,35 @@ def test_differences_are_to_ones_own_learner(folder: Path, statistics: RunStatis
     places = ["technique", "classifier", "beta", "repetition", "metric"]
     values = results.set_index(places)["value"].astype(float)
     for row in statistics.comparisons.itertuples():
-        assert row.baseline == BASELINE[row.technique]
+        assert row.baseline == "none"
         mine, other = (
             values.loc[name, row.classifier, row.beta, :, row.metric].to_numpy()
             for name in (row.technique, row.baseline)
         )
         assert row.difference == pytest.approx(np.mean(mine - other), abs=1e-12)
         assert row.n == 3
-    # Two techniques with classifiers, and three with own learners, but for what is compared with.
     compared = statistics.comparisons.groupby("classifier")["technique"].unique().map(list).to_dict()
-    own = ["prejudice_remover", "zafar_2015", "accurate"]
-    assert compared == {OWN: own, "naive_bayes": ["reweighing"], "decision_tree": ["reweighing"]}
-    # One family of tests in a scenario, whatever is compared with: three techniques at two levels.
-    own_tests = statistics.comparisons.query("classifier == 'own' and metric == 'discrimination'")
-    raw, corrected = own_tests["p_paired"].min(), own_tests["p_paired_holm"].min()
-    assert corrected == pytest.approx(min(1, raw * 6))
+    assert compared == {name: techniques[1:] for name, techniques in TRAINED.items()}
+
+
+def test_all_learners_of_techniques_own_are_one_family_of_tests(statistics: RunStatistics) -> None:
+    """Three techniques at two levels, so that no technique gains from being alone with its learner."""
+    own = statistics.comparisons["classifier"].isin((REMOVER, ZAFAR))
+    tests = statistics.comparisons[own & (statistics.comparisons["metric"] == "discrimination")]
+    assert tests["p_paired_holm"].min() == pytest.approx(min(1, tests["p_paired"].min() * 6))
+    together = statistics.judged[statistics.judged["metric"] == "discrimination"]
+    own = together["classifier"].isin((REMOVER, ZAFAR))
+    for rows, n in ((together[own], 3), (together[~own], 1)):
+        widths = (rows["simultaneous_high"] - rows["simultaneous_low"]) / (2 * rows["improvement_se"])
+        # Student with 2 degrees of freedom: t = c sqrt(2 / (1 - c^2)) covers c.
+        c = 1 - 0.05 / n
+        assert widths.to_numpy() == pytest.approx(c * np.sqrt(2 / (1 - c**2)), rel=1e-9)
 
 
 def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatistics) -> None:
-    for frame, column in (
-        (statistics.answers, "baseline"),
-        (statistics.groups, "baseline"),
-    ):
-        assert set(frame["classifier"]) == {OWN, "naive_bayes", "decision_tree"}
-        assert (frame[column] == frame["technique"].map(BASELINE)).all()
+    for frame in (statistics.answers, statistics.groups):
+        assert set(frame["classifier"]) == set(TRAINED)
+        assert set(frame["baseline"]) == {"none"}
     gaps = read_optional(folder, "groups")
     assert gaps is not None
     gaps = gaps[(gaps["group"] == GAP) & (gaps["attribute"] == "sex") & (gaps["metric"] == "accepted")]
@@ -178,59 +190,63 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
     for row in statistics.groups.query("attribute == 'sex' and metric == 'accepted'").itertuples():
         own, other = (means[name, row.classifier, row.beta] for name in (row.technique, row.baseline))
         assert (row.gap, row.baseline_gap) == pytest.approx((own, other), abs=1e-12)
-    baselines = statistics.answers.query("role == 'baseline'")["technique"]
-    assert set(baselines) == set(BASELINE.values())
-    ranked = statistics.ranks[statistics.ranks["classifier"] == OWN]
-    assert set(ranked["technique"]) == {k for k, v in BASELINE.items() if v != "none"}
-    assert ranked["mean_rank"].notna().any()
+    ranked = statistics.ranks.groupby("classifier")["technique"].unique().map(set).to_dict()
+    assert ranked == {name: set(techniques) for name, techniques in TRAINED.items()}
+    assert statistics.ranks["mean_rank"].notna().any()
+    assert statistics.run.classifiers == tuple(TRAINED)
+    assert statistics.run.learners == {REMOVER, ZAFAR}
+
+
+def test_doing_nothing_with_a_learner_is_the_learner_without_mitigation(folder: Path) -> None:
+    """With the random numbers of an entry with the parameters that switch mitigation off."""
+    off = {"technique": "zafar_2015", "name": "off", "parameters": {"constraint": "none"}}
+    made = prepared(**{**FIELDS, "techniques": ["none", ACCURATE, off], "mixed_learners": True})
+    with Store(folder.parent / "off.sqlite") as store:
+        alone = {
+            (cell.beta, cell.repetition): [(m.metric, m.value) for m in cell.metrics]
+            for cell in compute(made, store, engine=InProcess(1)).cells
+            if (cell.technique, cell.classifier) == ("off", "naive_bayes")
+        }
+    with Store(folder.parent / "store.sqlite") as store:
+        outcome = compute(prepared(**FIELDS), store, engine=InProcess(1))
+    assert outcome.computed == 0
+    own = {
+        (cell.beta, cell.repetition): [(m.metric, m.value) for m in cell.metrics]
+        for cell in outcome.cells
+        if (cell.technique, cell.classifier) == ("none", ZAFAR)
+    }
+    assert own == alone
 
 
 def test_another_baseline_holds_where_it_was_run(folder: Path) -> None:
     run = read_run(folder)
     results = read_results(folder, run)
-    by = baselines_of(run.manifest, results, "zafar_2015").by
-    names = {classifier: own for (_, classifier), own in by.items()}
-    assert names == {OWN: "zafar_2015", "naive_bayes": "none", "decision_tree": "none"}
-    by = baselines_of(run.manifest, results, "reweighing").by
-    names = {classifier: own for (_, classifier), own in by.items()}
-    own = {k: v for k, v in BASELINE.items() if v != "none"}
-    assert names == {OWN: own, "naive_bayes": "reweighing", "decision_tree": "reweighing"}
+    for asked, where in (("zafar_2015", {ZAFAR}), ("reweighing", {"naive_bayes", "decision_tree"})):
+        by = baselines_of(run.manifest, results, asked).by
+        used = {classifier: name for (_, classifier), name in by.items()}
+        assert used == {name: asked if name in where else "none" for name in TRAINED}
 
 
-def test_words_name_the_right_one(statistics: RunStatistics) -> None:
-    facts = facts_of(statistics)
-    assert [scenario.baseline for scenario in facts.scenarios] == ["none", "none", OWN]
-    level = facts.scenarios[-1].answers[-1].levels[-1]
-    compared = {row.technique: row.baseline for row in level.techniques if row.role == "technique"}
-    assert compared["zafar_2015"] == compared["accurate"] == "zafar_2015_unconstrained"
-    assert compared["prejudice_remover"] == "prejudice_remover_unconstrained"
-    each = (
-        "Prejudice remover unconstrained for Prejudice remover, "
-        "Zafar 2015 unconstrained for Zafar 2015 and Accurate"
-    )
-    scenario = next(s for s in statistics.scenarios if s.own_learners)
-    assert scenario.heading == "COMPAS (embedded), own learners"
-    figure = draw_forest(statistics, scenario, "discrimination")
-    drawn = " ".join(" ".join(text.get_text() for text in figure.texts).split())
-    assert f"Baseline: {each}." in drawn
-    assert statistics.run.classifiers == ("naive_bayes", "decision_tree", OWN)
-
-
-def test_the_manifest_says_what_is_compared(folder: Path) -> None:
+def test_a_declared_baseline_holds_where_it_was_run(folder: Path) -> None:
     run = read_run(folder)
-    own = {k: v for k, v in BASELINE.items() if v != "none"}
-    assert run.manifest.datasets[0].own_baselines == own
-    assert json.loads((folder / "manifest.json").read_text())["own_baselines"] == own
-    without = run.manifest.model_copy(update={"own_baselines": {}})
-    assert "own_baselines" not in json.loads(without.text), "as in the manifests of all other runs"
+    results = read_results(folder, run)
+    (dataset,) = run.manifest.datasets
+    for declared, where in (("accurate", {ZAFAR}), ("reweighing", {"naive_bayes", "decision_tree"})):
+        entry = replace(dataset, entry=replace(dataset.entry, baseline=declared))
+        manifest = run.manifest.model_copy(update={"datasets": (entry,)})
+        by = baselines_of(manifest, results, None).by
+        used = {classifier: name for (_, classifier), name in by.items()}
+        assert used == {name: declared if name in where else "none" for name in TRAINED}
+        shown = {
+            scenario.classifier: scenario.baseline for scenario in described_scenarios(results, manifest)
+        }
+        assert shown == used
+        without = results[results["technique"] != declared]
+        with pytest.raises(ReportError, match=f"The baseline {declared!r} of compas.* was not run"):
+            baselines_of(manifest, without, None)
 
 
-def test_a_run_says_when_learners_differ() -> None:
-    (note,) = other_learners(experiment(datasets=["compas"]))
-    assert note.startswith("prejudice_remover, zafar_2015, accurate: compared with a learner other than")
-    assert 'baseline = "own"' in note
-    assert list(other_learners(experiment())) == []
-    assert list(other_learners(experiment(datasets=["compas"], techniques=["none", "massaging"]))) == []
+def test_few_repetitions_are_told_of_all_learners_together() -> None:
     sentences = list(too_few_repetitions(expand(experiment())))
     assert ["at least 7 rep" in sentences[0], "at least 10 rep" in sentences[1]] == [True, True]
 

@@ -32,7 +32,6 @@ GIVEN: dict[str, Any] = {
     "holdout": 0.4,
     "train_rows": 250,
     "bias": "label",
-    "baseline": "own",
     "datasets": ["german"],
     "techniques": ["none", "reweighing", "prejudice_remover"],
 }
@@ -89,7 +88,7 @@ def test_counts_are_those_of_the_decisions(fields: dict[str, Any], tmp_path: Pat
     assert len(frame) == len(accepted)
     for row in frame.itertuples(index=False):
         where = row.repetition, row.fold, row.classifier
-        untreated = made.untreated("german", row.technique, row.classifier)
+        untreated = made.untreated("german")
         people = truth[row.repetition, row.fold]
         favored = ~np.isin(people.groups, people.schema.deprived_codes)
         bits = [

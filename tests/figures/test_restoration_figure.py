@@ -43,9 +43,8 @@ def first(own: RunStatistics) -> Figure:
 
 
 @pytest.mark.parametrize("n_techniques", nightly_but(9, (2, 9, 25, 39)))
-@pytest.mark.parametrize("own", [False, True])
-def test_no_text_overlaps_or_is_cut(n_techniques: int, own: bool) -> None:
-    assert flaws(first(with_restoration(statistics(n_techniques), NOTHING_TO_UNDO, own=own))) == []
+def test_no_text_overlaps_or_is_cut(n_techniques: int) -> None:
+    assert flaws(first(with_restoration(statistics(n_techniques), NOTHING_TO_UNDO))) == []
 
 
 def test_each_scenario_has_a_figure_and_a_run_without_decisions_none(planted: RunStatistics) -> None:
@@ -86,11 +85,6 @@ def test_refits_are_lines_and_the_biased_baseline_is_one_where_it_accepts_others
         assert lines(axes, "refit_biased") == pytest.approx([60] * 7)
     assert lines(there, "biased_baseline") == pytest.approx([30] * 7)
     assert not [drawn for drawn in paid.collections if drawn.get_gid() == "biased_baseline"]
-
-
-def test_each_row_of_own_learners_has_the_refits_of_its_learner() -> None:
-    given, *_ = panels(first(with_restoration(statistics(9), own=True)))
-    assert lines(given, "refit_biased") == pytest.approx([55, 45, 35, 25])
 
 
 @pytest.mark.parametrize(

@@ -30,20 +30,18 @@ BASELINE: Mapping[str, float] = {
 }
 
 
-def with_restoration(
-    statistics: RunStatistics, undo: str = "", beta: float = BETA, own: bool = False
-) -> RunStatistics:
+def with_restoration(statistics: RunStatistics, undo: str = "", beta: float = BETA) -> RunStatistics:
     """Return statistics in which the technique at place i is .1 + .05 i from the clean model.
 
     It gives back 80 - 5 i %; its other shares are 10 + 5 i %, all shown to be above those of the refit.
     The second technique has an interval of the difference to the refit that holds 0, and the last one no
-    shares. All are of the first technique, or, ``own``, each second one of the one before it.
+    shares. All are compared with the first technique.
     """
     names = list(statistics.run.titles)
     rows, reasons = [], []
     for scenario in statistics.scenarios:
         for i, name in enumerate(names):
-            baseline = names[i - i % 2] if own else names[0]
+            baseline = names[0]
             for metric in METRICS:
                 value = 0.8 - 0.05 * i if "given_back" in metric else 0.1 + 0.05 * i
                 value = BASELINE[metric] if name == baseline else value
@@ -51,7 +49,7 @@ def with_restoration(
                     value = np.nan
                 low, high = (0.1, 0.3) if i != 1 else (-0.1, 0.3)
                 reason = REVERSED if metric == ORIGINAL_SHARE and i == 2 else ""
-                told = (value, value - 0.3, value + 0.3, 0.7, 0.6 - 0.05 * i * own, 0.2, low, high, reason)
+                told = (value, value - 0.3, value + 0.3, 0.7, 0.6, 0.2, low, high, reason)
                 rows.append((*scenario.key, beta, name, baseline, metric, 4, *told))
         baselines = dict.fromkeys(row[len(SCENARIO) + 2] for row in rows)
         reasons += [(*scenario.key, beta, baseline, "", undo) for baseline in baselines]

@@ -25,7 +25,9 @@ DECLARED: dict[str, Any] = {
     "repetitions": 3,
     "metrics": ["paper", "restoration"],
 }
-OWN = {"datasets": [{**dataset, "baseline": "own"} for dataset in DECLARED["datasets"]]}
+MIXED = {"mixed_learners": True}
+NOTHING = {"techniques": ["none", "massaging", "zafar_2015", {"technique": "none", "name": "nothing"}]}
+OTHER = {**NOTHING, "datasets": [{**dataset, "baseline": "nothing"} for dataset in DECLARED["datasets"]]}
 RATES = {"deprived": 0.4, "favored": 0.5}
 KNOWN = {"datasets": [{**dataset, "true_rates": RATES} for dataset in DECLARED["datasets"]]}
 MOVED = {"datasets": [{**DECLARED["datasets"][0], "bias": "selection"}, DECLARED["datasets"][1]]}
@@ -42,8 +44,9 @@ def expanded(**changes: Any) -> Experiment:
         ({}, {}, (), False),
         ({}, {"title": "Other", "time_limit": 5.0}, (), False),
         ({}, KNOWN, (), False),
-        ({}, OWN, ("another baseline",), False),
-        (OWN, {}, ("another baseline",), False),
+        (NOTHING, OTHER, ("another baseline",), False),
+        (OTHER, NOTHING, ("another baseline",), False),
+        ({}, MIXED, ("other mixed_learners",), True),
         ({}, {"repetitions": 4}, ("other repetitions",), False),
         ({"repetitions": 4}, {}, ("other repetitions",), True),
         ({}, {"doses": [0.1]}, ("other doses",), True),

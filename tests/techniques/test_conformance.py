@@ -609,7 +609,7 @@ def test_a_learner_of_its_own_that_is_not_declared_is_a_warning() -> None:
     found = {r.check: (r.status, r.detail) for r in check_technique(Undeclared())}["learner declared"]
     assert found[0] == "warning"
     assert "never calls tools.classifier" in found[1]
-    assert 'baseline = "own"' in found[1]
+    assert "doing nothing with that learner" in found[1]
     declared = check_technique(get_technique("prejudice_remover"))
     assert {r.check: r.status for r in declared}["learner declared"] == "passed"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmark.bias.doses import ACROSS
-from benchmark.columns import EQUALISE, GOAL_METRICS, OWN, RESTORE, UNTREATED
+from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, UNTREATED
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.metrics import list_metrics
@@ -83,7 +83,7 @@ def _across(frame: pd.DataFrame) -> pd.DataFrame:
 
 def learners() -> list[str]:
     """Return the learners that techniques take, in the run's order."""
-    return [name for name in run().manifest.classifiers if name != OWN]
+    return [name for name in run().manifest.classifiers if name not in run().manifest.learners]
 
 
 @cache
@@ -98,7 +98,7 @@ def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     spared = (standing["technique"] == baselines.column(standing)) & ~standing["mostly_constant"]
     cells = to_cells(without_degenerate(own, standing[~spared]), resampling)
     parts = [
-        paired_comparisons(cells.take(rows), name, list_metrics())
+        paired_comparisons(cells.take(rows), name, list_metrics(), learners=baselines.learners)
         for rows, name in baselines.parts(cells.keys)
     ]
     compared = pd.concat(parts, ignore_index=True)
@@ -134,11 +134,11 @@ def tau_over_datasets(metric: str, first: str, second: str, beta: float | None =
     return float(means["tau"].mean()), float(low), float(high), float(means["halves"].mean()), len(means)
 
 
-def shown_on(metric: str, beta: float, technique: str, classifier: str) -> tuple[int, int, int]:
+def shown_on(metric: str, beta: float, technique: str, classifiers: Collection[str]) -> tuple[int, int, int]:
     """Return on how many datasets a technique is better, worse, and compared at all, by its intervals."""
     own = _pooled(changes())
     own = own[(own["metric"] == metric) & (own["beta"] == beta)]
-    own = own[(own["technique"] == technique) & (own["classifier"] == classifier)]
+    own = own[(own["technique"] == technique) & own["classifier"].isin(classifiers)]
     known = own["improvement_low"].notna()
     return int((own["improvement_low"] > 0).sum()), int((own["improvement_high"] < 0).sum()), int(known.sum())
 
@@ -241,10 +241,10 @@ def technique_table(metric: str, beta: float) -> str:
         if part.empty or name == UNTREATED:
             continue
         cells = []
-        for classifier in (*learners(), OWN):
-            better, worse, known = shown_on(metric, beta, name, classifier)
+        for classifiers in (*({learner} for learner in learners()), run().manifest.learners):
+            better, worse, known = shown_on(metric, beta, name, classifiers)
             of = "" if known == n_datasets else f" of {known}"
-            cells.append(f"{better} / {worse}{of}" if (part["classifier"] == classifier).any() else "")
+            cells.append(f"{better} / {worse}{of}" if part["classifier"].isin(classifiers).any() else "")
         if any(cells):
             rows.append([name, *cells])
     return table(["technique", *learners(), "its own"], rows)
@@ -284,7 +284,7 @@ def everywhere(metric: str, beta: float) -> list[str]:
     """Return the techniques that are shown to be better with all learners on all datasets compared."""
     found = []
     for described in run().manifest.techniques:
-        told = [shown_on(metric, beta, described.name, learner) for learner in learners()]
+        told = [shown_on(metric, beta, described.name, {learner}) for learner in learners()]
         if all(better == known > 0 for better, _, known in told):
             found.append(described.name)
     return found
@@ -293,7 +293,7 @@ def everywhere(metric: str, beta: float) -> list[str]:
 def of_any_learner() -> list[str]:
     """Return the techniques that take any learner."""
     own = changes()
-    names = dict.fromkeys(own.loc[own["classifier"] != OWN, "technique"])
+    names = dict.fromkeys(own.loc[own["classifier"].isin(learners()), "technique"])
     return [name for name in names if name != UNTREATED]
 
 
@@ -309,7 +309,7 @@ def nowhere(metric: str) -> list[str]:
         name
         for name in of_any_learner()
         if not any(
-            shown_on(metric, beta, name, learner)[0] for beta in levels(metric) for learner in learners()
+            shown_on(metric, beta, name, {learner})[0] for beta in levels(metric) for learner in learners()
         )
     ]
 
@@ -319,15 +319,15 @@ def part_of_learner(technique: str, metric: str, beta: float) -> tuple[float, fl
     own = run().results
     own = _pooled(own[(own["metric"] == metric) & (own["beta"] == beta)])
     means = own.groupby(["technique", "classifier"])["value"].mean()
-    value = means[technique, OWN]
-    return value - means[UNTREATED, "c45"], value - means[f"{technique}_unconstrained", OWN]
+    learner = f"{technique}_learner"
+    value = means[technique, learner]
+    return value - means[UNTREATED, "c45"], value - means[UNTREATED, learner]
 
 
 def moves(metric: str) -> tuple[int, int, int]:
     """Return how many changes are shown to be better, and to be worse, and how many there are."""
     own = _pooled(changes())
     own = own[(own["metric"] == metric) & own["improvement_low"].notna() & (own["technique"] != UNTREATED)]
-    own = own[~own["technique"].str.endswith("_unconstrained")]
     return int((own["improvement_low"] > 0).sum()), int((own["improvement_high"] < 0).sum()), len(own)
 
 
@@ -346,7 +346,7 @@ def findings() -> str:
         name: [signed(value) for metric in (LESS, "accuracy") for value in part_of_learner(name, metric, top)]
         for name in ("zafar_2015", "prejudice_remover")
     }
-    n_zero = [shown_on(LESS, 0.0, "drop_sensitive", learner)[0] for learner in learners()]
+    n_zero = [shown_on(LESS, 0.0, "drop_sensitive", {learner})[0] for learner in learners()]
     reached = ", ".join(
         f"{run().manifest.dataset(name).heading} at {dose:g}" for name, _, dose in run().manifest.apart
     )

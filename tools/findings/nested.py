@@ -56,15 +56,19 @@ def run() -> RunFrames:
 @cache
 def techniques() -> list[str]:
     """Return the techniques to choose from, doing nothing among them."""
-    frames = run()
-    learners = {*frames.manifest.own_baselines.values()} - {NOTHING}
-    return [t.name for t in frames.manifest.techniques if not t.refit and t.name not in learners]
+    return [t.name for t in run().manifest.techniques if not t.refit]
+
+
+def _with_one_nothing(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without the rows of doing nothing with a technique's own learner."""
+    is_own = frame["classifier"].isin(run().manifest.learners)
+    return frame[~is_own | (frame["technique"] != NOTHING)]
 
 
 @cache
 def _values() -> pd.DataFrame:
     """Return values of both goals' metrics, a column for each split, by metric and cell."""
-    results = run().results
+    results = _with_one_nothing(run().results)
     results = results[results["metric"].isin(GOAL_METRICS.values()) & results["technique"].isin(techniques())]
     where = ["metric", "dataset", "bias", "beta", "test", "technique"]
     return results.set_index([*where, "repetition"])["value"].unstack("repetition")
@@ -153,7 +157,8 @@ def degenerate(goal: str, hidden: float, dose: float) -> int:
     That is nearly everybody, or each group; it is trained on rows with hidden bias alone.
     """
     own, bias = judged(goal, hidden, dose), hidden_name("label", hidden)
-    standing = run().standing.set_index(["dataset", "bias", "test", "beta", "technique"])["n_degenerate"]
+    standing = _with_one_nothing(run().standing)
+    standing = standing.set_index(["dataset", "bias", "test", "beta", "technique"])["n_degenerate"]
     counts = [standing[d, bias, TRUTH, 0.0, name] for d, name in zip(own.datasets, own.chosen, strict=True)]
     return sum(2 * int(count) > run().manifest.repetitions for count in counts)
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from benchmark.bias import Bias, make_step
 from benchmark.bias.doses import solve_doses
-from benchmark.columns import DECISION_COUNTS, OWN, UNTREATED
+from benchmark.columns import DECISION_COUNTS, UNTREATED
 from benchmark.data.source import Sources
 from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import load_experiment
@@ -90,7 +90,7 @@ def _values() -> pd.Series:
 def values(metric: str, dataset: str, bias: str, learner: str, technique: str, beta: float = 1.0) -> Array:
     """Return a technique's values of all repetitions; those with a learner of its own count with any."""
     place = metric, dataset, bias, beta
-    classifier = learner if (*place, learner, technique) in _places() else OWN
+    classifier = _trained((*place, learner, technique))
     found = _values().loc[(*place, classifier, technique)]
     return np.asarray(found.to_numpy(), dtype=np.float64)
 
@@ -113,9 +113,15 @@ def folds(metric: str, dataset: str, bias: str, learner: str, names: Sequence[st
     """Return values of single folds at beta = 1, shape (n_techniques, n_folds), NaN where one has none."""
     rows, found = _folds()
     place = dataset, bias, 1.0
-    own = [learner if (metric, *place, learner, name) in _places() else OWN for name in names]
+    own = [_trained((metric, *place, learner, name)) for name in names]
     positions = [rows[*place, classifier, name] for classifier, name in zip(own, names, strict=True)]
     return found[metric][np.array(positions, dtype=np.intp)]
+
+
+def _trained(place: tuple[object, ...]) -> object:
+    """Return the learner at a place, or the technique's own."""
+    *_, learner, technique = place
+    return learner if place in _places() else f"{technique}_learner"
 
 
 @cache

@@ -87,13 +87,23 @@ def run() -> RunFrames:
     return read_frames(FOLDER)
 
 
+def by_learner(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame in which doing nothing with a technique's own learner has the name of the learner."""
+    learner = frame["classifier"].where(frame["classifier"].isin(run().manifest.learners))
+    renamed = frame.copy()
+    for column in frame.columns.intersection(["technique", "baseline"]):
+        refit = learner.notna() & frame[column].isin(run().manifest.refits)
+        renamed[column] = frame[column].mask(refit, learner + "_" + frame[column])
+        renamed[column] = renamed[column].mask(learner.notna() & (frame[column] == "none"), learner)
+    return renamed
+
+
 @cache
 def baselines() -> pd.Series:
     """Return the baseline of each technique that is no reference row; a baseline is its own."""
-    cells = run().of_techniques.results.drop_duplicates("technique")
-    names = baselines_of(run().manifest, run().results, None).column(cells)
-    names.index = cells["technique"]
-    return names.where(names != "", names.index.to_series())
+    cells = run().of_techniques.results.drop_duplicates(["technique", "classifier"])
+    against = baselines_of(run().manifest, run().results, None).column(cells)
+    return by_learner(cells.assign(baseline=against)).set_index("technique")["baseline"]
 
 
 @cache
@@ -110,7 +120,7 @@ def restoration() -> pd.DataFrame:
     against = baselines_of(frames.manifest, frames.results, None)
     refits = frames.manifest.refits_of
     told = restoration_table(frames.decisions, frames.results, against, frames.resampling, refits)
-    return told.set_index(["metric", *_PLACE])
+    return by_learner(told).set_index(["metric", *_PLACE])
 
 
 @cache
@@ -120,14 +130,14 @@ def undo() -> pd.Series:
     against = baselines_of(frames.manifest, frames.results, None)
     refits = frames.manifest.refits_of
     told = undo_table(frames.results, against, frames.standing, frames.resampling, refits)
-    return told.set_index(["dataset", "beta", "baseline"])["undo"]
+    return by_learner(told).set_index(["dataset", "beta", "baseline"])["undo"]
 
 
 @cache
 def means(metric: str, *, distance: bool = False) -> pd.Series:
     """Return means over splits, of values or of their distances to 0, by dataset, level and technique."""
     results = run().results
-    results = results[results["metric"] == metric]
+    results = by_learner(results[results["metric"] == metric])
     values = results["value"].abs() if distance else results["value"]
     return values.groupby([results[name] for name in _PLACE], sort=False).mean()
 
@@ -176,7 +186,7 @@ def degenerate(beta: float = LEVEL) -> set[tuple[str, str]]:
 
     That is, nearly everybody alike, or each group.
     """
-    standing, n_splits = run().standing, run().results["repetition"].nunique()
+    standing, n_splits = by_learner(run().standing), run().results["repetition"].nunique()
     mostly = standing[(standing["beta"] == beta) & (2 * standing["n_degenerate"] > n_splits)]
     return set(zip(mostly["dataset"], mostly["technique"], strict=True))
 
@@ -275,8 +285,8 @@ def named_singly() -> pd.DataFrame:
 
 def deprived_among_losers() -> pd.Series:
     """Return which share the deprived group has of those whom the bias cost acceptance, by dataset."""
-    decisions = run().decisions
-    assert decisions is not None
+    assert run().decisions is not None
+    decisions = by_learner(run().decisions)
     some = to_restore(independent(), LEVEL, "none")
     here = (decisions["beta"] == LEVEL) & (decisions["technique"] == "none") & decisions["dataset"].isin(some)
     people = decisions[here].groupby("dataset", sort=False)[list(DECISION_COUNTS)].sum()
@@ -290,8 +300,8 @@ def rates() -> pd.DataFrame:
 
     Columns ``deprived`` and ``favored`` of the technique, ``clean_deprived`` and ``clean_favored``.
     """
-    decisions = run().decisions
-    assert decisions is not None
+    assert run().decisions is not None
+    decisions = by_learner(run().decisions)
     columns = {}
     for group in ("deprived", "favored"):
         qualified = decisions.filter(regex=f"^{group}_1...$")
@@ -524,9 +534,7 @@ def reading(told: pd.DataFrame) -> list[str]:
     datasets = independent()
     planted, before, _, _ = differences("drop_sensitive", LEVEL, datasets)
     absent = {why: [name for name in datasets if undo()[name, LEVEL, "none"] == why] for why in REASONS}
-    own, other = (
-        set(to_restore(datasets, LEVEL, name)) for name in ("prejudice_remover_unconstrained", "none")
-    )
+    own, other = (set(to_restore(datasets, LEVEL, name)) for name in ("prejudice_remover_learner", "none"))
     return [
         f"**How to read it.** Label bias in real rows, C4.5, ten splits, {WORDS[len(datasets)]} independent "
         "datasets ([all](NUMBERS.md)). *Clean model*: the same learner without planted bias. *Distance*: "

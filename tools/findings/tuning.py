@@ -16,7 +16,7 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, OWN, RESTORE
+from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.figures import style
 from benchmark.figures.page import Page
@@ -30,6 +30,8 @@ from tools.pages import finding, write_all
 
 FOLDER = Path(__file__).resolve().parents[2] / "results" / "tuning"
 FINDINGS, NUMBERS, FIGURE = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md", FOLDER / "figures" / "choices.png"
+OWN = "own"
+"""All learners of techniques' own together."""
 LEARNERS = {"c45": "C4.5", OWN: "their own"}
 NOTHING = "nothing"
 """What a technique is compared with: its learner without mitigation."""
@@ -43,6 +45,12 @@ _FIT = ["dataset", "classifier", "of"]
 def run() -> RunFrames:
     """Return the committed run."""
     return read_frames(FOLDER)
+
+
+def _together(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame in which all learners of techniques' own have one name."""
+    is_own = frame["classifier"].isin(run().manifest.learners)
+    return frame.assign(classifier=frame["classifier"].mask(is_own, OWN))
 
 
 @cache
@@ -63,7 +71,9 @@ def choices() -> pd.DataFrame:
     fits = chosen[chosen["chosen_on"] == CHOSEN_ON[0]]
     untreated = fits.assign(technique=against.column(fits).to_numpy(), chosen_on=NOTHING)
     both = pd.concat([chosen, untreated], ignore_index=True).join(values, on=key)
-    wide = both.pivot(index=[*_FIT, "beta", "repetition"], columns="chosen_on", values=list(MEASURES))
+    wide = _together(both).pivot(
+        index=[*_FIT, "beta", "repetition"], columns="chosen_on", values=list(MEASURES)
+    )
     # Nothing is planted at dose 0, so that a distance to the clean model is no measure there.
     whole = wide["accuracy"].notna().all(axis=1).groupby(_FIT).transform("all")
     n = whole.groupby(_FIT).transform("size")
@@ -75,7 +85,8 @@ def same_setting(first: str = "biased", second: str = "clean") -> pd.Series:
     """Return of each fit in each repetition whether both choices are of the same setting."""
     tuning = run().tuning
     assert tuning is not None
-    wide = tuning.pivot(index=[*_FIT, "beta", "repetition"], columns="chosen_on", values="parameters")
+    index = [*_FIT, "beta", "repetition"]
+    wide = _together(tuning).pivot(index=index, columns="chosen_on", values="parameters")
     return (wide[first] == wide[second]).loc[choices().index]
 
 
@@ -113,11 +124,12 @@ def change(measure: str, on: str, against: str, learner: str, dose: float) -> Es
 
 @cache
 def regret() -> pd.DataFrame:
-    """Return :func:`~benchmark.statistics.tuning.regrets` of the run."""
+    """Return :func:`~benchmark.statistics.tuning.regrets` of the run, with own learners as one."""
     frames = run()
     assert frames.tuning is not None
     greatest = Rule.parse(frames.manifest.tuned_by).greatest
-    return regrets(frames.tuning, frames.resampling, greatest=greatest, apart=frames.manifest.apart)
+    tuning, apart = _together(frames.tuning), frames.manifest.apart
+    return regrets(tuning, frames.resampling, greatest=greatest, apart=apart)
 
 
 def shown(measure: str, on: str, against: str) -> list[tuple[str, float]]:

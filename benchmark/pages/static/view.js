@@ -92,7 +92,7 @@ function rowsAt(now, level) {
       ...standing,
       title: titles.get(standing.technique),
       isBaseline,
-      against: standing.baseline ?? scenario.baseline,
+      against: scenario.baseline,
       verdictWord: verdict,
       word: shown === null ? verdict : words.shown[shown],
       kind: shown === null ? (standing.verdict ?? "role") : `shown-${shown.replace(".", "none")}`,
