@@ -104,7 +104,7 @@ def _with_learners(experiment: Experiment) -> Experiment:
         return experiment
     classifiers = list(experiment.classifiers)
     known = {classifier.learner for classifier in classifiers}
-    names = {entry.name for entry in (*experiment.techniques, *classifiers)}
+    names = {*(entry.name for entry in experiment.techniques), *(entry.name for entry in classifiers)}
     for entry in experiment.techniques:
         if (learner := entry.learner) in known or learner is None:
             continue
@@ -122,13 +122,13 @@ def _with_learners(experiment: Experiment) -> Experiment:
     whole = experiment.model_copy(update={"classifiers": tuple(classifiers)})
     for dataset in experiment.datasets:
         for classifier in whole.classifiers:
-            names = [name for name, other in whole.cells_on(dataset) if other == classifier.name]
-            if names and not {dataset.baseline, UNTREATED} & {*names}:
+            tried = [name for name, other in whole.cells_on(dataset) if other == classifier.name]
+            if tried and not {dataset.baseline, UNTREATED} & {*tried}:
                 raise ExperimentError(
                     f"On {dataset.name!r} the baseline {dataset.baseline!r} is not run with the learner "
                     f"{classifier.name!r}",
                     expected=f"that baseline, or {UNTREATED!r}, which is run with every learner",
-                    got=", ".join(names),
+                    got=", ".join(tried),
                     remedy=f"add {UNTREATED!r} to the techniques, or compare them with those of another "
                     "learner: write 'mixed_learners = true'",
                 )
