@@ -19,7 +19,7 @@ from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import with_below, with_degenerate
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
+from benchmark.runs.ranks import ranks_and_pairs, repeated_levels
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import verdicts, what_to_undo
 from benchmark.statistics import (
@@ -223,12 +223,6 @@ class RunStatistics:
         for flag in ("better", "candidate", "worse"):
             table[flag] &= ~gone
         return table
-
-    @cached_property
-    def unpaired(self) -> dict[str, int]:
-        """Sets of datasets with so many techniques that pairs are left out, each with this number."""
-        tried = self.ranks.groupby("datasets", sort=False)["technique"].nunique()
-        return {str(datasets): int(n) for datasets, n in tried.items() if n > MOST_PAIRED}
 
     @cached_property
     def n_flips(self) -> int:

@@ -96,46 +96,6 @@ class Protocol(BaseModel):
         return "the 95 % Student-t interval"
 
     @property
-    def variation_text(self) -> str:
-        """A sentence on the variation that intervals and p-values cover."""
-        if self.overlaps:
-            splits = "single folds" if self.folds is not None else "repetitions"
-            return (
-                f"Intervals and p-values are of the corrected resampled t-test over {splits}, because "
-                "repeated splits of the same rows overlap."
-            )
-        if self.splits:
-            return (
-                "Intervals and p-values reflect variation between splits and training samples of these data; "
-                "the splits overlap, so that they are too narrow for other data."
-            )
-        return (
-            "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the "
-            "test set and the learned network are fixed."
-        )
-
-    @property
-    def scope_text(self) -> str:
-        """A sentence on the scope of intervals and tests."""
-        if self.overlaps:
-            return (
-                "Intervals and tests are about other training and test rows, and allow for overlap of splits."
-            )
-        if self.splits:
-            return (
-                "Intervals and tests are about other splits and training samples of these data, not about "
-                "other data: the splits overlap."
-            )
-        return "Intervals and tests are about other training samples, not other test rows or another network."
-
-    @property
-    def test_text(self) -> str:
-        """The name of the test that compares techniques."""
-        if self.overlaps:
-            return "corrected resampled t-test"
-        return "sign-flip permutation test"
-
-    @property
     def levels_text(self) -> str:
         """A sentence on curves over levels of bias."""
         levels = SEVERAL_LEVELS[self.level_name]
@@ -334,16 +294,6 @@ class Manifest(BaseModel):
             return 1.0
         doses = {level for dataset in self.datasets for bias in dataset.bias for level in bias.betas}
         return max(doses & set(self.levels), default=0.0) or 1.0
-
-    @property
-    def level_meaning(self) -> str:
-        """A sentence on the meaning of a level of bias."""
-        if self.level_name == "beta":
-            return "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
-        return (
-            "A dose is the label gap that the planted bias adds: by how much the groups' shares of favorable "
-            "labels move apart, in expectation."
-        )
 
     @property
     def level_sign(self) -> str:

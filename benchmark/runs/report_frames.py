@@ -52,10 +52,6 @@ class Scenario:
         """The best constant answer at all levels; None where levels differ."""
         return constant_on(self.dataset.best_constant, self.test, self.bias)
 
-    def constant_at(self, beta: float) -> ConstantAnswer | None:
-        """Return the best constant answer on the rows scored at a level of bias; None if it is unknown."""
-        return constant_on(self.dataset.best_constant, self.test, self.bias, beta)
-
     @property
     def constant_accuracy(self) -> float:
         """Accuracy of the best constant answer, NaN where it is unknown."""

@@ -15,9 +15,7 @@ from benchmark.statistics.recommendation import (
     NOT_SHOWN,
     NOT_USABLE,
     REASONS,
-    RECOMMENDED,
     REFERENCE,
-    TECHNIQUE,
     WITHIN_LIMITS,
 )
 
@@ -102,16 +100,6 @@ class Answer(NamedTuple):
     tied: str
     levels_down: bool
     frontier: str | None = None
-
-    @property
-    def is_chosen(self) -> bool:
-        """Whether the technique helps, or is promising."""
-        return self.verdict in RECOMMENDED
-
-    @property
-    def is_compared_with(self) -> bool:
-        """Whether it is the baseline, or doing nothing: other techniques are compared with these."""
-        return self.role != TECHNIQUE
 
     @property
     def outcome(self) -> str:
