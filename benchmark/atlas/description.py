@@ -61,7 +61,7 @@ MEANINGS: Mapping[str, str] = {
     "paid": "share of people accepted by the clean and the biased model whom the technique refuses",
     "in_their_place": "share of people refused by the clean model whom the technique accepts",
     "given_back_by_chance": "what a refit of doing nothing on other rows with this bias gives back",
-    "allowed_restore": "1 if the technique meets the limits of the recommended rule to restore",
+    "allowed_restore": "1 if the technique meets the limits of the rule to restore",
     "reason_restore": "the limit that it misses",
     "allowed_equalize": "1 if the technique meets the limits to equalize",
     "reason_equalize": "the limit that it misses",

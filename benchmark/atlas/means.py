@@ -40,7 +40,7 @@ VALUES = {RESTORE: RESTORATION_DISTANCE, EQUALISE: DISTANCE}
 """Columns that measure the goals; 0 is ideal."""
 
 ALLOWED = {goal: f"allowed_{goal}" for goal in GOALS}
-"""Columns that say whether a technique meets the limits of the recommended rule."""
+"""Columns that say whether a technique meets the limits of the rule."""
 
 _MEANS = (RESTORATION_DISTANCE, DISTANCE, GOAL_METRICS[EQUALISE], ACCURACY, *ACCEPTANCE, AGREEMENT)
 _SHARES = ("given_back", "paid", "in_their_place")
@@ -122,7 +122,7 @@ def _half_means(results: pd.DataFrame, decisions: pd.DataFrame | None, manifest:
 
 
 def _reasons(table: pd.DataFrame, limits: pd.DataFrame, lacking: Any) -> Any:
-    """Return why a technique is not allowed, by the conditions of the recommended rule; else nothing."""
+    """Return why a technique is not allowed, by the conditions of the rule; else nothing."""
     reasons = first_true(
         {
             "": table["technique"] == UNTREATED,

@@ -74,7 +74,7 @@ Encoding = Literal["one_hot", "ordinal", "numbers"]
 TunedOn = Literal["biased", "clean", "oracle"]
 """Rows that a setting is chosen on: of the biased training sample, without bias, or the test rows."""
 NOBODY_HAS: tuple[TunedOn, ...] = ("clean", "oracle")
-"""Rows that do not exist in practice: entries tuned on them are never recommended, ranked or tested."""
+"""Rows that do not exist in practice: entries tuned on them have no verdict, rank or test."""
 
 Refit = Literal["clean", "biased"]
 """Training rows whose bootstrap a reference row is trained on: without planted bias, or with it."""
