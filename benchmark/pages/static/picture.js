@@ -176,7 +176,9 @@ function namesOf(placed, width, height, look, faint) {
     // Away from the arrow first.
     const side = start && x < start.x ? -1 : 1;
     const beside = [[side * (half + 9), 0], [-side * (half + 9), 0], [0, -15], [0, 15]];
-    const corners = [side, -side].flatMap((to) => [[to * (half + 5), -12], [to * (half + 5), 12]]);
+    // Only a technique to take may have its name farther off.
+    const heights = row.best?.length ? [-12, 12, -26, 26] : [-12, 12];
+    const corners = heights.flatMap((dy) => [[side * (half + 5), dy], [-side * (half + 5), dy]]);
     const boxes = [...beside, ...corners].map(([dx, dy]) => {
       return { dx, dy, box: [x + dx - half, y + dy - 7, x + dx + half, y + dy + 7] };
     });
