@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,13 +12,17 @@ from typing import Any
 import pandas as pd
 
 from benchmark.atlas.adviser import Advice, Adviser, Stage
-from benchmark.atlas.features import DataFeatures, data_features
-from benchmark.columns import RESTORE
+from benchmark.atlas.features import SHAPE, DataFeatures, data_features
+from benchmark.atlas.sentences import EVIDENCE, condition_of, few_digits, name_of
+from benchmark.columns import EQUALISE, RESTORE
 from benchmark.data.draft import FileOptions, python_options, said_in_python
 from benchmark.data.table import Table
 from benchmark.data.uncarded import UncardedRows, read_uncarded
 from benchmark.errors import DataError
+from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
+from benchmark.text.terminal import as_text
 from benchmark.text.words import as_parameters
+from benchmark.wording import render_values
 
 
 def recommend(
@@ -36,6 +42,8 @@ def recommend(
     **reading: Any,
 ) -> Advice:
     """Return which technique to try, what it did on other data, and how far that can be trusted.
+
+    ``print`` shows the advice in few lines; its ``sentences`` have all that is known.
 
     Nothing is trained. The advice comes from the shipped atlas, and follows the rule that was written before
     its run: advice by kind of bias or by features of the data is given only where it was shown to be better.
@@ -99,13 +107,49 @@ def recommend(
         group_known=group_known,
         features=features,
     )
-    return replace(advice, sentences=(*map(as_parameters, warnings), *advice.sentences))
+    return replace(
+        advice,
+        text=as_text(as_parameters(advice_text([advice], warnings=warnings))),
+        sentences=(*map(as_parameters, warnings), *advice.sentences),
+    )
+
+
+def advice_text(
+    advices: Sequence[Advice], *, data: str = "", warnings: Sequence[str] = (), command: str = ""
+) -> str:
+    """Return advice for one goal or more as Markdown: what to try, how sure that is, and what to do next.
+
+    ``data`` are a user's rows in words, with ``warnings`` on them, and ``command`` has what is known of their
+    file.
+    """
+    question = advices[0].question
+    assert question is not None
+    condition = condition_of(question) + (f" (dose {question.dose:g})" if question.dose else "")
+    named = [advice.technique for advice in advices if advice.technique not in ("", *TRIED_BY_QUICK)]
+    more = f" --techniques {' '.join(dict.fromkeys(named))}" if named else ""
+    known = [advice for advice in advices if advice.technique] or advices
+    return render_values(
+        "recommend",
+        advices=advices,
+        data=data,
+        warnings=warnings,
+        condition=condition,
+        evidence=EVIDENCE[known[0].grade],
+        measures={RESTORE: "distance to a model without the bias", EQUALISE: "gap in acceptance"},
+        purposes={RESTORE: "restore decisions", EQUALISE: "equalize acceptance"},
+        shapes=SHAPE,
+        digits=few_digits,
+        name_of=name_of,
+        inf=math.inf,
+        command=(command or "betabench quick FILE --label COLUMN --favorable VALUE --sensitive COLUMN")
+        + more,
+    )
 
 
 def warnings_of(rows: UncardedRows) -> list[str]:
     """Return the warnings on a user's rows that belong before any advice."""
     assert rows.draft.reading is not None
-    return [f"Warning: {warning}" for warning in rows.draft.reading.warnings]
+    return [warning.short for warning in rows.draft.reading.warnings]
 
 
 def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> UncardedRows:

@@ -142,9 +142,11 @@ class Advice:
     ahead: AheadRecord | None = None  # where the deprived group of the user's data is ahead
     outside: tuple[Outside, ...] = ()
     sentences: tuple[str, ...] = ()
+    question: Question | None = None
+    text: str = ""  # in a few lines
 
     def __str__(self) -> str:
-        return " ".join(self.sentences)
+        return self.text or " ".join(self.sentences)
 
 
 @dataclass(frozen=True)
@@ -367,6 +369,7 @@ class Adviser:
             usage=self.usage(technique) if enough and technique != UNTREATED else "",
             ahead=ahead,
             outside=outside,
+            question=question,
         )
 
     @cached_property

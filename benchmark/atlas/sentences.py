@@ -72,7 +72,7 @@ def sentences_of(
     advice: Advice, question: Question, adviser: Adviser, dose: float | None = None
 ) -> tuple[str, ...]:
     """Return the advice in words; ``dose`` is the dose that was asked for, before the nearest was taken."""
-    condition = f"If {BIASES[question.bias]}" if question.bias else "If you fear a bias of an unknown kind"
+    condition = condition_of(question)
     limits = [f"that changes {STAGES[question.stage]}"] if question.stage else []
     limits += [] if question.group_known else ["that works without the group of new people"]
     which = " ".join(["technique", " and ".join(limits)]).rstrip()
@@ -113,6 +113,11 @@ def sentences_of(
             f"`betabench quick` tries it on your rows only with --techniques {advice.technique}."
         )
     return (*sentences, f"In Python: {advice.usage}.")
+
+
+def condition_of(question: Question) -> str:
+    """Return what somebody fears, as a condition."""
+    return f"If {BIASES[question.bias]}" if question.bias else "If you fear a bias of an unknown kind"
 
 
 def _unlike_sentences(advice: Advice) -> list[str]:

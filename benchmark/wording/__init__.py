@@ -63,6 +63,12 @@ def render(template: str, facts: Facts, **more: object) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
+def render_values(template: str, **values: object) -> str:
+    """Return the Markdown of a template that words other values than the facts of a run."""
+    text = _environment().get_template(f"{template}.md.j2").render(**values)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
 def macro(template: str, name: str, facts: Facts) -> Callable[..., str]:
     """Return a macro of a template, for some facts, as a function that gives Markdown."""
     module = _environment().get_template(f"{template}.md.j2").make_module(_Words(facts).values)
