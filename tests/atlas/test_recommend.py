@@ -187,7 +187,6 @@ def test_data_that_no_source_is_like_get_no_advice(
     assert [out.name for out in advice.outside] == names
     assert (advice.technique, advice.usage, advice.shown, advice.grade) == ("", "", False, NOT_KNOWN)
     assert "what to try is not known" in str(advice)
-    assert " try " not in str(advice).replace("what to try", "")
     told = " ".join(advice.sentences)
     assert "what to try is not known for data like yours" in told
     assert "No source of the atlas is like that." in told
