@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from benchmark.figures import EVERYTHING, Choice, style
+from benchmark.figures.marks import WITHOUT_VALUE
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import line_style
 from benchmark.runs.manifest import Manifest
@@ -48,7 +49,7 @@ def draw_auc(frame: pd.DataFrame, title: str, choice: Choice = EVERYTHING) -> Pa
         panel=(1.9, max(0.7, *heights)),
         title=title,
         subtitle=f"{_EXPLANATION} Dashed: chance." if has_chance else _EXPLANATION,
-        notes=[f"Without a value (failures.csv says why): {', '.join(missing)}."] if len(missing) else [],
+        notes=[f"{WITHOUT_VALUE}: {', '.join(missing)}."] if len(missing) else [],
         panel_titles=[_TITLES[metric] for metric in metrics],
         choice=choice,
         left=labels[False].width,

@@ -21,6 +21,9 @@ DEGENERATE, BELOW_CONSTANT, ONE_GROUP = "‡", "†", "¶"
 """Signs of techniques that answer nearly everybody or each group the same, are less accurate than the best
 constant answer, or answer nearly all of one group the same."""
 
+WITHOUT_VALUE = "Without a value (failures.csv says why)"
+"""Stands before the names of techniques."""
+
 MEANINGS = {
     DEGENERATE: f"accepts or refuses more than {share(NEARLY_ALL)} of all, or of each group",
     BELOW_CONSTANT: "less accurate than the best constant answer",
@@ -85,7 +88,7 @@ def data_notes(datasets: Iterable[DatasetDescription]) -> list[str]:
 def missing_note(lacking: Mapping[str, Iterable[float]], run: Manifest) -> list[str]:
     """Return a note on techniques, by title, that lack values at some levels of bias."""
     texts = [f"{title} at {run.level_text(*levels)}" for title, levels in lacking.items() if list(levels)]
-    return [f"Without a value (failures.csv says why): {'; '.join(texts)}."] if texts else []
+    return [f"{WITHOUT_VALUE}: {'; '.join(texts)}."] if texts else []
 
 
 def is_near(level: float, values: ArrayLike) -> bool:

@@ -20,6 +20,7 @@ from benchmark.statistics.cells import WHERE, Baselines, row_means, to_cells
 from benchmark.tables.layout import Cell
 from benchmark.text.embedded import extent
 from benchmark.text.words import sentence, share
+from benchmark.wording import vocabulary
 
 ACCEPTED = "accepted"
 """The column of the shares accepted: of all, of the deprived and of the favored group."""
@@ -44,7 +45,7 @@ SIGNS = (
     f"{BETTER} {WORSE}: shown to be better or worse than the baseline; the intervals of all techniques of a "
     "level hold together.",
     f"{DEGENERATE}: the same answer for more than {share(NEARLY_ALL)} of all, or of each group, in a sample.",
-    f"{BELOW_CONSTANT}: less accurate than the best constant answer.",
+    f"{BELOW_CONSTANT}: {vocabulary()['reason']['below_constant']['label']}.",
     f"{ONE_GROUP}: the same answer for more than {share(NEARLY_ALL)} of one group.",
     f"{FEWER}: fewer repetitions have a value; failures.csv says why.",
     "Accepted: share of the test rows with the favorable prediction: all / deprived / favored.",
