@@ -13,14 +13,13 @@ from scipy.special import rel_entr
 
 from benchmark.data.table import Table
 from benchmark.figures import style
-from benchmark.figures.label_places import place_labels
+from benchmark.figures.label_places import write_keys
 from benchmark.figures.page import Page
-from benchmark.figures.style import BLUE, Look
+from benchmark.figures.style import BLUE
 
 _WIDTH, _HEIGHT = 2.9, 2.5
 _MOST_NAMED = 4
 _LEAST = 0.005  # distance to the diagonal of points with a name
-_KEY_SIZE = 8.0
 
 
 def shares(table: Table, names: Sequence[str]) -> dict[str, float]:
@@ -91,7 +90,7 @@ def draw_fidelity(
     page.list_below(entries)
     page.fit()
     for axes, (_, points, keys) in zip(page.panels, panels, strict=True):
-        _write_keys(axes, points, keys)
+        write_keys(axes, _ordered(points, keys), list(keys.values()), len(keys))
     return page
 
 
@@ -111,17 +110,5 @@ def _draw_points(axes: Axes, values: dict[str, tuple[float, float]], keys: dict[
 
 
 def _ordered(values: dict[str, tuple[float, float]], keys: dict[str, str]) -> NDArray[np.float64]:
-    """Return the points, the named ones first, as :func:`place_labels` expects."""
+    """Return the points, the named ones first."""
     return np.array([values[name] for name in dict.fromkeys([*keys, *values])])
-
-
-def _write_keys(axes: Axes, values: dict[str, tuple[float, float]], keys: dict[str, str]) -> None:
-    width, height = axes.get_position().size * axes.figure.get_size_inches()  # type: ignore[union-attr]
-    low, top = axes.get_xlim()
-    inches = (_ordered(values, keys) - low) / (top - low) * (width, height)
-    sizes = [(style.text_width(key, _KEY_SIZE, bold=True), 0.75 * _KEY_SIZE / 72) for key in keys.values()]
-    centers = place_labels(inches, np.array(sizes).reshape(-1, 2), (width, height)) / (width, height)
-    look: Look = {"ha": "center", "va": "center_baseline", "size": _KEY_SIZE, "weight": "bold", "gid": "key"}
-    for key, (x, y) in zip(keys.values(), centers, strict=True):
-        if np.isfinite(x):
-            axes.text(x, y, key, transform=axes.transAxes, **look)

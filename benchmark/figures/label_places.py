@@ -6,12 +6,19 @@ long.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from benchmark.figures.style import GREY, Look, text_width
 
 _NEAREST, _STEP = 0.055, 0.045  # inches
 _ANGLES = np.deg2rad([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 68, 112, -68, -112])
 _RINGS = 4  # examined together
+_KEY_SIZE = 8.0
+_FAR = 0.16  # inches between a name and its point that are joined by a line
 _MARKER, _AIR = 0.04, 0.012  # inches
 
 
@@ -48,3 +55,38 @@ def _meet(
     across, up = (np.abs(centers[:, None, i] - others[:, i]) < room[..., i] for i in (0, 1))
     overlaps: NDArray[np.bool_] = np.logical_or.reduce(across & up, axis=1)
     return overlaps
+
+
+def write_keys(axes: Axes, points: ArrayLike, keys: Sequence[str], n_bold: int = 0) -> None:
+    """Write keys beside the first points of a panel that has its place, as far as there is room.
+
+    ``points``, shape (n, 2), are in data. The first ``n_bold`` keys are bold, the others gray.
+    """
+    width, height = axes.get_position().size * axes.figure.get_size_inches()  # type: ignore[union-attr]
+    low, high = np.array([axes.get_xlim(), axes.get_ylim()]).T
+    inches = (np.asarray(points, dtype=float) - low) / (high - low) * (width, height)
+    sizes = [
+        (text_width(key, _KEY_SIZE, bold=i < n_bold) + 0.02, 0.8 * _KEY_SIZE / 72 + 0.02)
+        for i, key in enumerate(keys)
+    ]
+    arrow: Look = {"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
+    box: Look = {"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+    places = place_labels(inches, np.array(sizes).reshape(-1, 2), (width, height))
+    for i, ((x, y), key) in enumerate(zip(places, keys, strict=True)):
+        if np.isfinite(x):
+            axes.annotate(
+                key,
+                inches[i] / (width, height),
+                xycoords="axes fraction",
+                xytext=(x / width, y / height),
+                textcoords="axes fraction",
+                ha="center",
+                va="center_baseline",
+                size=_KEY_SIZE,
+                weight="bold" if i < n_bold else "normal",
+                color="black" if i < n_bold else GREY,
+                zorder=4,
+                bbox=box,
+                arrowprops=arrow if np.hypot(x - inches[i][0], y - inches[i][1]) > _FAR else None,
+                gid="key",
+            )

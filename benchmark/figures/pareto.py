@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +12,7 @@ from matplotlib.colors import to_rgb
 
 from benchmark.columns import ORIGINAL
 from benchmark.figures import EVERYTHING, Choice, marks, style
-from benchmark.figures.label_places import place_labels
+from benchmark.figures.label_places import write_keys
 from benchmark.figures.page import Page
 from benchmark.figures.style import BLUE, FAINT, GREY, Look
 from benchmark.runs.analysis import RunStatistics
@@ -33,10 +32,8 @@ from benchmark.text.words import LevelName, level_text
 
 _MOST_BETAS = 5
 _PANEL = (2.4, 1.95)
-_KEY_SIZE = 8.0
 _BEYOND = 3.0  # times the interquartile range from the quartiles
-_FAR = 0.16  # inches between a name and its point that are joined by a line
-_MOST_NAMED = 40  # points of a panel, unless more are on the front
+_MOST_NAMED = 40  # points of a panel, unless more are on the front; tables have all
 # Above the bars of its points, and below the points.
 _SWEEP_LINE: Look = {"color": "black", "lw": 1.1, "ls": (0, (1, 1.6)), "zorder": 2.5, "gid": "sweep"}
 
@@ -170,9 +167,10 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     page.fit()
     below = {cell for cell, sign in signs.items() if sign == marks.BELOW_CONSTANT}
     for axes, panel in zip(page.panels, panels, strict=True):
-        _name(
-            axes, panel, {n: k + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, k in keys.items()}
-        )
+        marked = {n: key + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, key in keys.items()}
+        rows, n_front = panel.ordered, int(panel.ordered["on_front"].sum())
+        texts = [marked[name] for name in rows["technique"]][: max(n_front, _MOST_NAMED)]
+        write_keys(axes, rows[["x", "y"]], texts, n_front)
     return page
 
 
@@ -261,40 +259,3 @@ def _sweeps(panel: _Panel, statistics: RunStatistics) -> list[pd.DataFrame]:
         if technique.sweep and technique.name in shown.index:
             sweeps.setdefault(technique.sweep, []).append(technique.name)
     return [shown.loc[names] for names in sweeps.values() if len(names) > 1]
-
-
-def _name(axes: Axes, panel: _Panel, keys: Mapping[str, str]) -> None:
-    """Write techniques' numbers beside their points, the front's first and bold, as far as there is room."""
-    rows = panel.ordered
-    if rows.empty:
-        return
-    width, height = axes.get_position().size * axes.figure.get_size_inches()  # type: ignore[union-attr]
-    low, high = np.array(panel.limits).T
-    points = (rows[["x", "y"]].to_numpy() - low) * (width, height) / (high - low)
-    n_front = int(rows["on_front"].sum())
-    texts = [keys[name] for name in rows["technique"]][: max(n_front, _MOST_NAMED)]  # tables have all points
-    sizes = [
-        (style.text_width(text, _KEY_SIZE, bold=i < n_front) + 0.02, 0.8 * _KEY_SIZE / 72 + 0.02)
-        for i, text in enumerate(texts)
-    ]
-    arrow: Look = {"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
-    box: Look = {"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-    places = place_labels(points, np.array(sizes), (width, height))
-    for i, ((x, y), text) in enumerate(zip(places, texts, strict=True)):
-        if np.isfinite(x):
-            axes.annotate(
-                text,
-                points[i] / (width, height),
-                xycoords="axes fraction",
-                xytext=(x / width, y / height),
-                textcoords="axes fraction",
-                ha="center",
-                va="center_baseline",
-                size=_KEY_SIZE,
-                weight="bold" if i < n_front else "normal",
-                color="black" if i < n_front else GREY,
-                zorder=4,
-                bbox=box,
-                arrowprops=arrow if np.hypot(x - points[i][0], y - points[i][1]) > _FAR else None,
-                gid="key",
-            )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from benchmark.figures import EVERYTHING, Choice, marks, style
-from benchmark.figures.label_places import place_labels
+from benchmark.figures.label_places import write_keys
 from benchmark.figures.page import Page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import SameRows, Scenario, records
@@ -20,7 +19,6 @@ from benchmark.statistics.cells import WHERE
 _MOST_LEVELS = 6
 _MOST_COLUMNS = 3
 _PANEL = (2.7, 2.3)
-_KEY_SIZE = 8.0
 _AXES = [DISCRIMINATION, ACCURACY]
 _POINT = ["classifier", "technique"]
 
@@ -76,7 +74,8 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     page.list_below([f"{key}  {run.titles[name]}" for name, key in keys.items()])
     page.fit()
     for axes, level in zip(page.panels, levels, strict=True):
-        _number(axes, numbered[numbered["beta"] == level], points[points["beta"] == level], keys)
+        own, others = (rows[rows["beta"] == level] for rows in (numbered, points))
+        write_keys(axes, pd.concat([own, others])[_AXES], [keys[name] for name in own["technique"]])
     return page
 
 
@@ -100,17 +99,3 @@ def _draw_panel(axes: Axes, points: pd.DataFrame, looks: Mapping[str, style.Look
             line: style.Look = {"color": look["color"], "lw": 0.6, "alpha": 0.6, "zorder": 2}
             axes.plot(*zip(start, end, strict=True), **line, gid="change")
         axes.plot(*end, **look, ms=4.5, zorder=3.2, gid="technique")
-
-
-def _number(axes: Axes, numbered: pd.DataFrame, points: pd.DataFrame, keys: Mapping[str, str]) -> None:
-    """Write the numbers of techniques beside their points, clear of all points, as far as there is room."""
-    area = axes.get_position().size * axes.figure.get_size_inches()  # type: ignore[union-attr]
-    low, high = np.array([axes.get_xlim(), axes.get_ylim()]).T
-    inches = (pd.concat([numbered, points])[_AXES].to_numpy() - low) / (high - low) * area
-    texts = [keys[name] for name in numbered["technique"]]
-    sizes = [(style.text_width(text, _KEY_SIZE) + 0.02, 0.8 * _KEY_SIZE / 72 + 0.02) for text in texts]
-    places = place_labels(inches, np.array(sizes).reshape(-1, 2), tuple(area))
-    for (x, y), text in zip(places / area, texts, strict=True):
-        if np.isfinite(x):
-            look: style.Look = {"ha": "center", "va": "center_baseline", "size": _KEY_SIZE, "zorder": 4}
-            axes.annotate(text, (x, y), xycoords="axes fraction", gid="key", **look)
