@@ -85,7 +85,7 @@ def quick(
     output: str | Path | None = None,
     min_count: int = MIN_COUNT,
     workers: int | None = None,
-    figures: bool | str = "paper",
+    figures: bool | str = "none",
     formats: Sequence[str] = FORMATS_WRITTEN,
     full: bool = False,
     progress: bool = True,

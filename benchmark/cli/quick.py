@@ -69,7 +69,8 @@ def add_options(option: Options) -> None:
     option.full("the whole reading of the file, and all levels of bias")
     option.figures(
         "draw no figures, those of the paper (trade-offs, curves over the level of bias), or all, also of "
-        "the statistics"
+        "the statistics; the page draws its own",
+        default="none",
     )
 
 

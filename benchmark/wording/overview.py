@@ -121,7 +121,7 @@ class Overview:
 
         What is not shown is left out beside another verdict, and so is a level without any answer.
         """
-        found: dict[object, tuple[Standing, list[Goal]]] = {}
+        found: dict[tuple[str, str], tuple[Standing, list[Goal]]] = {}
         for cell, case in zip(row.cells, self.cases, strict=True):
             if cell is not None and cell.verdict and not case.level.reason:
                 reason = cell.reason.code if cell.reason else ""
