@@ -24,15 +24,15 @@ def dataset_figures(prepared: PreparedExperiment, manifest: Manifest) -> Iterato
     from benchmark.figures.label_table import draw_label_table
 
     for (dataset_key, data), dataset in zip(prepared.datasets.items(), manifest.datasets, strict=True):
-        for bias, planted in data.biases.items():
+        for bias, declared in data.biases.items():
             several = [bias] if len(data.biases) > 1 else []
             levels = [level for level in prepared.experiment.levels if data.reaches(bias, level)]
             name = "__".join(map(file_name, [data.name, *several]))
             words = {
                 "heading": ", ".join([dataset.heading, *several]),
-                "bias": next(entry.sentence for entry in dataset.bias if entry.name == bias),
+                "bias": planted(dataset.planted(bias)),
             }
-            if planted.edits_network and data.train == "network":
+            if declared.edits_network and data.train == "network":
                 betas = [data.beta_of(bias, level) for level in levels]
                 networks = [data.planted(bias, beta)[0].network for beta in betas]
                 origin = NOT_LEARNED if data.embedded else "The network was learned from the real data"

@@ -17,6 +17,7 @@ from benchmark.metrics import get_metric
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.words import file_name
+from benchmark.wording.described import repetitions
 
 _WIDTH = 1.9
 _MOST_COLUMNS = 3
@@ -62,7 +63,7 @@ def draw_gaps(
         title=f"{get_metric(metric).title}, largest gap: what techniques change for every attribute",
         subtitle="The gap of a technique minus the baseline's gap on the same samples. Above 0 (right) "
         "groups are farther apart. Techniques know only the group above the panel. Means of "
-        f"{run.repetitions_text} with 95 % intervals. Filled: the interval leaves out 0.",
+        f"{repetitions(run)} with 95 % intervals. Filled: the interval leaves out 0.",
         notes=marks.data_notes(s.dataset for s in scenarios),
         panel_titles=[
             f"{scenario.heading}, {scenario.dataset.sensitive_feature} = "

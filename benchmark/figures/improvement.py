@@ -156,7 +156,7 @@ def draw_forest(
         subtitle=f"Baseline: {compared}. By how much a technique is nearer to the ideal on the same training "
         f"rows. Band: up to {statistics.rope:g}, practically none. Thick: 95 % intervals, each by itself. "
         "Thin: intervals that hold for all techniques together, which decide.",
-        notes=[*marks.meanings(signs.values(), "cross"), *scenario.dataset.figure_notes],
+        notes=[*marks.meanings(signs.values(), "cross"), *marks.notes_on(scenario.dataset)],
         panel_titles=[*map(run.level_text, betas)],
         choice=choice,
         left=labels.width,

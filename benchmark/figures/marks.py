@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.report_frames import records
+from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import NEARLY_ALL, ConstantAnswer, random_accuracy
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
 from benchmark.text.words import share
+from benchmark.wording.described import all_planted, provenance, repetitions
 
 DEGENERATE, BELOW_CONSTANT, ONE_GROUP = "‡", "†", "¶"
 """Signs of techniques that answer nearly everybody or each group the same, are less accurate than the best
@@ -74,13 +75,25 @@ def meanings(signs: Iterable[str], look: str = "") -> list[str]:
     return [f"{'; '.join(words)}."] if words else []
 
 
+def notes_on(dataset: DatasetDescription) -> list[str]:
+    """Return the notes of a dataset's figures: the planted bias, and the warning."""
+    return [all_planted(dataset), *([f"Warning: {dataset.warning}"] if dataset.warning else [])]
+
+
+def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:
+    """Return a figure's subtitle: test data, repetitions, learner, and an explanation of the figure."""
+    source = provenance(scenario.dataset)
+    start = f"{source[0].upper()}{source[1:]}; {repetitions(run)}; classifier {scenario.classifier}."
+    return f"{start} {explanation}".strip()
+
+
 def data_notes(datasets: Iterable[DatasetDescription]) -> list[str]:
     """Return notes on the planted bias and warnings, with the dataset's heading where they are several."""
     known = {dataset.name: dataset for dataset in datasets}.values()
     return [
         f"{dataset.heading}: {note}" if len(known) > 1 else note
         for dataset in known
-        for note in dataset.figure_notes
+        for note in notes_on(dataset)
         if note
     ]
 

@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
-from benchmark.figures import EVERYTHING, Choice
+from benchmark.figures import EVERYTHING, Choice, marks
 from benchmark.figures.layered import Edge, Layout, place_layers
 from benchmark.figures.page import Page
 from benchmark.figures.style import GREY, SIZES, Look, styled, text_width
@@ -64,7 +64,7 @@ def draw_network(dataset: DatasetDescription, choice: Choice = EVERYTHING) -> Pa
         panel=(right - left, height),
         title=f"{dataset.heading}: the learned network",
         subtitle=f"{origin}: {len(dataset.columns)} columns, {edges}.",
-        notes=dataset.figure_notes,
+        notes=marks.notes_on(dataset),
         choice=choice,
     )
     axes = page.panels[0]

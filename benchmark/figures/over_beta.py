@@ -19,6 +19,7 @@ from benchmark.runs.descriptions import MetricDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY
+from benchmark.wording.described import level_axis, levels_are_paired
 
 _LEAST_SAMPLES = 3  # two give intervals many times their distance
 _ALONE, _WITH_GROUPS = (2, (2.9, 2.1)), (4, (2.1, 1.6))  # columns, and size of a panel
@@ -54,7 +55,7 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     intervals = "Means with 95 % intervals." if manifest.repetitions >= _LEAST_SAMPLES else "Means."
     many = "Light gray: the techniques of the other rows." if len(groups) > 1 else ""
     black = "Black: the baseline." if many else ""
-    levels = "" if single else manifest.protocol.levels_text
+    levels = "" if single else levels_are_paired(manifest)
     empty = summary[summary["n"] == 0].groupby("technique")["beta"].unique()
     lacking = {t.title: sorted(empty[t.name]) for t, _ in shown if t.name in empty.index}
     at = manifest.level_text(manifest.levels[0]) if single else "the level of bias"
@@ -69,11 +70,13 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
         columns,
         panel=size,
         title=f"{scenario.heading}: metrics {'at' if single else 'over'} {at}",
-        subtitle=scenario.subtitle(manifest, " ".join(filter(None, [intervals, levels, black, many, line]))),
+        subtitle=marks.subtitle(
+            scenario, manifest, " ".join(filter(None, [intervals, levels, black, many, line]))
+        ),
         notes=[
             *marks.meanings({hollow[c] for c in hollow if c[0] in tried}, "hollow"),
             *marks.missing_note(lacking, manifest),
-            *scenario.dataset.figure_notes,
+            *marks.notes_on(scenario.dataset),
         ],
         panel_titles=([metric.title for metric in metrics] + [""] * (per_group - len(metrics))) * len(groups),
         choice=choice,
@@ -102,7 +105,7 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
         if not single:
             page.legend_beside(panels[0], [*handles, *[_HOLLOW] * bool(hollow)], title)
     if not single:
-        page.name_axes(manifest.level_axis, y_alike=False)
+        page.name_axes(level_axis(manifest), y_alike=False)
     return page.fit()
 
 

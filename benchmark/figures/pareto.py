@@ -147,7 +147,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
         title=f"{scenario.heading}: techniques that no other one beats",
         subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
         f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left. {' '.join(words)}",
-        notes=[*marks.meanings(signs.values(), "cross, on no front"), *scenario.dataset.figure_notes],
+        notes=[*marks.meanings(signs.values(), "cross, on no front"), *marks.notes_on(scenario.dataset)],
         panel_titles=[panel.title for panel in panels],
         choice=choice,
     )

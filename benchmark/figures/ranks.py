@@ -15,6 +15,7 @@ from benchmark.figures.style import Look, beta_look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.across import NO_VALUE, repetitions_needed
 from benchmark.statistics.cells import SCENARIO
+from benchmark.wording.described import level_axis, ranked_over
 
 _WIDTH = 2.6
 _LANE = 0.09  # inches from one bar of a group to the next
@@ -49,7 +50,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
         min(2, len(metrics)),
         panel=(_WIDTH, max(0.5, n_rows * max(own.row for own in labels))),
         title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
-        subtitle=f"1 is best. Large: over {run.ranked_over}; small: over the datasets at each "
+        subtitle=f"1 is best. Large: over {ranked_over(run)}; small: over the datasets at each "
         f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
         "to differ (Wilcoxon, Holm).",
         notes=[*_notes(statistics, ranks), *marks.meanings([marks.BELOW_CONSTANT] * bool(below))],
@@ -68,7 +69,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
             x, ends = 1 + (0.1 + _LANE * lane) / _WIDTH, [first - 0.32, last + 0.32]
             axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **_BAR)
     shown = sorted(ranks["beta"].dropna().unique())
-    page.add_beta_colorbar(shown, limit=run.level_limit, label=run.level_axis)
+    page.add_beta_colorbar(shown, limit=run.level_limit, label=level_axis(run))
     return page.fit()
 
 
@@ -125,7 +126,7 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         if of_metric["mean_rank"].notna().sum() == 0:
             reason = _NO_RANK.get(next(iter(of_metric["reason"]), ""), "there is nothing to rank by")
             title = statistics.title(str(metric))
-            notes.append(f"{title}: no technique has a rank over {run.ranked_over}, as {reason}.")
+            notes.append(f"{title}: no technique has a rank over {ranked_over(run)}, as {reason}.")
             continue
         row = of_metric[of_metric["mean_rank"].notna()].iloc[0]
         n_pairs = int(row["n_techniques"]) * (int(row["n_techniques"]) - 1) // 2
@@ -137,5 +138,5 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
             )
     if len(gone):
         titles = ", ".join(run.titles[name] for name in gone)
-        notes.append(f"Without a rank over {run.ranked_over}, as degenerate or without values: {titles}.")
+        notes.append(f"Without a rank over {ranked_over(run)}, as degenerate or without values: {titles}.")
     return notes

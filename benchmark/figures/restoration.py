@@ -18,6 +18,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import undo_of, with_useful
 from benchmark.statistics.decisions import LEAST_PEOPLE
+from benchmark.wording.described import repetitions
 
 _TITLES = {
     "given_back": "Given back: % accepted of those who lost acceptance by the bias. More is better",
@@ -76,7 +77,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
         panel=(_PANEL_WIDTH, max(0.8, labels.row * len(names))),
         title="Goal: restore decisions. Who gets back what the bias took: "
         f"{scenario.heading}, {run.level_text(beta)}",
-        subtitle=f"The nearest to the clean model is first. Shares of people in {run.repetitions_text}, with "
+        subtitle=f"The nearest to the clean model is first. Shares of people in {repetitions(run)}, with "
         "95 % intervals. Clean model: the untreated learner, trained without planted bias. Refit: the same "
         "learner on a random draw of the rows; on biased rows it gives back decisions by chance.",
         notes=[
@@ -84,7 +85,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
             f"see the sign beside the name. No mark: fewer than {LEAST_PEOPLE} people to count.",
             *(f"Not weighed: {marks.WITHHELD[reason]}." for reason in reasons if reason),
             *marks.meanings(signs.values()),
-            *scenario.dataset.figure_notes,
+            *marks.notes_on(scenario.dataset),
         ],
         panel_titles=[_TITLES[metric] for metric in metrics],
         choice=choice,

@@ -15,6 +15,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import SameRows, Scenario, records
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.statistics.cells import WHERE
+from benchmark.wording.described import provenance, repetitions
 
 _MOST_LEVELS = 6
 _MOST_COLUMNS = 3
@@ -47,9 +48,9 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     first = scenarios[0]
     across, up = (style.padded(points[axis], 0.08, 0.005) for axis in _AXES)
     drawn = up[0] <= first.constant_accuracy <= up[1]
-    provenance = first.dataset.provenance
+    source = provenance(first.dataset)
     how = (
-        f"{run.repetitions_text}, means. Lines lead from the baseline of a learner, a large mark, to the "
+        f"{repetitions(run)}, means. Lines lead from the baseline of a learner, a large mark, to the "
         f"techniques with it. {marks.constant_text(first.best_constant, drawn=drawn)}"
     )
     page = Page(
@@ -57,8 +58,8 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
         min(len(levels), _MOST_COLUMNS),
         panel=_PANEL,
         title=f"{rows.heading}: all techniques, with every learner",
-        subtitle=f"{provenance[0].upper()}{provenance[1:]}; {how}".strip(),
-        notes=first.dataset.figure_notes,
+        subtitle=f"{source[0].upper()}{source[1:]}; {how}".strip(),
+        notes=marks.notes_on(first.dataset),
         panel_titles=[run.level_text(level) for level in levels],
         choice=choice,
     )

@@ -16,6 +16,7 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.unprocessing import curves_of
+from benchmark.wording.described import level_axis
 
 TRADEOFF = ("discrimination", "accuracy")
 """Metrics on the axes of the paper's Figure 1."""
@@ -94,11 +95,11 @@ def draw_tradeoff(
         len(names) if len(names) <= 3 else min(math.ceil(math.sqrt(len(names))), _MOST_COLUMNS),
         panel=(3.9, 2.9) if single else (2.1, 1.7) if len(names) <= _MOST_LARGE else (1.65, 1.3),
         title=f"{titles[names[0]]} on {scenario.heading}" if single else f"{scenario.heading}: {_WHAT}",
-        subtitle=scenario.subtitle(manifest, " ".join(filter(None, words))),
+        subtitle=marks.subtitle(scenario, manifest, " ".join(filter(None, words))),
         notes=[
             *marks.meanings({hollow[cell] for cell in hollow if cell[0] in titles}, "hollow"),
             *marks.missing_note(lacking, manifest),
-            *scenario.dataset.figure_notes,
+            *marks.notes_on(scenario.dataset),
         ],
         panel_titles=[] if single else list(titles.values()),
         choice=choice,
@@ -119,7 +120,7 @@ def draw_tradeoff(
         if rows.empty:
             axes.text(0.5, 0.5, "no value, see below", transform=axes.transAxes, ha="center", color=GREY)
     page.name_axes(*TRADEOFF)
-    page.add_beta_colorbar(manifest.levels, limit=manifest.level_limit, label=manifest.level_axis)
+    page.add_beta_colorbar(manifest.levels, limit=manifest.level_limit, label=level_axis(manifest))
     return page.fit()
 
 

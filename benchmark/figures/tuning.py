@@ -14,6 +14,7 @@ from benchmark.figures.page import Page
 from benchmark.figures.style import line_style
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.tuning import CHOSEN_ON
+from benchmark.wording.described import level_axis
 
 _PANEL = (2.2, 1.7)
 _CHOICES = {
@@ -71,7 +72,7 @@ def draw_regret(statistics: RunStatistics, choice: Choice = EVERYTHING) -> Page:
         above.set_ylim(*limits)
         below.set_ylim(-0.04, 1.04)
         below.yaxis.set_major_formatter(PercentFormatter(1.0))
-    page.name_axes(run.level_axis)
+    page.name_axes(level_axis(run))
     for words, axes in (("regret", page.panels[0]), ("fits beyond the\nconstraint", page.panels[len(parts)])):
         axes.set_ylabel(words)
     handles.append(Line2D([], [], **oracle, label=_CHOICES["oracle"]))

@@ -15,6 +15,7 @@ from benchmark.published.pairing import TOLERANCES, Comparison
 from benchmark.tables.numbers import HEADINGS
 from benchmark.text import markdown
 from benchmark.text.words import number
+from benchmark.wording.described import repetitions
 
 FAR = 0.03
 """Mean absolute error above which a dataset's technique is listed among the worst."""
@@ -232,7 +233,7 @@ def _run_line(comparison: Comparison) -> str:
     packages = ("betabench", "python", "numpy")
     versions = [f"{name} {run.versions[name]}" for name in packages if name in run.versions]
     return (
-        f"Experiment {run.name} ({markdown.plain(run.title)}), mean of {run.repetitions_text}{fewer}, "
+        f"Experiment {run.name} ({markdown.plain(run.title)}), mean of {repetitions(run)}{fewer}, "
         f"seed {run.experiment.seed}; {', '.join(versions)}."
     )
 

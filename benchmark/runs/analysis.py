@@ -42,9 +42,8 @@ from benchmark.statistics.cells import (
     to_cells,
 )
 from benchmark.statistics.decisions import SHARES
-from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.intervals import require_level
-from benchmark.statistics.paired import PAIRED_COLUMNS, TESTED_TOGETHER
+from benchmark.statistics.paired import PAIRED_COLUMNS
 from benchmark.statistics.pareto_front import PARETO_COLUMNS
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import (
@@ -148,11 +147,6 @@ class RunStatistics:
         """The goals for which there are answers, in the order in which they are shown."""
         return tuple(goal for goal in GOALS if (self.answers["goal"] == goal).any())
 
-    def for_goal(self, goal: str) -> RunStatistics:
-        """Return the same statistics with the answers for one goal only."""
-        of_goal = self.answers["goal"] == goal
-        return self if of_goal.all() else replace(self, answers=self.answers[of_goal].reset_index(drop=True))
-
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
         """The scenarios of the run, in its order."""
@@ -180,7 +174,8 @@ class RunStatistics:
         if self.names_tests:
             several.add("test")
         names = [TEST_TITLES.get(name, name) for column, name in where.items() if column in several]
-        return ", ".join([self.run.headings(datasets), *names])
+        headings = [self.run.dataset(name).heading for name in datasets.split()]
+        return ", ".join([*headings, *names])
 
     @cached_property
     def tests(self) -> tuple[str, ...]:
@@ -223,13 +218,6 @@ class RunStatistics:
         for flag in ("better", "candidate", "worse"):
             table[flag] &= ~gone
         return table
-
-    @cached_property
-    def n_flips(self) -> int:
-        """Number of sign flips that a test draws if it does not try all of them."""
-        return flips_needed(
-            max(self.comparisons.groupby(list(TESTED_TOGETHER)).size(), default=0), self.alpha
-        )
 
 
 def folder_statistics(

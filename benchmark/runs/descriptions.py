@@ -22,7 +22,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
+from benchmark.text.embedded import titled
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
 """Titles of the stages at which techniques act, in the order of training, and of an unknown stage."""
@@ -77,11 +77,6 @@ class MetricDescription:
     name: str
     title: str
     ideal: float | None = None  # the best possible value, if there is one
-
-    @property
-    def in_sentence(self) -> str:
-        """See :func:`in_sentence`."""
-        return in_sentence(self.title)
 
 
 @dataclass(frozen=True)
@@ -141,12 +136,6 @@ class PlantedBias:
     doses: tuple[Dose, ...] = ()
     hidden: Dose | None = None  # planted first, and then taken for the original
 
-    @property
-    def sentence(self) -> str:
-        """The planted bias, and the β of each dose, as a sentence."""
-        text = f"Bias {self.name!r}: {self.description}"
-        return f"{text}; {self.solved}" if self.solved else text
-
     def highest(self, levels: Iterable[float]) -> float:
         """Return the highest of some levels; a dose that takes nearly all there is comes last."""
         levels = [*levels]
@@ -157,17 +146,6 @@ class PlantedBias:
     def betas(self) -> dict[float, float]:
         """The β of each dose that can be reached."""
         return {dose.dose: dose.beta for dose in self.doses if dose.beta is not None}
-
-    @property
-    def solved(self) -> str:
-        """The β of each dose, or the most that can be added; empty where levels of bias are β."""
-        return "; ".join(
-            f"dose {dose.dose:g} is β = {dose.beta:.3g}"
-            if dose.beta is not None
-            else f"dose {dose.dose:g} is out of reach, at most {dose.gap:.3f} is added"
-            for dose in self.doses
-            if dose.dose > 0
-        )
 
     def added(self, level: float) -> float:
         """Return the label gap that a level of bias adds, in expectation; NaN if unknown."""
@@ -305,23 +283,6 @@ class DatasetDescription:
         return titled(self.title, self.embedded)
 
     @property
-    def provenance(self) -> str:
-        """The test data, in the words that every table and figure shows."""
-        if self.embedded:
-            return f"{NOT_REAL_LOUD}: tested on a {SAMPLED}"
-        return f"tested on {'a ' if self.test_data.startswith('sample') else ''}{self.test_data}"
-
-    @property
-    def bias_description(self) -> str:
-        """The planted biases as one sentence."""
-        return "; ".join(bias.sentence for bias in self.bias if bias.description)
-
-    @property
-    def figure_notes(self) -> list[str]:
-        """Notes of figures: the planted bias, and the warning."""
-        return [self.bias_description, *([f"Warning: {self.warning}"] if self.warning else [])]
-
-    @property
     def best_constant(self) -> ConstantAnswer | None:
         """The best constant answer on the original test rows; None if the rows are not counted."""
         if self.test_groups is None:
@@ -367,16 +328,6 @@ class DatasetDescription:
             f"deprived: {self.sensitive_feature} = {self.deprived_group}; "
             f"favorable: {self.label} = {self.favorable_label}"
         )
-
-    @property
-    def inert_warnings(self) -> dict[str, str]:
-        """For each bias without effect, by name, a sentence that says so."""
-        return {
-            bias.name: f"bias {bias.name!r} edits nothing that the label depends on in the network, so β "
-            "changes nothing there."
-            for bias in self.bias
-            if bias.inert
-        }
 
 
 def in_sentence(title: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -49,7 +49,7 @@ from benchmark.runs.descriptions import (
 )
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS, LevelName, file_name, level_text
+from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
 
 _OF_PAPER = "the baseline of the paper"
 
@@ -59,9 +59,6 @@ _TESTS: dict[str, str] = {
     BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
     TRUTH: "the original test rows with the labels that they have without hidden bias",
 }
-
-SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
-"""Packages whose versions tables name."""
 
 
 class Protocol(BaseModel):
@@ -89,21 +86,6 @@ class Protocol(BaseModel):
         return self.holdout is not None or self.folds is not None
 
     @property
-    def interval_text(self) -> str:
-        """The name of the interval of a mean."""
-        if self.overlaps:
-            return "the 95 % interval of Nadeau and Bengio, which allows for overlapping splits"
-        return "the 95 % Student-t interval"
-
-    @property
-    def levels_text(self) -> str:
-        """A sentence on curves over levels of bias."""
-        levels = SEVERAL_LEVELS[self.level_name]
-        if self.paired_betas:
-            return (
-                f"A repetition has the same random numbers at all {levels}: curves over {levels} are paired."
-            )
-        return f"Each {LEVEL_SIGNS[self.level_name]} has its own samples, even within one repetition."
 
 
 class _Classifier(BaseModel):
@@ -252,11 +234,6 @@ class Manifest(BaseModel):
         return self.experiment.level_name
 
     @property
-    def levels_sign(self) -> str:
-        """The plural of levels of bias in sentences: ``"β"`` or ``"doses"``."""
-        return SEVERAL_LEVELS[self.level_name]
-
-    @property
     def pooled_levels(self) -> tuple[float, ...]:
         """Levels of bias that are ranked together: all β; :data:`ACROSS`; all doses without one of these."""
         if self.level_name == "beta":
@@ -271,21 +248,6 @@ class Manifest(BaseModel):
             if dose.pooled and dose.dose > 0
         }
         return tuple(level for level in self.levels if level in reached)
-
-    @property
-    def ranked_over(self) -> str:
-        """What is ranked together: ``"datasets and all β"``, ``"datasets and doses 0.05 and 0.1"``."""
-        levels = self.pooled_levels
-        if len(levels) < 2:
-            return f"datasets at {self.level_text(*levels)}" if levels else "datasets"
-        if self.level_name == "beta":
-            return "datasets and all β"
-        return f"datasets and doses {', '.join(f'{dose:g}' for dose in levels[:-1])} and {levels[-1]:g}"
-
-    @property
-    def level_axis(self) -> str:
-        """The label of an axis of levels of bias."""
-        return "planted bias β" if self.level_name == "beta" else "planted dose: label gap added"
 
     @property
     def level_limit(self) -> float:
@@ -403,7 +365,7 @@ class Manifest(BaseModel):
 
     def is_inert(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Return for each row of a frame whether its bias has no effect on its dataset."""
-        inert = [(dataset.name, bias) for dataset in self.datasets for bias in dataset.inert_warnings]
+        inert = [(data.name, bias.name) for data in self.datasets for bias in data.bias if bias.inert]
         return pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
 
     @property
@@ -436,18 +398,9 @@ class Manifest(BaseModel):
             baselines[dataset, classifier] = UNTREATED if elsewhere and UNTREATED in names else declared
         return Baselines(baselines)
 
-    def made_with(self, packages: Sequence[str] = SHOWN_PACKAGES) -> str:
-        """Return a sentence with the experiment, its seed and the versions of some packages."""
-        versions = ", ".join(f"{name} {self.versions[name]}" for name in packages if name in self.versions)
-        return f"Experiment {self.name} ({self.title}), seed {self.experiment.seed}; {versions}."
-
     def dataset(self, name: str) -> DatasetDescription:
         """Return the dataset of that name in the results."""
         return next(dataset for dataset in self.datasets if dataset.name == name)
-
-    def headings(self, names: str) -> str:
-        """Return the headings of datasets, named as in frames of ranks: with spaces between them."""
-        return ", ".join(self.dataset(name).heading for name in names.split())
 
     def technique(self, name: str) -> TechniqueDescription | None:
         """Return the technique of that name, or None if the run has none."""
@@ -491,11 +444,6 @@ class Manifest(BaseModel):
             f"{TEST_TITLES[test].capitalize()}: {_TESTS[test].format(self.level_sign)}."
             for test in self.tests
         )
-
-    @property
-    def repetitions_text(self) -> str:
-        """``"30 repetitions"``, or ``"1 repetition"``."""
-        return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
 
 
 def metric_description(name: str) -> MetricDescription:

@@ -60,7 +60,7 @@ class Scenario:
     @property
     def inert(self) -> bool:
         """Whether the bias edits nothing that the label depends on."""
-        return self.bias in self.dataset.inert_warnings
+        return self.dataset.planted(self.bias).inert
 
     def telling_levels(self, betas: Sequence[float]) -> Sequence[float]:
         """Return the levels of bias that differ in more than the samples: one if the bias is inert."""
@@ -70,14 +70,6 @@ class Scenario:
         """Return the rows of a frame that belong to this scenario, and those of whole cells that failed."""
         *fit, test = (frame[column] == name for column, name in zip(SCENARIO, self.key, strict=True))
         return frame[fit[0] & fit[1] & fit[2] & (test | (frame["test"] == ""))]
-
-    def subtitle(self, description: Manifest, explanation: str) -> str:
-        """Return a figure's subtitle: test data, repetitions, learner, and an explanation of the figure."""
-        provenance = self.dataset.provenance
-        return (
-            f"{provenance[0].upper()}{provenance[1:]}; {description.repetitions_text}; "
-            f"classifier {self.classifier}. {explanation}"
-        ).strip()
 
 
 _NOT_ONE_RUN = "run the experiment again: manifest and numbers are not of one run"

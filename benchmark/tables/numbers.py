@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from benchmark.columns import ORIGINAL
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
@@ -21,6 +22,7 @@ from benchmark.tables.layout import Cell
 from benchmark.text.embedded import extent
 from benchmark.text.words import sentence, share
 from benchmark.wording import vocabulary
+from benchmark.wording.described import all_planted, provenance, repetitions
 
 ACCEPTED = "accepted"
 """The column of the shares accepted: of all, of the deprived and of the favored group."""
@@ -51,6 +53,7 @@ SIGNS = (
     "Accepted: share of the test rows with the favorable prediction: all / deprived / favored.",
 )
 
+_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")  # whose versions are named
 _KEY = (*WHERE, "metric")
 Where = tuple[str, str, str, str, float, str]
 """Values of the columns :data:`~benchmark.statistics.cells.WHERE`."""
@@ -191,8 +194,9 @@ class Numbers:
     @property
     def spread(self) -> str:
         """The start of notes: what numbers are means of, and their intervals."""
-        half = f", ± half of {self.run.protocol.interval_text}" if self.means["ci_high"].notna().any() else ""
-        return f"Mean of {self.run.repetitions_text}{half}."
+        interval = vocabulary()["interval"]["overlaps" if self.run.protocol.overlaps else "samples"]
+        half = f", ± half of {interval}" if self.means["ci_high"].notna().any() else ""
+        return f"Mean of {repetitions(self.run)}{half}."
 
     @property
     def notes(self) -> str:
@@ -202,21 +206,25 @@ class Numbers:
     def _notes(self) -> Iterator[str]:
         run = self.run
         yield self.spread
-        if run.tests_note:
-            yield run.tests_note
+        if run.tests != (ORIGINAL,):
+            tests = vocabulary()["test"]
+            yield from (
+                f"{tests[test]['label'].capitalize()}: {tests[test]['clause']}." for test in run.tests
+            )
         for (name, classifier), baseline in self.baselines.by.items():
             words = run.titles.get(baseline, baseline)
             yield f"Baseline, {run.dataset(name).heading} with {classifier}: {words}."
         yield from SIGNS
         for dataset in dict.fromkeys(scenario.dataset for scenario in self.scenarios):
             yield (
-                f"{dataset.heading}: {dataset.provenance} ({dataset.test_rows:,} rows, data "
-                f"{dataset.test_digest[:12]}). {sentence(dataset.bias_description)}"
+                f"{dataset.heading}: {provenance(dataset)} ({dataset.test_rows:,} rows, data "
+                f"{dataset.test_digest[:12]}). {sentence(all_planted(dataset))}"
             )
             yield from (f"Note, {dataset.heading}: {sentence(note)}" for note in dataset.notes)
             if dataset.warning:
                 yield f"Warning, {dataset.heading}: {sentence(dataset.warning)}"
-        yield run.made_with()
+        versions = ", ".join(f"{name} {run.versions[name]}" for name in _PACKAGES if name in run.versions)
+        yield f"Experiment {run.name} ({run.title}), seed {run.experiment.seed}; {versions}."
 
 
 def _by_key(frame: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[object, ...], tuple[Any, ...]]:

@@ -26,6 +26,7 @@ from benchmark.statistics.hidden_bias import HIDDEN_BIAS
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO, UNDO_COLUMNS
 from benchmark.text.terminal import as_text
 from benchmark.wording import reason_text
+from benchmark.wording.described import planted
 from tests.helpers.facts import report_text
 from tests.helpers.figure_checks import flaws, texts_of
 from tests.helpers.hidden import write_made_up_table
@@ -77,8 +78,9 @@ def test_a_dose_that_takes_nearly_all_is_told_after_lower_ones() -> None:
     assert bias.highest([0.0, 0.1]) == 0.1
     assert bias.highest([0.0]) == 0.0
     assert PlantedBias("label").highest([0.0, 0.5, 1.0]) == 1.0
-    assert bias.solved == (
-        "dose 0.05 is β = 0.4; dose 0.1 is β = 0.97; dose 0.9 is out of reach, at most 0.110 is added"
+    assert planted(bias) == (
+        "Bias 'label': ; dose 0.05 is β = 0.4; dose 0.1 is β = 0.97; "
+        "dose 0.9 is out of reach, at most 0.110 is added"
     )
 
 

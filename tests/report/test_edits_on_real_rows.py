@@ -34,7 +34,7 @@ def test_an_edit_of_no_parent_of_the_label_turns_labels_and_is_described_so(made
     assert dataset["bias"]["cpt"]["acting"] == ["P(y+ | sex = Female) × (1 - β)"]
     assert dataset["network"]["edited_edges"] == []
     (described,) = made.finished.manifest.datasets
-    assert described.inert_warnings == {}
+    assert not any(bias.inert for bias in described.bias)
     assert set(made.results["beta"]) == {0.0, 0.5}
 
 

@@ -17,6 +17,7 @@ from benchmark.cli import main
 from benchmark.experiment import engine
 from benchmark.facts import Facts
 from benchmark.runs.finished import read_run
+from benchmark.wording.described import all_planted
 from tests.helpers.cards import LOANS
 from tests.helpers.engines import InProcess
 from tests.helpers.plugins import forgetting
@@ -219,7 +220,7 @@ def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple
         assert f"{sentence} (kind {facts['kind']})." in page
     (dataset,) = read_run(run[0]).manifest.datasets
     described = {bias: facts["description"] for bias, facts in planted.items()}
-    assert dataset.bias_description == "; ".join(
+    assert all_planted(dataset) == "; ".join(
         f"Bias {bias!r}: {description}" for bias, description in described.items()
     )
 

@@ -37,7 +37,7 @@ def statistics() -> RunStatistics:
 
 def named(statistics: RunStatistics, goal: str) -> dict[str, str]:
     """Return the outcome of each technique with planted bias."""
-    rows = answer_records(statistics.for_goal(goal).answers.query("beta == 0.5"))
+    rows = answer_records(statistics.answers.query("goal == @goal and beta == 0.5"))
     return {row.technique: row.outcome for row in rows}
 
 
@@ -63,7 +63,9 @@ def test_each_goal_recommends_what_serves_it(statistics: RunStatistics) -> None:
         "trifle": "not_shown",
         "levels": "too_few_accepted",
     }
-    least = {goal: statistics.for_goal(goal).answers.query("choice.str.contains('least')") for goal in GOALS}
+    least = {
+        goal: statistics.answers.query("goal == @goal and choice.str.contains('least')") for goal in GOALS
+    }
     assert least[RESTORE]["technique"].tolist() == ["undoes"]
     assert least[EQUALISE].query("beta == 0.5")["technique"].tolist() == ["evens"]
 
