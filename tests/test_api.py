@@ -73,7 +73,17 @@ def test_the_answer_is_text_and_a_comparison_can_be_short(
     assert max(map(len, text.splitlines())) <= 100
     short, whole = made.compare(short=True), made.compare()
     assert list(short.columns) == [
-        *("beta", "technique", "goal", "value", "value_low", "value_high", "change", "change_low", "change_high"),
+        *(
+            "beta",
+            "technique",
+            "goal",
+            "value",
+            "value_low",
+            "value_high",
+            "change",
+            "change_low",
+            "change_high",
+        ),
         *("accuracy", "accuracy_change", "accuracy_change_low", "accuracy_change_high"),
         *("role", "verdict", "reason", "choice"),
     ]

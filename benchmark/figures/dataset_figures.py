@@ -11,6 +11,7 @@ from benchmark.figures import Drawing
 from benchmark.runs.manifest import Manifest
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
+from benchmark.wording import described
 
 
 def dataset_figures(prepared: PreparedExperiment, manifest: Manifest) -> Iterator[Drawing]:
@@ -30,7 +31,7 @@ def dataset_figures(prepared: PreparedExperiment, manifest: Manifest) -> Iterato
             name = "__".join(map(file_name, [data.name, *several]))
             words = {
                 "heading": ", ".join([dataset.heading, *several]),
-                "bias": planted(dataset.planted(bias)),
+                "bias": described.planted(dataset.planted(bias)),
             }
             if declared.edits_network and data.train == "network":
                 betas = [data.beta_of(bias, level) for level in levels]

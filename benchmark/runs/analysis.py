@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import GOALS, ORIGINAL, TEST_TITLES
+from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.metrics import Metric, list_metrics
@@ -102,14 +102,12 @@ class RunStatistics:
     everything: pd.DataFrame = field(default_factory=pd.DataFrame)
     # The unprocessing frontiers (:func:`~benchmark.statistics.unprocessing.mean_frontiers`) and comparisons
     # with them (:func:`~benchmark.statistics.unprocessing.frontier_gaps`); empty if the run recorded none.
-    # Else the answers have the column ``frontier``. Frontiers are made from the ``unconstrained`` techniques;
-    # the ``unscored`` classifiers have none.
+    # Else the answers have the column ``frontier``. Frontiers are made from the ``unconstrained`` techniques.
     frontier: pd.DataFrame = field(default_factory=pd.DataFrame)
     frontier_gaps: pd.DataFrame = field(
         default_factory=partial(pd.DataFrame, columns=list(FRONTIER_GAP_COLUMNS))
     )
     unconstrained: tuple[str, ...] = ()
-    unscored: tuple[str, ...] = ()
     # Of tuned techniques: the cost of choosing settings, and the chosen settings.
     regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
     tuning: pd.DataFrame | None = None
@@ -141,11 +139,6 @@ class RunStatistics:
     def rope(self) -> float:
         """Difference up to which two techniques are practically equivalent."""
         return self.criteria.margin
-
-    @cached_property
-    def answered(self) -> tuple[str, ...]:
-        """The goals for which there are answers, in the order in which they are shown."""
-        return tuple(goal for goal in GOALS if (self.answers["goal"] == goal).any())
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
@@ -295,11 +288,8 @@ def run_statistics(
         regret = regrets(tuning, resampling, greatest=greatest, apart=manifest.apart)
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
-    unscored: tuple[str, ...] = ()
     if frontier is not None:
         unconstrained = tuple(frontier["technique"].unique())
-        scored = {*frontier["classifier"], *manifest.learners}
-        unscored = tuple(name for name in manifest.classifiers if name not in scored)
         best = best_frontiers(frontier)
         curves = mean_frontiers(best)
         inside = frontier_gaps(everything, best, manifest.constant_answers, resampling)
@@ -345,7 +335,6 @@ def run_statistics(
         tuning=tuning,
         frontier=curves,
         unconstrained=unconstrained,
-        unscored=unscored,
         frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
         restoration=restoration,
         **concluded._asdict(),

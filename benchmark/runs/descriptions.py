@@ -321,14 +321,6 @@ class DatasetDescription:
             return None
         return self.recorded_gap - (rates["favored"] - rates["deprived"])
 
-    @property
-    def roles(self) -> str:
-        """Who is deprived and which outcome is favorable, in words."""
-        return (
-            f"deprived: {self.sensitive_feature} = {self.deprived_group}; "
-            f"favorable: {self.label} = {self.favorable_label}"
-        )
-
 
 def in_sentence(title: str) -> str:
     """Return a metric's title as written within a sentence: ``"accuracy"``, but ``"AUC gap"``."""

@@ -24,13 +24,10 @@ from pydantic import (
 
 from benchmark.bias.doses import ACROSS
 from benchmark.columns import (
-    BALANCED,
-    BIASED,
     DECISION_COUNTS,
     HIDDEN,
     ORIGINAL,
     TEST_TITLES,
-    TRUTH,
     UNTREATED,
     parted_name,
 )
@@ -52,13 +49,6 @@ from benchmark.statistics.cells import Baselines, Resampling
 from benchmark.text.words import LEVEL_SIGNS, LevelName, file_name, level_text
 
 _OF_PAPER = "the baseline of the paper"
-
-_TESTS: dict[str, str] = {
-    ORIGINAL: "test rows without planted bias",
-    BIASED: "test rows with the planted bias of their {}",
-    BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
-    TRUTH: "the original test rows with the labels that they have without hidden bias",
-}
 
 
 class Protocol(BaseModel):
@@ -84,8 +74,6 @@ class Protocol(BaseModel):
     def splits(self) -> bool:
         """Whether each repetition has test rows of its own."""
         return self.holdout is not None or self.folds is not None
-
-    @property
 
 
 class _Classifier(BaseModel):
@@ -434,16 +422,6 @@ class Manifest(BaseModel):
             # A smaller training sample does not enlarge the overlap: splits then share fewer training rows.
             overlaps[dataset.name] = share / (1 - share)
         return Resampling(overlaps, n_folds or None, folds)
-
-    @property
-    def tests_note(self) -> str:
-        """Sentences on the tests; empty if only the original test rows were tested on."""
-        if self.tests == (ORIGINAL,):
-            return ""
-        return " ".join(
-            f"{TEST_TITLES[test].capitalize()}: {_TESTS[test].format(self.level_sign)}."
-            for test in self.tests
-        )
 
 
 def metric_description(name: str) -> MetricDescription:

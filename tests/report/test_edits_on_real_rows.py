@@ -40,6 +40,6 @@ def test_an_edit_of_no_parent_of_the_label_turns_labels_and_is_described_so(made
 
 def test_statistics_say_that_labels_were_turned(made: benchmark.Run) -> None:
     write_statistics(made.folder / "statistics", made.statistics(), figures=False)
-    said = (made.folder / "statistics" / "README.md").read_text().replace(r"\|", "|")
-    assert f"Planted: {WORDS}. The training labels have a discrimination of " in said
+    said = (made.folder / "statistics" / "details.md").read_text().replace(r"\|", "|")
+    assert f": {WORDS}. Gap of the training labels: " in said
     assert "conditional probabilities scaled" not in said
