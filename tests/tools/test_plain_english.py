@@ -76,3 +76,10 @@ def test_a_count_can_only_fall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert excess(check(tmp_path)) == {"A.md": (3, 2), "B.md": (0, 1)}
     plain_english._lower(excess(check(tmp_path)))
     assert excess(check(tmp_path)) == {"A.md": (3, 2)}
+
+
+def test_a_template_and_a_table_of_words_are_read_by_their_texts(tmp_path: Path) -> None:
+    long = "It has {{ one }} " + "many " * 22 + "words."
+    assert broken(f"{{# that of #}}\n{long}", tmp_path, "page.md.j2") == ["more than 25 words"]
+    assert broken("{% if x %}{{ 'this one is here' if y }}{% endif %}", tmp_path, "page.md.j2") == ["one is"]
+    assert broken('[reason.colour]\nmeaning = "Its colour."', tmp_path, "words.toml") == ["colour\\w*"]
