@@ -8,6 +8,7 @@ from benchmark.facts.described import datasets, described_run, metrics, techniqu
 from benchmark.facts.frontier import frontiers
 from benchmark.facts.gaps import gaps
 from benchmark.facts.hidden import hidden
+from benchmark.facts.learners import frames_together, together
 from benchmark.facts.missing import missing
 from benchmark.facts.model import Constant, Facts, Scenario
 from benchmark.facts.ranks import ranks
@@ -25,6 +26,7 @@ from benchmark.statistics.recommendation import Criteria
 
 def facts_of(statistics: RunStatistics) -> Facts:
     """Return all facts of a run with statistics."""
+    statistics = together(statistics)
     run = statistics.run
     holdings = Holdings.of(statistics)
     scenarios = []
@@ -71,18 +73,18 @@ def first_facts(frames: RunFrames) -> Facts:
     ``frames`` may have one repetition.
     """
     criteria = Criteria()
-    answers, run = run_answers(frames), frames.manifest
-    chosen = frames.of_choices
+    chosen, answers = frames_together(frames.of_choices, run_answers(frames))
+    run = chosen.manifest
     return Facts(
         run=described_run(run, criteria),
-        techniques=techniques(chosen.manifest),
+        techniques=techniques(run),
         metrics=metrics({}),
         datasets=datasets(run),
         scenarios=tuple(
             _scenario(
                 scenario,
                 scenario.baseline,
-                chosen.manifest,
+                run,
                 set(scenario.rows(chosen.results)["technique"]),
                 answers=scenario_answers(
                     scenario, scenario.baseline, answers, chosen.results, criteria, chosen.resampling

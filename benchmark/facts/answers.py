@@ -35,7 +35,7 @@ def scenario_answers(
 
     ``answers`` are :func:`~benchmark.statistics.answers.answer_table`, and ``results`` all values of the run.
     """
-    effects = _effects(scenario.rows(results), baseline, resampling)
+    effects = _effects(scenario.rows(results), baseline, resampling) if baseline else {}
     found = []
     goals: tuple[Any, ...] = GOALS
     for goal in goals:
@@ -85,6 +85,7 @@ def _level(
     effect: Estimate | None,
     criteria: Criteria,
 ) -> Level:
+    several = sum(row.role == BASELINE for row in rows) > 1
     halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in rows if row.tested]
     reasons = {row.level_reason for row in rows if row.role == "technique"}
     (reason,) = reasons if len(reasons) == 1 else ("",)
@@ -99,7 +100,7 @@ def _level(
         if constant is None
         else Constant(accuracy=constant.constant_accuracy, accepts=_accepts(constant.constant_answer)),
         floor=next((row.accuracy_floor for row in rows if row.role == "technique"), None),
-        techniques=tuple(map(_standing, sorted(rows, key=_order))),
+        techniques=tuple(_standing(row, several=several) for row in sorted(rows, key=_order)),
     )
 
 
@@ -116,10 +117,11 @@ def _order(row: Answer) -> tuple[object, ...]:
     return row.role != BASELINE, verdict, distance != distance, distance
 
 
-def _standing(row: Any) -> Standing:
+def _standing(row: Any, *, several: bool) -> Standing:
     return Standing(
         technique=row.technique,
         role=row.role,
+        baseline=row.baseline if several and row.role != BASELINE else None,
         verdict=row.verdict or None,
         reason=_reason(row),
         remarks=tuple(_remarks(row)),

@@ -142,6 +142,7 @@ class Standing(Fact):
 
     technique: str
     role: Role
+    baseline: str | None = None  # what it is compared with, where techniques bring learners of their own
     verdict: Verdict | None = None  # None for roles
     reason: Reason | None = None  # of the verdict
     remarks: tuple[Reason, ...] = ()  # what its numbers hide
@@ -248,7 +249,7 @@ class Scenario(Fact):
     test: str
     heading: str  # the dataset's title, and what else tells it from other scenarios
     file: str  # distinct name for files
-    baseline: str
+    baseline: str  # empty where techniques bring learners of their own
     inert: bool
     techniques: tuple[str, ...]
     levels: tuple[float, ...]

@@ -435,7 +435,9 @@ def _answers_for(
     table["level_reason"] = of_level.mask(is_constant_baseline, BASELINE_CONSTANT)
     table["by_chance"] = _by_chance(table, undo) if goal == RESTORE else False
     table = table.join(verdicts(table, criteria))
-    spots = table.groupby([*SCENARIO, "beta"], sort=False)
+    # Of all techniques with learners of their own, one is chosen: they are not used with each other's.
+    family = table["classifier"].mask(table["classifier"].isin(baselines.learners), "")
+    spots = table.groupby(["dataset", "bias", family, "test", "beta"], sort=False)
     chosen = [choose(rows, criteria.margin) for _, rows in spots]
     table = table.join(pd.concat(chosen)) if chosen else table.assign(dominated_by="", choice="", tied="")
     is_dominated = table["dominated_by"] != ""

@@ -328,9 +328,11 @@ class _Words:
         return "\n".join(dict.fromkeys(filter(None, [_PAPER, program, *cards])))
 
 
-def _before(level: Level) -> Standing:
-    """Return what techniques are compared with at a level of bias."""
-    return next(row for row in level.techniques if row.role == "baseline")
+def _before(level: Level, technique: Standing | None = None) -> Standing:
+    """Return what a technique is compared with at a level of bias, or the first such."""
+    baselines = [row for row in level.techniques if row.role == "baseline"]
+    named = technique.baseline if technique else None
+    return next((row for row in baselines if row.technique == named), baselines[0])
 
 
 def _taken(level: Level) -> Standing | None:

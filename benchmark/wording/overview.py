@@ -32,8 +32,10 @@ class Case:
 
     @property
     def baseline(self) -> Standing | None:
-        """What techniques are compared with; None if it has no results."""
-        return next((row for row in self.level.techniques if row.role == "baseline"), None)
+        """What the best technique is compared with; None if it has no results."""
+        found = [row for row in self.level.techniques if row.role == "baseline"]
+        named = self.best.baseline if self.best else None
+        return next((row for row in found if row.technique == named), found[0] if found else None)
 
     @property
     def tried(self) -> tuple[Standing, ...]:

@@ -47,7 +47,8 @@ function pictureOf(now, look, width, height) {
   const { levels } = now;
   const points = levels.flatMap((level) => rowsAt(now, level).filter(hasPoint).map((row) => ({ level, row })));
   const chosen = points.filter(({ level }) => level === now.at);
-  const before = chosen.find(({ row }) => row.isBaseline)?.row;
+  const before = new Map(chosen.filter(({ row }) => row.isBaseline).map(({ row }) => [row.technique, row]));
+  const beforeOf = (row) => before.get(row.against) ?? [...before.values()][0];
   const l = levels.indexOf(now.at);
   const floor = now.answers?.levels[l].floor ?? null;
   const own = now.answers?.metric === now.metric;
@@ -84,7 +85,7 @@ function pictureOf(now, look, width, height) {
   const symbol = (row) => {
     return (isBelow(row) ? "triangle-down" : row.isBaseline ? "square" : "circle") + (row.usable ? "" : "-open");
   };
-  const path = points.filter(({ row }) => row.isBaseline);
+  const paths = [...before.keys()].map((name) => points.filter(({ row }) => row.technique === name));
   // Doing nothing comes last, so that nothing covers it.
   const last = [...chosen].reverse();
   const main = trace(last, last.map(({ row }) => (row.isBaseline ? 14 : 11)), symbol, 1);
@@ -102,7 +103,9 @@ function pictureOf(now, look, width, height) {
   };
   const data = [
     // Doing nothing, from level to level; and what thresholds by group on untreated scores reach.
-    lineOf(path.map(({ row }) => row.number.mean), path.map(({ row }) => row.accurate.mean), "dot"),
+    ...paths.map((path) => {
+      return lineOf(path.map(({ row }) => row.number.mean), path.map(({ row }) => row.accurate.mean), "dot");
+    }),
     ...(curve ? [lineOf(curve.discrimination, curve.accuracy, "dash")] : []),
     trace(points.filter(({ level }) => level !== now.at), 6, symbol, 0.45),
     main,
@@ -121,10 +124,10 @@ function pictureOf(now, look, width, height) {
   const placed = chosen.map(({ row }) => {
     return { row, up: up(row), x: to(row.number.mean, x, w), y: h - to(up(row), y, h) };
   });
-  const after = before ? chosen.filter(({ row }) => !row.isBaseline) : [];
+  const after = before.size ? chosen.filter(({ row }) => !row.isBaseline) : [];
   const arrows = after.map(({ row }) => ({
     ...{ x: row.number.mean, y: up(row) },
-    ...{ ax: before.number.mean, ay: before.accurate.mean, axref: "x", ayref: "y" },
+    ...{ ax: beforeOf(row).number.mean, ay: beforeOf(row).accurate.mean, axref: "x", ayref: "y" },
     ...{ text: "", showarrow: true, arrowhead: 2, arrowsize: 0.8, arrowcolor: look.soft },
     ...{ standoff: 7, startstandoff: 8 },
     arrowwidth: row.technique === now.technique ? 2.2 : 1,

@@ -41,10 +41,7 @@ function share(value) {
 
 const CHOICES = ["tab", "colors", "goal", "metric", "at", "technique"];
 const AXES = ["dataset", "bias", "classifier", "test"];
-// The first scenario with the most techniques is shown first: of a learner of its own, a technique stands alone.
-const MOST = Math.max(...facts.scenarios.map(({ techniques }) => techniques.length));
-const FIRST = facts.scenarios.findIndex(({ techniques }) => techniques.length === MOST);
-let state = { scenario: FIRST };
+let state = { scenario: 0 };
 
 // What is shown: the choices that the scenario has, and defaults for the others.
 function current() {
@@ -87,7 +84,7 @@ function rowsAt(now, level) {
   const standings = answers?.levels[l].techniques ?? scenario.techniques.map((technique) => ({ technique }));
   return standings.map((standing, i) => {
     const t = scenario.techniques.indexOf(standing.technique);
-    const isBaseline = standing.technique === scenario.baseline;
+    const isBaseline = standing.role === "baseline" || standing.technique === scenario.baseline;
     const verdict = words.verdict[standing.verdict] ?? words.role[standing.role];
     // Color and sign are of the verdict on the goal, or of the change in another metric.
     const shown = own || isBaseline ? null : values.shown[at][t];
@@ -95,6 +92,7 @@ function rowsAt(now, level) {
       ...standing,
       title: titles.get(standing.technique),
       isBaseline,
+      against: standing.baseline ?? scenario.baseline,
       verdictWord: verdict,
       word: shown === null ? verdict : words.shown[shown],
       kind: shown === null ? (standing.verdict ?? "role") : `shown-${shown.replace(".", "none")}`,
@@ -113,7 +111,7 @@ function rowsAt(now, level) {
 function toFragment() {
   const now = current();
   const parts = new URLSearchParams();
-  if (state.scenario !== FIRST) for (const axis of AXES) parts.set(axis, now.scenario[axis]);
+  if (state.scenario) for (const axis of AXES) parts.set(axis, now.scenario[axis]);
   const usual = { ...now.usual, at: String(now.usual.at), tab: TABS[0], goal: now.scenario.answers[0]?.goal };
   for (const name of CHOICES) if (state[name] && state[name] !== usual[name]) parts.set(name, state[name]);
   return parts.toString();
@@ -123,9 +121,8 @@ function toFragment() {
 function fromFragment(fragment) {
   const parts = new URLSearchParams(fragment);
   const axes = AXES.filter((axis) => parts.has(axis));
-  const isMeant = (scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]);
-  const i = isMeant(facts.scenarios[FIRST]) ? FIRST : facts.scenarios.findIndex(isMeant);
-  state = { scenario: i < 0 ? FIRST : i };
+  const i = facts.scenarios.findIndex((scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]));
+  state = { scenario: Math.max(0, i) };
   for (const name of CHOICES) state[name] = parts.get(name) ?? "";
   if (!TABS.includes(state.tab)) state.tab = TABS[0];
   if (!["light", "dark"].includes(state.colors)) state.colors = "";
