@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -30,7 +31,7 @@ def together(statistics: RunStatistics) -> RunStatistics:
     """
     if not (names := _names(statistics.run, statistics.everything)):
         return statistics
-    frames = {name: _renamed(getattr(statistics, name), names) for name in _FRAMES}
+    frames: dict[str, Any] = {name: _renamed(getattr(statistics, name), names) for name in _FRAMES}
     by = {**statistics.baselines.by}
     by |= {(dataset, OWN_LEARNERS): "" for dataset, classifier in by if classifier in statistics.run.learners}
     run = _described(statistics.run, names)
@@ -41,7 +42,9 @@ def frames_together(frames: RunFrames, answers: pd.DataFrame) -> tuple[RunFrames
     """Return the same of a run without statistics, and of its answers."""
     if not (names := _names(frames.manifest, frames.results)):
         return frames, answers
-    renamed = {name: _renamed(getattr(frames, name), names) for name in ("results", "failures", "summary")}
+    renamed: dict[str, Any] = {
+        name: _renamed(getattr(frames, name), names) for name in ("results", "failures", "summary")
+    }
     run = replace(frames, manifest=_described(frames.manifest, names), **renamed)
     return run, _renamed(answers, names)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from benchmark.columns import UNTREATED
+from benchmark.facts.learners import OWN_LEARNERS
 from benchmark.facts.model import Answers, Facts, Goal, Level, Reason, Scenario, Standing, Verdict
 
 MOST_IN_COLUMNS = 4
@@ -131,6 +132,11 @@ class Overview:
         told = [entry for (verdict, _), entry in found.items() if verdict != "not_shown"]
         return told or list(found.values())[:1]
 
+    def tried_in(self, row: Row, goal: Goal) -> int:
+        """Return the number of cases of a goal in which a technique was tried."""
+        pairs = zip(row.cells, self.cases, strict=True)
+        return sum(cell is not None and case.goal == goal for cell, case in pairs)
+
     def most_helped(self, goal: Goal) -> tuple[Row, int] | None:
         """Return the technique that helps to reach a goal in the most cases, and their number."""
         counts = [(row, row.count("helps", goal=goal, cases=self.cases)) for row in self.techniques]
@@ -142,11 +148,46 @@ def overview(facts: Facts) -> Overview:
     """Return the answers at the highest level of bias that can be compared, scenario by scenario."""
     return _overview(
         Case(scenario, answers, level)
-        for scenario in facts.scenarios
+        for scenario in _with_own_learners(facts.scenarios)
         for answers in scenario.answers
         for level in answers.levels
         if level.level == answers.highest
     )
+
+
+def _with_own_learners(scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Return scenarios, where a dataset has one classifier together with techniques' own learners."""
+    places: dict[tuple[str, str, str], list[Scenario]] = {}
+    for scenario in scenarios:
+        places.setdefault((scenario.dataset, scenario.bias, scenario.test), []).append(scenario)
+    found: list[Scenario] = []
+    for there in places.values():
+        if len(there) == 2 and there[1].classifier == OWN_LEARNERS:
+            found.append(_joined(*there))
+        else:
+            found += there
+    return found
+
+
+def _joined(first: Scenario, own: Scenario) -> Scenario:
+    """Return a scenario with the techniques of both at each level of bias."""
+    more = {(answers.goal, at.level): at.techniques for answers in own.answers for at in answers.levels}
+    joined = []
+    for answers in first.answers:
+        levels = []
+        for at in answers.levels:
+            rows = (*at.techniques, *more.get((answers.goal, at.level), ()))
+            rows = tuple(sorted(rows, key=_in_order))
+            levels.append(at.model_copy(update={"techniques": rows}))
+        joined.append(answers.model_copy(update={"levels": tuple(levels)}))
+    return first.model_copy(update={"answers": tuple(joined), "heading": first.heading.rpartition(", ")[0]})
+
+
+def _in_order(row: Standing) -> tuple[float, ...]:
+    verdict = _ORDER.index(row.verdict) if row.verdict else -1
+    # The learner that all others train comes first.
+    distance = 0.0 if row.role == "baseline" else row.distance
+    return row.role != "baseline", verdict, float("inf") if distance is None else distance
 
 
 def level_by_level(facts: Facts) -> list[Overview]:
@@ -167,9 +208,16 @@ def _overview(of: Iterable[Case]) -> Overview:
             found.setdefault(row.technique, [None] * len(cases))[i] = row
     rows = [Row(name, tuple(cells)) for name, cells in found.items()]
     compared = [row for row in rows if any(cell and cell.role != "technique" for cell in row.cells)]
-    compared.sort(key=lambda row: row.technique != UNTREATED)
     tried = [row for row in rows if row not in compared]
+    # Of a case in which techniques bring learners, the first baseline stands for all.
+    first = {row.technique for case in cases for row in _first_baseline(case.level)}
+    compared = [row for row in compared if row.technique in first or row.first.role == "reference"]
+    compared.sort(key=lambda row: row.technique != UNTREATED)
     return Overview(cases, tuple(compared), tuple(sorted(tried, key=_place)))
+
+
+def _first_baseline(level: Level) -> list[Standing]:
+    return [row for row in level.techniques if row.role == "baseline"][:1]
 
 
 def best_of(level: Level, choice: str) -> Standing | None:
