@@ -23,7 +23,8 @@ def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> 
     declared_by_run = run.baselines(results).by
     used: dict[tuple[str, str], str] = {}
     untreated: dict[tuple[str, str], str] = {}
-    for (dataset, classifier), rows in results.groupby(["dataset", "classifier"], sort=False):
+    for key, rows in results.groupby(["dataset", "classifier"], sort=False):
+        dataset, classifier = map(str, key)
         techniques, declared = rows["technique"].unique(), declared_by_run[dataset, classifier]
         name = baseline if baseline is not None and baseline in techniques else declared
         if name not in techniques:
@@ -33,9 +34,9 @@ def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> 
                 got=repr(name),
                 remedy="name one of these with --baseline, or run the experiment with the baseline as well",
             )
-        used[str(dataset), str(classifier)] = name
+        used[dataset, classifier] = name
         clean = name
         if name not in (declared, UNTREATED):
             clean = UNTREATED if UNTREATED in techniques else declared
-        untreated[str(dataset), str(classifier)] = clean
+        untreated[dataset, classifier] = clean
     return Baselines(used, untreated, run.learners)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -378,11 +378,16 @@ class Manifest(BaseModel):
 
         A learner of a technique's own does not train every baseline. Then doing nothing is the baseline.
         """
-        tried = results.groupby(["dataset", "classifier"], sort=False)["technique"].agg(frozenset)
+        tried: dict[tuple[str, str], set[str]] = defaultdict(set)
+        of_dataset: dict[str, set[str]] = defaultdict(set)
+        cells = results[["dataset", "classifier", "technique"]].drop_duplicates()
+        for dataset, classifier, technique in cells.itertuples(index=False):
+            tried[dataset, classifier].add(technique)
+            of_dataset[dataset].add(technique)
         baselines: dict[tuple[str, str], str] = {}
         for (dataset, classifier), names in tried.items():
             declared = self.dataset(dataset).baseline
-            elsewhere = declared not in names and any(declared in others for others in tried[dataset])
+            elsewhere = declared not in names and declared in of_dataset[dataset]
             baselines[dataset, classifier] = UNTREATED if elsewhere and UNTREATED in names else declared
         return Baselines(baselines)
 

@@ -29,10 +29,11 @@ def plain_or_packed(path: Path) -> Path:
 
 def figure_choice(figures: bool | str) -> str:
     """Return one of :data:`FIGURES`; True stands for all, False for none, and others are a ReportError."""
-    choice = {True: "all", False: "none"}.get(figures, figures) if isinstance(figures, bool) else figures
-    if choice not in FIGURES:
-        raise UnknownNameError("choice of figures", choice, FIGURES)
-    return choice
+    if isinstance(figures, bool):
+        return "all" if figures else "none"
+    if figures not in FIGURES:
+        raise UnknownNameError("choice of figures", figures, FIGURES)
+    return figures
 
 
 def figure_formats(text: str) -> tuple[str, ...]:
