@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,7 @@ import pandas as pd
 from benchmark.columns import GOAL_METRICS, GOALS, ORIGINAL, RESTORE
 from benchmark.facts.model import Answers, Constant, Estimate, Level, Reason, Shares, Standing
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.report_frames import Scenario
-from benchmark.statistics.answer_record import Answer, by_scenario
+from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import DISCRIMINATION, NEARLY_ALL, is_constant
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.levels import level_changes
@@ -40,7 +39,7 @@ def scenario_answers(
     goals: tuple[Any, ...] = GOALS
     for goal in goals:
         rows = scenario.rows(answers)
-        levels = by_scenario(rows[rows["goal"] == goal]).get(scenario.key, {})
+        levels = {beta: records(part) for beta, part in rows[rows["goal"] == goal].groupby("beta")}
         telling = scenario.telling_levels(sorted(levels))
         if telling:
             planted = scenario.dataset.planted(scenario.bias)
@@ -81,7 +80,7 @@ def _effects(results: pd.DataFrame, baseline: str, resampling: Resampling | None
 def _level(
     level: float,
     beta: float | None,
-    rows: Sequence[Any],
+    rows: list[Any],
     effect: Estimate | None,
     criteria: Criteria,
 ) -> Level:
@@ -98,19 +97,13 @@ def _level(
         detectable=criteria.margin + float(np.median(halves)) if halves else None,
         constant=None
         if constant is None
-        else Constant(accuracy=constant.constant_accuracy, accepts=_accepts(constant.constant_answer)),
+        else Constant(accuracy=constant.constant_accuracy, accepts=constant.constant_accepts),
         floor=next((row.accuracy_floor for row in rows if row.role == "technique"), None),
         techniques=tuple(_standing(row, several=several) for row in sorted(rows, key=_order)),
     )
 
 
-def _accepts(answer: str) -> float:
-    if answer.endswith("by lot"):
-        return float(answer.split()[1]) / 100
-    return float(answer.startswith("accepting"))
-
-
-def _order(row: Answer) -> tuple[object, ...]:
+def _order(row: Any) -> tuple[object, ...]:
     """Sort the baseline first, then by verdict, then by distance to the goal; NaN comes last."""
     distance = round(row.distance, 6)
     verdict = VERDICTS.index(row.verdict) if row.verdict else -1
@@ -136,19 +129,19 @@ def _standing(row: Any, *, several: bool) -> Standing:
         accepted=Shares(all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored),
         repetitions=row.n,
         dominated_by=row.dominated_by or None,
-        best=row.choices,
-        tied=row.ties,
+        best=row.choice.split(),
+        tied=row.tied.split(),
     )
 
 
-def _reason(row: Answer) -> Reason | None:
+def _reason(row: Any) -> Reason | None:
     """Return the reason of a verdict with the numbers that decided it."""
     if not row.reason:
         return None
     args: dict[str, object] = {}
     match row.reason:
         case "constant":
-            args = {"kind": row.degenerate, "samples": row.n_degenerate, "of": row.n + row.missing}
+            args = _constant(row)
         case "below_constant":
             args = {"accuracy": row.accuracy, "floor": row.accuracy_floor}
         case "one_group":
@@ -164,7 +157,12 @@ def _reason(row: Answer) -> Reason | None:
     return Reason(code=row.reason, args=args)
 
 
-def _one_group(row: Answer) -> dict[str, object]:
+def _constant(row: Any) -> dict[str, object]:
+    """Return how decisions are degenerate, and in how many of the samples whose shares are known."""
+    return {"kind": row.degenerate, "samples": row.n_degenerate, "of": row.n_recorded}
+
+
+def _one_group(row: Any) -> dict[str, object]:
     """Return the group that gets nearly always the same answer, and its share accepted."""
     for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
         if is_constant(accepted):
@@ -172,7 +170,7 @@ def _one_group(row: Answer) -> dict[str, object]:
     return {}
 
 
-def _limit(row: Answer) -> dict[str, object]:
+def _limit(row: Any) -> dict[str, object]:
     """Return the first limit of acceptance that a technique misses, its share, and the reference's."""
     limit = row.too_few.split()[0]
     if limit == "fewer_deprived":
@@ -190,13 +188,10 @@ def _limit(row: Answer) -> dict[str, object]:
     return {"verb": verb, "group": group, "of": of, "share": share, "reference": reference}
 
 
-def _remarks(row: Answer) -> Iterator[Reason]:
+def _remarks(row: Any) -> Iterator[Reason]:
     """Yield what the numbers of a technique hide, besides the reason of its verdict."""
     if row.n_degenerate and row.reason != "constant":
-        yield Reason(
-            code="constant",
-            args={"kind": row.degenerate, "samples": row.n_degenerate, "of": row.n + row.missing},
-        )
+        yield Reason(code="constant", args=_constant(row))
     elif row.below_constant and row.reason != "below_constant":
         yield Reason(code="below_constant", args={"accuracy": row.accuracy, "floor": row.constant_accuracy})
     elif row.one_group and row.reason != "one_group":
@@ -209,11 +204,11 @@ def _remarks(row: Answer) -> Iterator[Reason]:
         code = "levels_down" if row.levels_down else "accepts_fewer"
         args = {"share": row.accepted_deprived, "before": row.baseline_accepted_deprived}
         yield Reason(code=code, args=args)
-    if row.frontier == INSIDE:
+    if getattr(row, "frontier", None) == INSIDE:  # where the run recorded one
         yield Reason(code="inside_frontier")
 
 
-def _falls(row: Answer) -> bool:
+def _falls(row: Any) -> bool:
     """Return whether fewer of the deprived group are accepted than by the baseline, as far as readers see."""
     if row.role != "technique" or math.isnan(row.baseline_accepted_deprived):
         return False

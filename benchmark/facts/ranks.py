@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,6 @@ from benchmark.facts.model import Rank, Ranks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.ranks import repeated_levels
 from benchmark.runs.report_frames import records
-from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.answers import unranked
 from benchmark.statistics.cells import SCENARIO, WHERE
 
@@ -34,11 +32,9 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
         standing, answers = (
             keys.merge(frame, on=list(WHERE)) for frame in (statistics.standing, statistics.answers)
         )
-        constant = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
         useless = _useless_levels(answers[answers["metric"] == metric], standing)
         datasets = tuple(name for name in asked if name in set(keys["dataset"]))
-        n_pairs = math.comb(int(table["mean_rank"].count()), 2)
-        needed = repetitions_needed(n_pairs, statistics.alpha) if n_pairs else 0
+        needed = int(table["datasets_needed"].iloc[0]) if table["mean_rank"].count() > 1 else 0
         found.append(
             Ranks(
                 metric=metric,
@@ -55,7 +51,7 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
                         technique=row.technique,
                         rank=row.mean_rank,
                         groups=row.groups,
-                        constant=row.technique in constant,
+                        constant=row.reason == "constant",
                         not_useful=useless.get(row.technique, {}),
                     )
                     for row in records(table)

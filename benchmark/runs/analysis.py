@@ -28,10 +28,10 @@ from benchmark.statistics import (
     pareto_fronts,
 )
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
+    ANSWER_COLUMNS,
     incomparable,
     unranked,
     without_degenerate,

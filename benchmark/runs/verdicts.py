@@ -15,9 +15,9 @@ from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined, joined_in_order
 from benchmark.statistics import Goal, chance_table, paired_comparisons, undo_table
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.answers import (
     ACCURACY,
+    ANSWER_COLUMNS,
     DISCRIMINATION,
     answer_table,
     judged,

@@ -28,7 +28,6 @@ from benchmark.columns import (
     TRUTH,
 )
 from benchmark.statistics.across import ALPHA
-from benchmark.statistics.answer_record import ANSWER_COLUMNS
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.cells import (
     SCENARIO,
@@ -46,6 +45,7 @@ from benchmark.statistics.recommendation import (
     BASELINE_CONSTANT,
     DOMINATED,
     EQUAL,
+    REFERENCE_COLUMNS,
     TRUE_CLEAN,
     WITHIN_LIMITS,
     Criteria,
@@ -80,6 +80,20 @@ DEGENERATE = (REFUSES_ALL, ACCEPTS_ALL, BY_GROUP)
 EITHER, BY_LOT = "either", "by_lot"
 """Best constant answers besides :data:`REFUSES_ALL` and :data:`ACCEPTS_ALL`: both are equally accurate, or a
 given share of people is accepted by lot."""
+
+ANSWER_COLUMNS = (
+    *(*WHERE, "goal", "baseline", "clean_model", "n", "missing", "pairs", "metric"),
+    *("value", "value_low", "value_high", "distance", "change", "change_low", "change_high"),
+    *("improvement", "simultaneous_low", "simultaneous_high", "splits", "tested", "better", "worse"),
+    *("accuracy", "accuracy_low", "accuracy_high"),
+    *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
+    *(*ACCEPTANCE, "constant_accuracy", "constant_answer", "constant_accepts"),
+    *("n_recorded", "n_degenerate", *(f"n_{kind}" for kind in DEGENERATE), "degenerate"),
+    *("mostly_constant", "below_constant", "one_group", "favorable_deprived", "favorable_favored"),
+    *(*REFERENCE_COLUMNS[:-2], "too_few", "baseline_degenerate", "baseline_accepted_deprived"),
+    *("role", "verdict", "reason", "level_reason", "dominated_by", "choice", "tied", "levels_down"),
+)
+"""Columns of :func:`answer_table`."""
 
 _ROUNDING = 1e-9  # a mean of equal accuracies may differ from them by less
 
@@ -392,7 +406,7 @@ def answer_table(
     :func:`~benchmark.statistics.undo_table` and :func:`~benchmark.statistics.chance_table`, says where there
     is something to undo, and which techniques undo no more than chance; this is unknown by default.
 
-    The result has the columns :data:`~benchmark.statistics.answer_record.ANSWER_COLUMNS`, which
+    The result has the columns :data:`ANSWER_COLUMNS`, which
     ``results/README.md`` explains at ``answers.csv``. There is one row for each goal and each technique at
     each level of bias in its scenario, the baseline included. The goal to restore has rows where levels are
     paired and the results have ``restoration_distance``, on the original test, above level 0. ``distance`` is

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmark.columns import EQUALISE, RESTORE
 from benchmark.facts import Facts, facts_of, first_facts
-from benchmark.facts.model import Level, Reason
+from benchmark.facts.model import Level, Reason, Standing
 from benchmark.runs.analysis import run_statistics
+from benchmark.runs.descriptions import GroupSizes
 from benchmark.statistics.recommendation import NOT_RESTORED, REASONS, VERDICTS
 from benchmark.wording import reason_text, vocabulary
 from tests.helpers import two_goals
@@ -26,6 +28,11 @@ def level(facts: Facts, goal: str) -> Level:
     (answers,) = (answers for answers in scenario.answers if answers.goal == goal)
     (found,) = (level for level in answers.levels if level.level == answers.highest)
     return found
+
+
+def row_of(facts: Facts, technique: str) -> Standing:
+    (row,) = (row for row in level(facts, EQUALISE).techniques if row.technique == technique)
+    return row
 
 
 def test_verdicts_and_numbers_are_those_of_the_answers(facts: Facts) -> None:
@@ -61,10 +68,39 @@ def test_a_difference_below_the_detectable_one_is_not_shown(facts: Facts) -> Non
 
 
 def test_a_missed_limit_comes_with_its_numbers(facts: Facts) -> None:
-    (refuses,) = (row for row in level(facts, EQUALISE).techniques if row.technique == "refuses")
+    refuses = row_of(facts, "refuses")
     assert refuses.reason is not None
     assert refuses.reason.code == "too_few_accepted"
     assert refuses.reason.args["share"] < 0.5 * refuses.reason.args["reference"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "accept", "accepts"),
+    [((260, 740, 410, 590), None, 0.0), ((740, 260, 590, 410), None, 1.0), ((260, 740, 410, 590), 0.3, 0.3)],
+)
+def test_whom_the_best_constant_answer_accepts(
+    sizes: tuple[int, int, int, int], accept: float | None, accepts: float
+) -> None:
+    run = two_goals.run_of()
+    (dataset,) = run.manifest.datasets
+    entry = replace(dataset.entry, accept=accept)
+    run.manifest.datasets = (replace(dataset, entry=entry, test_groups=GroupSizes(*sizes)),)
+    (scenario,) = first_facts(run).scenarios
+    assert scenario.constant is not None
+    found = {level.constant for answers in scenario.answers for level in answers.levels}
+    assert found == {scenario.constant}
+    assert scenario.constant.accepts == accepts
+
+
+def test_degenerate_samples_are_counted_among_those_with_shares() -> None:
+    run = two_goals.run_of()
+    unknown = (run.results["technique"] == "refuses") & (run.results["repetition"] == 3)
+    unknown &= run.results["metric"].str.startswith("accepted")
+    refused = (run.results["technique"] == "refuses") & (run.results["metric"] == "accepted")
+    results = run.results.assign(value=run.results["value"].mask(refused, 0.0).mask(unknown))
+    refuses = row_of(first_facts(replace(run, results=results)), "refuses")
+    assert refuses.reason == Reason(code="constant", args={"kind": "refuses_all", "samples": 9, "of": 9})
+    assert refuses.repetitions == 10
 
 
 def test_facts_are_read_back_from_json(facts: Facts) -> None:

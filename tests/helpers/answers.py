@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, RESULT_COLUMNS
 from benchmark.runs.verdicts import results_answers
-from benchmark.statistics.answer_record import Answer, answer_records, in_order
 from benchmark.statistics.answers import ConstantAnswer, standings
 from benchmark.statistics.cells import Baselines, Resampling
-from benchmark.statistics.recommendation import Criteria
+from benchmark.statistics.recommendation import NOT_RESTORED, NOT_SHOWN, NOT_USABLE, Criteria
 
 REFUSING = ConstantAnswer(favorable=30, unfavorable=70, groups=(0.2, 0.4))
 
@@ -73,7 +73,7 @@ def answers_at(
         undo=undo,
     )
     found = found[found["goal"] == goal]
-    found = found.assign(outcome=[row.outcome for row in answer_records(found)])
+    found = found.assign(outcome=outcomes(found))
     return found.set_index(["technique", "beta"], drop=False)
 
 
@@ -84,12 +84,18 @@ def answers_of(
     constant: ConstantAnswer | None = ConstantAnswer(favorable=30, unfavorable=70),  # noqa: B008
     baseline: str = "none",
 ) -> pd.DataFrame:
-    """Return the answers at one level of bias, in their order, with ``outcome``."""
+    """Return the answers at one level of bias, with ``outcome``."""
     found = answers_at({0.5: cells}, repetitions=repetitions, constant=constant, baseline=baseline)
-    rows = in_order(answer_records(found))
-    return pd.DataFrame(rows).assign(outcome=[row.outcome for row in rows])
+    return found.reset_index(drop=True)
 
 
-def level_of(answers: pd.DataFrame, beta: float = 0.5) -> list[Answer]:
-    """Return the answers at a level of bias as records, in their order."""
-    return in_order(answer_records(answers[answers["beta"] == beta]))
+def outcomes(answers: pd.DataFrame) -> list[str]:
+    """Return the role or verdict of each answer; if several reasons lead to that, the one that did."""
+
+    def outcome(row: Any) -> str:
+        if row.verdict not in (NOT_SHOWN, NOT_USABLE):
+            return str(row.verdict or row.role)
+        of_level = row.level_reason if row.level_reason in NOT_RESTORED else ""
+        return str(row.reason or of_level or row.verdict)
+
+    return [outcome(row) for row in answers.itertuples(index=False)]

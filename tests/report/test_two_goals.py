@@ -15,9 +15,9 @@ from benchmark.report.answer import answer_text
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, PlantedBias
 from benchmark.runs.finished import RunFrames
-from benchmark.statistics.answer_record import answer_records
 from benchmark.statistics.restoration import NO_EFFECT_SHOWN, UNDO_COLUMNS
 from benchmark.text.terminal import as_text
+from tests.helpers.answers import outcomes
 from tests.helpers.facts import report_text
 from tests.helpers.made_up_runs import changed
 from tests.helpers.two_goals import (
@@ -37,8 +37,8 @@ def statistics() -> RunStatistics:
 
 def named(statistics: RunStatistics, goal: str) -> dict[str, str]:
     """Return the outcome of each technique with planted bias."""
-    rows = answer_records(statistics.answers.query("goal == @goal and beta == 0.5"))
-    return {row.technique: row.outcome for row in rows}
+    rows = statistics.answers.query("goal == @goal and beta == 0.5")
+    return dict(zip(rows["technique"], outcomes(rows), strict=True))
 
 
 def flat(text: str) -> str:
