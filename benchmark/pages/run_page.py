@@ -17,10 +17,9 @@ from typing import Any
 from markupsafe import Markup
 
 from benchmark.errors import ReportError
-from benchmark.facts import Facts, facts_of
+from benchmark.facts import Facts
 from benchmark.facts.model import Answers, Level, Scenario
 from benchmark.pages.html import render
-from benchmark.runs.analysis import RunStatistics
 from benchmark.text.words import LEVEL_SIGNS
 from benchmark.text.writing import write_atomically
 from benchmark.wording import as_html, macro, reason_text, standing_texts, vocabulary
@@ -82,11 +81,6 @@ def prepare_page(facts: Facts) -> Callable[[Path], Path]:
         return write_atomically(path, page)
 
     return write
-
-
-def write_page(folder: Path, statistics: RunStatistics) -> Path:
-    """Write ``report.html`` to a folder, and return its path; see :func:`prepare_page`."""
-    return prepare_page(facts_of(statistics))(folder)
 
 
 def in_script(content: str) -> str:

@@ -24,7 +24,7 @@ from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.pareto_front import pareto_fronts
 from benchmark.statistics.restoration import chance_table, pooled_shares, restoration_table, undo_table
-from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
+from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps
 
 __all__ = [
     "Goal",
@@ -36,7 +36,6 @@ __all__ = [
     "distance",
     "friedman_tests",
     "frontier_gaps",
-    "inside_shares",
     "paired_comparisons",
     "pairwise_tests",
     "pareto_fronts",

@@ -5,7 +5,7 @@ Cruz and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ import pandas as pd
 from benchmark.columns import FRONTIER_COLUMNS
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, constant_in
 from benchmark.statistics.cells import (
-    SCENARIO,
     WHERE,
     Array,
     Resampling,
@@ -123,23 +122,6 @@ def frontier_gaps(
     names = {"mean": "difference", "ci_low": "difference_low", "ci_high": "difference_high"}
     table = table.rename(columns=names).assign(standing=standing).merge(whose, on=list(LEVEL))
     return table[list(FRONTIER_GAP_COLUMNS)]
-
-
-def inside_shares(gaps: pd.DataFrame, unconstrained: Collection[str]) -> pd.DataFrame:
-    """Return the share of techniques inside the frontier, for each scenario and level of bias.
-
-    ``gaps`` are from :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.cells.SCENARIO`, ``beta``,
-    ``n_techniques`` with a standing, ``n_inside`` and ``share_inside``, NaN without techniques. The
-    ``unconstrained`` techniques, which frontiers are made from, are not counted.
-    """
-    techniques = gaps[~gaps["technique"].isin(unconstrained)]
-    standing = techniques["standing"]
-    flags = techniques.assign(n_techniques=standing != "", n_inside=standing == INSIDE)
-    names = ["n_techniques", "n_inside"]
-    counts: pd.DataFrame = flags.groupby([*SCENARIO, "beta"], sort=False)[names].sum().reset_index()
-    return counts.assign(
-        share_inside=counts["n_inside"] / counts["n_techniques"].where(counts["n_techniques"] > 0)
-    )
 
 
 def with_frontier(answers: pd.DataFrame, gaps: pd.DataFrame) -> pd.DataFrame:

@@ -100,12 +100,6 @@ def p_value(p: float, alpha: float = 0.05) -> str:
     return next((t for t in texts if (float(t) > alpha, float(t) < alpha) == side), texts[-1])
 
 
-def with_interval(value: float, low: float, high: float) -> str:
-    """Return a number as text, with its interval if it is known."""
-    unknown = math.isnan(value) or math.isnan(low)
-    return number(value) + ("" if unknown else f" [{number(low)}, {number(high)}]")
-
-
 def toml(value: object) -> str:
     """Return text, a truth value, or a list or table of these, as TOML in one line."""
     if isinstance(value, list | tuple):

@@ -31,7 +31,6 @@ from benchmark.facts import facts_of
 from benchmark.figures.gaps import gap_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
-from benchmark.pages.run_page import write_page
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.describe import _metrics
@@ -43,6 +42,7 @@ from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
 from benchmark.wording import render
 from tests.helpers.engines import InProcess
+from tests.helpers.facts import write_page
 from tests.helpers.protocol import prepared, values
 
 BOTH = {"sex": "Male", "race": "African-American"}

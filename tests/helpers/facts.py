@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from benchmark.facts import facts_of
@@ -34,6 +35,7 @@ from benchmark.facts.model import (
     Technique,
     Use,
 )
+from benchmark.pages.run_page import prepare_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.wording import render
 
@@ -251,3 +253,8 @@ def report_text(statistics: RunStatistics) -> str:
     """Return both pages of the report of a run, one after the other."""
     facts = facts_of(statistics)
     return render("readme", facts, pictures=[]) + render("details", facts)
+
+
+def write_page(folder: Path, statistics: RunStatistics) -> Path:
+    """Write the page of a run's statistics to a folder, and return its path."""
+    return prepare_page(facts_of(statistics))(folder)

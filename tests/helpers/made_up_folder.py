@@ -14,12 +14,12 @@ import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.data.card import load_card
-from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.statistics.answers import ACCEPTANCE
 from benchmark.text.spreadsheet import csv_text
+from tests.helpers.facts import write_page
 
 SCRIPT = "<script>document.title='run'</script>"
 CLOSING = "</script><img src=x onerror=document.title='run'>"

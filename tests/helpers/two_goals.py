@@ -32,10 +32,6 @@ TECHNIQUES = {  # at beta 0.5: the metrics in this order, and the distance to th
     "trifle": ("Trifle", (0.382, 0.80, 0.38, 0.19, 0.572, 0.199)),
     "levels": ("Levels", (0.02, 0.80, 0.15, 0.14, 0.16, 0.11)),
 }
-RESTORED = "Undoes is recommended to restore decisions."
-EQUALISED = "Evens is recommended to equalize acceptance."
-AT_0 = "At β = 0 nothing is planted, and there is nothing to undo."
-FIRST = "To restore decisions: Undoes. To equalize acceptance: Evens."
 
 
 def run_of(**changes: Any) -> RunFrames:

@@ -16,9 +16,10 @@ import pytest
 from markupsafe import escape
 
 from benchmark.facts import Facts, facts_of
-from benchmark.pages.run_page import in_script, prepare_page, with_boxes, write_page
+from benchmark.pages.run_page import in_script, prepare_page, with_boxes
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.wording import reason_text
+from tests.helpers.facts import write_page
 from tests.helpers.made_up_folder import CLOSING, REASON, SCRIPT, made_up_manifest, write_made_up_folder
 
 ROOT = Path(__file__).resolve().parents[2]

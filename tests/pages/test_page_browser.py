@@ -12,10 +12,10 @@ import pytest
 
 from benchmark.facts import Facts
 from benchmark.pages.index import refresh_index
-from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import folder_statistics, run_statistics
 from benchmark.text import words
 from benchmark.wording import reason_text, vocabulary
+from tests.helpers.facts import write_page
 from tests.helpers.made_up_folder import (
     SCRIPT,
     TECHNIQUES,

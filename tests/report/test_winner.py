@@ -15,9 +15,8 @@ from benchmark.columns import EQUALISE, RESTORE
 from benchmark.facts import facts_of
 from benchmark.facts.model import Answers
 from benchmark.facts.use import use
-from benchmark.pages.run_page import write_page
 from benchmark.runs.analysis import RunStatistics
-from tests.helpers.facts import answers, report_text, standing
+from tests.helpers.facts import answers, report_text, standing, write_page
 from tests.helpers.people import people, write_people
 from tests.helpers.snippets import drafted, run
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import FRONTIER_COLUMNS
-from benchmark.statistics import best_frontiers, frontier_gaps, inside_shares
+from benchmark.statistics import best_frontiers, frontier_gaps
 from benchmark.statistics.answers import ConstantAnswer, random_accuracy
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS, accuracy_at, curves_of, mean_frontiers
@@ -76,11 +76,6 @@ def test_techniques_are_inside_on_or_beyond_the_best_frontier(tried: pd.DataFram
     }
     assert set(found["best_classifier"]) == {"naive_bayes"}
     np.testing.assert_allclose(found["difference"], [-0.02, 0, 0.02, 0], atol=1e-12)
-    (shares,) = inside_shares(found, ["none"]).itertuples(index=False)
-    assert (shares.n_inside, shares.n_techniques, shares.share_inside) == (1, 3, pytest.approx(1 / 3))
-    # Another learner that has a frontier is no technique either, though it is not the best.
-    (shares,) = inside_shares(found, ["none", "inside"]).itertuples(index=False)
-    assert (shares.n_inside, shares.n_techniques) == (0, 2)
     means = mean_frontiers(best)
     assert len(curves_of(means, ("one", "cpt", "c45", "original"))) == 3
     assert curves_of(means, ("one", "label", "c45", "original")).empty
