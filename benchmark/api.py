@@ -50,10 +50,9 @@ from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
 from benchmark.runs.folder_notes import earlier_results, first_folder, folder_of_its_own
-from benchmark.runs.verdicts import results_answers, what_to_undo
+from benchmark.runs.verdicts import baselines_of, results_answers, what_to_undo
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.progress import Steps

@@ -16,7 +16,6 @@ from benchmark.figures.label_places import write_keys
 from benchmark.figures.page import Page
 from benchmark.figures.style import BLUE, FAINT, GREY, Look
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics import distance
 from benchmark.statistics.answers import (
@@ -177,7 +176,9 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
 def _axis_title(statistics: RunStatistics, metric: str) -> str:
     ideal = statistics.metrics[metric].ideal
     nearest = ideal if ideal is not None and np.isfinite(ideal) else 0.0
-    return f"{in_sentence(statistics.title(metric))}: distance to {nearest:g}"
+    title = statistics.title(metric)
+    title = title[:1].lower() + title[1:] if title[1:2].islower() else title  # "accuracy", but "AUC gap"
+    return f"{title}: distance to {nearest:g}"
 
 
 def _withheld(statistics: RunStatistics, scenario: Scenario, metric: str, beta: float) -> str:

@@ -14,14 +14,12 @@ from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError
 from benchmark.experiment.tuning_rule import Rule
 from benchmark.metrics import Metric, list_metrics
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
-from benchmark.runs.left_out import with_below, with_degenerate
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.ranks import ranks_and_pairs, repeated_levels
+from benchmark.runs.ranks import ranks_and_pairs, repeated_levels, with_below, with_degenerate
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
-from benchmark.runs.verdicts import verdicts, what_to_undo
+from benchmark.runs.verdicts import baselines_of, compare_with, results_answers, what_to_undo
 from benchmark.statistics import (
     cell_intervals,
     distance,
@@ -33,6 +31,7 @@ from benchmark.statistics.answers import (
     ACCURACY,
     ANSWER_COLUMNS,
     incomparable,
+    judged,
     unranked,
     without_degenerate,
 )
@@ -43,7 +42,7 @@ from benchmark.statistics.cells import (
 )
 from benchmark.statistics.decisions import SHARES
 from benchmark.statistics.intervals import require_level
-from benchmark.statistics.paired import PAIRED_COLUMNS
+from benchmark.statistics.paired import COMPARED_COLUMNS, PAIRED_COLUMNS
 from benchmark.statistics.pareto_front import PARETO_COLUMNS
 from benchmark.statistics.recommendation import Criteria
 from benchmark.statistics.restoration import (
@@ -57,6 +56,7 @@ from benchmark.statistics.unprocessing import (
     best_frontiers,
     frontier_gaps,
     mean_frontiers,
+    with_frontier,
 )
 from benchmark.text.words import distinct_file_names, file_name
 
@@ -89,7 +89,7 @@ class RunStatistics:
     judged: pd.DataFrame  # comparisons with :func:`~benchmark.statistics.answers.judged`
     # One file each, from answers to groups. Groups are there if a run told those of several attributes apart.
     # Degenerate techniques have no ranks, and are on no front. Techniques below the
-    # best constant answer are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left
+    # best constant answer are marked by :data:`~benchmark.runs.ranks.BELOW_COLUMNS`. Comparisons are left
     # out where the baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
     answers: pd.DataFrame
     intervals: pd.DataFrame
@@ -294,18 +294,14 @@ def run_statistics(
         curves = mean_frontiers(best)
         inside = frontier_gaps(everything, best, manifest.constant_answers, resampling)
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
-    concluded = verdicts(
-        manifest,
-        everything,
-        cells,
-        baselines,
-        goals=goals,
-        standing=standing,
-        frontier_gaps=inside,
-        alpha=alpha,
-        criteria=criteria,
-        resampling=resampling,
+    comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], manifest, COMPARED_COLUMNS)
+    decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
+    paired = manifest.protocol.paired_betas
+    answers = results_answers(
+        *(everything, baselines, standing, alpha, criteria, resampling),
+        paired_levels=paired,
         undo=undo,
+        decided=decided,
     )
     say("ranking techniques and comparing pairs of them")
     ranks, pairs = ranks_and_pairs(useful, goals, manifest, alpha=alpha, rope=criteria.margin)
@@ -337,7 +333,9 @@ def run_statistics(
         unconstrained=unconstrained,
         frontier_gaps=joined_in_order([inside], manifest, FRONTIER_GAP_COLUMNS),
         restoration=restoration,
-        **concluded._asdict(),
+        comparisons=comparisons,
+        judged=decided,
+        answers=with_frontier(joined_in_order([answers], manifest, ANSWER_COLUMNS), inside),
     )
 
 

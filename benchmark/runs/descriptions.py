@@ -209,8 +209,7 @@ class DatasetDescription:
     If its shipped network stood in for real data, the name says so (``"adult:embedded"``), because the CSV
     files carry nothing but the name. The roles are those of :class:`benchmark.data.table.Schema`.
 
-    An embedded dataset's name that hides this, an edge that names no column, and an edited edge that is no
-    edge are ReportErrors.
+    An embedded dataset's name that hides this is a ReportError.
     """
 
     name: Annotated[str, NotWritten]  # in the results
@@ -250,22 +249,6 @@ class DatasetDescription:
                 expected="a name that contains 'embedded', such as 'adult:embedded'",
                 got=repr(self.name),
                 remedy="give it such a name in the manifest and in the results",
-            )
-        edges, edited = self.network.edges, self.network.edited_edges
-        nodes = dict.fromkeys(node for edge in edges for node in edge)
-        if strangers := [node for node in nodes if node not in self.columns]:
-            raise ReportError(
-                f"The network of {self.name!r} has nodes that are not columns",
-                expected="edges between " + ", ".join(self.columns),
-                got=", ".join(strangers),
-                remedy="run the experiment again: the network and the columns are not of one run",
-            )
-        if absent := [edge for edge in edited if edge not in edges]:
-            raise ReportError(
-                f"The planted bias of {self.name!r} acts on edges that its network does not have",
-                expected="some of " + ", ".join(map(_ARROW.join, edges)),
-                got=", ".join(map(_ARROW.join, absent)),
-                remedy="run the experiment again: the network and the bias are not of one run",
             )
 
     def planted(self, bias: str) -> PlantedBias:
@@ -320,11 +303,6 @@ class DatasetDescription:
         if rates is None or self.embedded or math.isnan(self.recorded_gap):
             return None
         return self.recorded_gap - (rates["favored"] - rates["deprived"])
-
-
-def in_sentence(title: str) -> str:
-    """Return a metric's title as written within a sentence: ``"accuracy"``, but ``"AUC gap"``."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
 def _with_nan(shares: Sequence[float | None]) -> tuple[float, ...]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import pandas as pd
 
-from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
+from benchmark.columns import GOAL_METRICS, RESTORE, UNTREATED
+from benchmark.errors import ReportError
 from benchmark.metrics import list_metrics
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.report_frames import joined, joined_in_order
@@ -22,7 +21,7 @@ from benchmark.statistics.answers import (
     answer_table,
     judged,
 )
-from benchmark.statistics.cells import Baselines, Cells, Resampling, to_cells
+from benchmark.statistics.cells import Baselines, Cells, Resampling, require_known, to_cells
 from benchmark.statistics.hidden_bias import HIDDEN_BIAS, HIDDEN_KIND, hidden_bias_table, withheld
 from benchmark.statistics.paired import COMPARED_COLUMNS
 from benchmark.statistics.recommendation import Criteria
@@ -30,52 +29,36 @@ from benchmark.statistics.restoration import UNDO_COLUMNS
 from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
 
 
-class Verdicts(NamedTuple):
-    """Results of comparisons with baselines: frames with the names that they have in a run's statistics."""
+def baselines_of(run: Manifest, results: pd.DataFrame, baseline: str | None) -> Baselines:
+    """Return the baselines of techniques, on each dataset that has results or failures.
 
-    comparisons: pd.DataFrame
-    judged: pd.DataFrame
-    answers: pd.DataFrame
-
-
-def verdicts(
-    run: Manifest,
-    results: pd.DataFrame,
-    cells: Cells,
-    baselines: Baselines,
-    *,
-    goals: Mapping[str, Goal],
-    standing: pd.DataFrame,
-    frontier_gaps: pd.DataFrame,
-    alpha: float,
-    criteria: Criteria,
-    resampling: Resampling | None,
-    undo: pd.DataFrame | None,
-) -> Verdicts:
-    """Return comparisons of a run's techniques with baselines, and verdicts on which to choose.
-
-    ``results`` are all values, and ``cells`` those of the metrics that techniques are compared by.
-    ``standing`` and ``frontier_gaps`` are from :func:`~benchmark.statistics.answers.standings` and
-    :func:`~benchmark.statistics.unprocessing.frontier_gaps`; gaps are empty if no frontier is known. The
-    other parameters are those of :func:`results_answers`.
+    ``run`` declares each dataset's baseline, and ``results`` are its values. ``baseline`` takes the place of
+    the declared one wherever it was run. Then clean models are still those of doing nothing,
+    or of the declared baseline if that was not run. An UnknownNameError says that the results have no
+    technique of that name; a ReportError that a dataset's declared baseline was not run.
     """
-    comparisons = joined_in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
-    decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
-    compared = set(cells.keys["metric"])
-    needed = {ACCURACY, *(name for name in GOAL_METRICS.values() if name in set(results["metric"]))}
-    paired = run.protocol.paired_betas
-    if needed <= compared:
-        answers = answer_table(
-            results, decided, standing, baselines, criteria, resampling, paired_levels=paired, undo=undo
-        )
-    else:
-        answers = results_answers(
-            results, baselines, standing, alpha, criteria, resampling, paired_levels=paired, undo=undo
-        )
-    answers = with_frontier(joined_in_order([answers], run, ANSWER_COLUMNS), frontier_gaps)
-    if "frontier" in answers:  # it is one of discrimination
-        answers["frontier"] = answers["frontier"].astype(object).where(answers["goal"] == EQUALISE, None)
-    return Verdicts(comparisons, decided, answers)
+    if baseline is not None:
+        require_known("technique", [baseline], results["technique"])
+    declared_by_run = run.baselines(results).by
+    used: dict[tuple[str, str], str] = {}
+    untreated: dict[tuple[str, str], str] = {}
+    for key, rows in results.groupby(["dataset", "classifier"], sort=False):
+        dataset, classifier = map(str, key)
+        techniques, declared = rows["technique"].unique(), declared_by_run[dataset, classifier]
+        name = baseline if baseline is not None and baseline in techniques else declared
+        if name not in techniques:
+            raise ReportError(
+                f"The baseline {name!r} of {dataset} was not run with {classifier}",
+                expected="one of " + ", ".join(techniques),
+                got=repr(name),
+                remedy="name one of these with --baseline, or run the experiment with the baseline as well",
+            )
+        used[dataset, classifier] = name
+        clean = name
+        if name not in (declared, UNTREATED):
+            clean = UNTREATED if UNTREATED in techniques else declared
+        untreated[dataset, classifier] = clean
+    return Baselines(used, untreated, run.learners)
 
 
 def what_to_undo(run: RunFrames) -> pd.DataFrame:
@@ -120,19 +103,22 @@ def results_answers(
     *,
     paired_levels: bool,
     undo: pd.DataFrame | None = None,
+    decided: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
 
-    It is empty if discrimination was not measured. ``results`` have the columns
-    :data:`~benchmark.columns.RESULT_COLUMNS`, and ``standing`` is from
+    ``decided`` are comparisons by :func:`~benchmark.statistics.answers.judged`. If they lack accuracy or a
+    measured goal, they are made here; then the table is empty without discrimination. ``results`` have the
+    columns :data:`~benchmark.columns.RESULT_COLUMNS`, and ``standing`` is from
     :func:`~benchmark.statistics.answers.standings`. Nothing is compared with a baseline that has no results.
     ``alpha`` is the level of significance; the other parameters are those of ``answer_table``.
     """
     of_goals = results[results["metric"].isin((ACCURACY, *GOAL_METRICS.values()))]
-    if not (of_goals["metric"] == DISCRIMINATION).any():
-        return pd.DataFrame(columns=list(ANSWER_COLUMNS))
-    comparisons = compare_with(to_cells(of_goals, resampling), baselines, list_metrics(), alpha)
-    decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
+    if decided is None or not {ACCURACY, *of_goals["metric"]} <= {*decided["metric"]}:
+        if not (of_goals["metric"] == DISCRIMINATION).any():
+            return pd.DataFrame(columns=list(ANSWER_COLUMNS))
+        comparisons = compare_with(to_cells(of_goals, resampling), baselines, list_metrics(), alpha)
+        decided = judged(comparisons, alpha=alpha, rope=criteria.margin)
     return answer_table(
         results, decided, standing, baselines, criteria, resampling, paired_levels=paired_levels, undo=undo
     )
@@ -142,7 +128,7 @@ def run_answers(run: RunFrames, baseline: str | None = None) -> pd.DataFrame:
     """Return :func:`results_answers` of a run, whose frames have reference rows, with its frontier if any.
 
     ``baseline`` takes the place of the one that the run declares, as in
-    :func:`~benchmark.runs.baselines.baselines_of`.
+    :func:`baselines_of`.
     """
     undo, chosen = what_to_undo(run), run.of_choices
     answers = results_answers(

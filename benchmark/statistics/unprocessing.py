@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import FRONTIER_COLUMNS
+from benchmark.columns import EQUALISE, FRONTIER_COLUMNS
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, constant_in
 from benchmark.statistics.cells import (
     WHERE,
@@ -127,13 +127,15 @@ def frontier_gaps(
 def with_frontier(answers: pd.DataFrame, gaps: pd.DataFrame) -> pd.DataFrame:
     """Return answers with ``frontier``, the standing by :func:`frontier_gaps`, empty if unknown.
 
-    Without gaps, the answers are returned without the column.
+    It is one of discrimination: None for another goal than to equalize. Without gaps, the answers are
+    returned without the column.
     """
     if gaps.empty:
         return answers
     standing = gaps.set_index(list(WHERE))["standing"]
     standings = standing.reindex(pd.MultiIndex.from_frame(answers[list(WHERE)]), fill_value="")
-    return answers.assign(frontier=standings.to_numpy())
+    frontier = pd.Series(standings.to_numpy(), index=answers.index, dtype=object)
+    return answers.assign(frontier=frontier.where(answers["goal"] == EQUALISE, None))
 
 
 def accuracy_at(discrimination: Array, gaps: Array, accuracies: Array) -> Array:

@@ -22,9 +22,9 @@ from benchmark.experiment.validate import other_learners, too_few_repetitions
 from benchmark.metrics import GAP
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_optional, read_results, read_run
 from benchmark.runs.report_frames import described_scenarios
+from benchmark.runs.verdicts import baselines_of
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 from tests.helpers.engines import InProcess
 from tests.helpers.protocol import prepared

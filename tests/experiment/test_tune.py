@@ -29,9 +29,8 @@ from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
 from benchmark.experiment.tuning_rule import Rule, TuneEntry
 from benchmark.experiment.validate import check_experiment, too_few_repetitions
 from benchmark.report.folder import write_run_folder
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_optional, read_results, read_run
-from benchmark.runs.verdicts import results_answers
+from benchmark.runs.verdicts import baselines_of, results_answers
 from benchmark.statistics.answers import standings
 from benchmark.statistics.repetitions import repetitions_for
 from benchmark.techniques import Search, get_technique, list_techniques

@@ -25,7 +25,7 @@ from benchmark.report import statistics_files
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
-from benchmark.runs.left_out import BELOW_COLUMNS, with_below
+from benchmark.runs.ranks import BELOW_COLUMNS, with_below
 from benchmark.statistics.recommendation import Criteria
 from benchmark.tables.layout import Table
 from benchmark.tables.numbers import Numbers

@@ -150,10 +150,3 @@ def test_names_must_differ_as_file_names(run: Run) -> None:
 def test_embedded_datasets_say_so_in_their_name() -> None:
     with pytest.raises(ReportError, match="embedded"):
         replace(DUTCH, name="dutch")
-
-
-def test_edges_must_fit_the_network() -> None:
-    with pytest.raises(ReportError, match="sex -> income"):
-        replace(ADULT, network=replace(ADULT.network, edited_edges=(("sex", "income"),)))
-    with pytest.raises(ReportError, match="wage"):
-        replace(ADULT, network=replace(ADULT.network, edges=(*ADULT.network.edges, ("sex", "wage"))))

@@ -6,11 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.columns import FRONTIER_COLUMNS
+from benchmark.columns import EQUALISE, FRONTIER_COLUMNS, GOALS, RESTORE
 from benchmark.statistics import best_frontiers, frontier_gaps
 from benchmark.statistics.answers import ConstantAnswer, random_accuracy
 from benchmark.statistics.cells import Resampling
-from benchmark.statistics.unprocessing import FRONTIER_GAP_COLUMNS, accuracy_at, curves_of, mean_frontiers
+from benchmark.statistics.unprocessing import (
+    FRONTIER_GAP_COLUMNS,
+    accuracy_at,
+    curves_of,
+    mean_frontiers,
+    with_frontier,
+)
 from tests.helpers.made_up_results import results
 
 
@@ -97,3 +103,12 @@ def test_the_answer_by_lot_is_right_as_often_as_two_draws_agree() -> None:
     for rate in (0.3, 0.5, 0.9):
         accuracy = ConstantAnswer(rate, 1 - rate).accuracy
         assert random_accuracy(accuracy) == pytest.approx(rate**2 + (1 - rate) ** 2)
+
+
+def test_a_frontier_is_one_of_discrimination() -> None:
+    where = {"dataset": "one", "bias": "cpt", "classifier": "c45", "test": "original", "beta": 0.5}
+    answers = pd.DataFrame([{**where, "technique": "a", "goal": goal} for goal in GOALS])
+    gaps = pd.DataFrame([{**where, "technique": "a", "standing": "inside"}])
+    found = with_frontier(answers, gaps).set_index("goal")["frontier"].to_dict()
+    assert found == {EQUALISE: "inside", RESTORE: None}
+    assert "frontier" not in with_frontier(answers, gaps.iloc[:0])

@@ -20,9 +20,8 @@ from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE, UNTREATED
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.metrics import list_metrics
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
-from benchmark.runs.verdicts import what_to_undo
+from benchmark.runs.verdicts import baselines_of, what_to_undo
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import unranked, without_degenerate
 from benchmark.statistics.cells import to_cells

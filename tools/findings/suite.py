@@ -26,8 +26,8 @@ from benchmark.columns import DECISION_COUNTS, EQUALISE, GOAL_METRICS, GOALS, RE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.runs.analysis import folder_statistics
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.verdicts import baselines_of
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.decisions import AGREEMENT, LEAST_PEOPLE, SHARES, share_counts
 from benchmark.statistics.intervals import CONFIDENCE

@@ -21,8 +21,8 @@ from benchmark.experiment.tuning_rule import Rule
 from benchmark.figures import style
 from benchmark.figures.page import Page
 from benchmark.figures.style import line_style
-from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import RunFrames, read_frames
+from benchmark.runs.verdicts import baselines_of
 from benchmark.statistics.tuning import CHOSEN_ON, regrets
 from benchmark.text.markdown import table
 from tools.estimates import Estimate, student_estimate, three, told
