@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import lzma
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -163,13 +163,6 @@ def write_summary_and_figures(
     The same run gives the same bytes, and each file appears whole. Other files stay. ``drawings`` are names
     and drawing functions of figures, and ``formats`` some of :data:`~benchmark.text.writing.FORMATS`.
     """
-    drawn: Iterable[Path] = ()
-    if drawings:
-        # matplotlib is loaded only when something is drawn.
-        from benchmark.figures.drawing import write_figures
-
-        # Other processes draw while this process writes tables.
-        drawn = write_figures(output / "figures", drawings, formats)
     # The metrics of results.csv. Metrics of metrics.csv have another summary.
     headline = [metric.name for metric in run.manifest.shown.metrics]
     is_main = run.summary["metric"].isin([*headline, *ALWAYS_MEASURED, *OF_REPETITIONS])
@@ -181,7 +174,11 @@ def write_summary_and_figures(
     numbers = Numbers.of_run(run)
     tables = [techniques_table(numbers), *paper_tables(numbers)]
     yield from write_tables(output / "tables", tables, numbers.notes)
-    yield from drawn
+    if drawings:
+        # matplotlib is loaded only when something is drawn.
+        from benchmark.figures.drawing import write_figures
+
+        yield from write_figures(output / "figures", drawings, formats)
 
 
 def _metrics_in(frame: pd.DataFrame, names: Sequence[str]) -> pd.Series[bool]:

@@ -69,21 +69,16 @@ def write_statistics(
     written = [write_atomically(path, text) for path, text in contents.items()]
     written += write_tables(output / "tables", tables, numbers.notes)
     drawings = list(statistics_figures(statistics)) if figures else []
-    drawing: Iterator[Path] = iter(())
+    say("making the page")
+    finish_page = prepare_page(facts) if page is not None else None
     if drawings:
         from benchmark.figures.drawing import write_figures
 
         say(f"drawing {len(drawings)} figures")
-        drawing = write_figures(output / "figures", drawings, formats)
-    # While other processes draw, this one makes the page.
-    say("making the page")
-    finish_page = prepare_page(facts) if page is not None else None
-    drawn = []
-    for path in drawing:
-        drawn.append(path)
-        if len(drawn) % (_FIGURES_A_LINE * len(formats)) == 0:
-            say(f"{len(drawn) // len(formats)} of {len(drawings)} figures are drawn")
-    written += drawn
+        for n_drawn, path in enumerate(write_figures(output / "figures", drawings, formats), 1):
+            written.append(path)
+            if n_drawn % (_FIGURES_A_LINE * len(formats)) == 0:
+                say(f"{n_drawn // len(formats)} of {len(drawings)} figures are drawn")
     earlier = [path for pattern in _EARLIER for path in output.glob(pattern)]
     if drawings or changed:
         kinds = vocabulary()["figure"]
