@@ -29,6 +29,7 @@ from benchmark.facts.model import (
     Level,
     Ranks,
     Reason,
+    Run,
     Scenario,
     Standing,
     Technique,
@@ -232,6 +233,7 @@ class _Words:
             "questions": QUESTIONS,
             "usage": _usage,
             "overview": overview(facts),
+            "samples": _samples(facts.run),
             "case": Case,
             "level_by_level": lambda: level_by_level(facts),
             "best_of": best_of,
@@ -328,11 +330,17 @@ class _Words:
         return "\n".join(dict.fromkeys(filter(None, [_PAPER, program, *cards])))
 
 
-def _before(level: Level, technique: Standing | None = None) -> Standing:
-    """Return what a technique is compared with at a level of bias, or the first such."""
+def _samples(run: Run) -> str:
+    """Return the number of samples of a run: ``"30 repetitions"``, ``"1 repetition of 5 folds"``."""
+    n, folds = run.protocol.repetitions, run.protocol.folds
+    return f"{n} repetition{'' if n == 1 else 's'}" + (f" of {folds} folds" if folds else "")
+
+
+def _before(level: Level, technique: Standing | None = None) -> Standing | None:
+    """Return what a technique is compared with at a level of bias, or the first such, if it has results."""
     baselines = [row for row in level.techniques if row.role == "baseline"]
     named = technique.baseline if technique else None
-    return next((row for row in baselines if row.technique == named), baselines[0])
+    return next((row for row in baselines if row.technique == named), baselines[0] if baselines else None)
 
 
 def _taken(level: Level) -> Standing | None:

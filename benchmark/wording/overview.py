@@ -82,10 +82,17 @@ class Row:
         """The first cell that has numbers."""
         return next(cell for cell in self.cells if cell is not None)
 
-    def count(self, *verdicts: Verdict, goal: Goal, cases: Sequence[Case]) -> int:
-        """Return in how many cases of a goal the technique has one of some verdicts."""
-        pairs = zip(self.cells, cases, strict=True)
-        return sum(cell is not None and cell.verdict in verdicts for cell, case in pairs if case.goal == goal)
+    def count(self, verdict: Verdict, *, goal: Goal, cases: Sequence[Case]) -> int:
+        """Return in how many cases of a goal the technique has a verdict.
+
+        One that another technique dominates has the verdict of the techniques to choose from there.
+        """
+        pairs = [(cell, case) for cell, case in zip(self.cells, cases, strict=True) if case.goal == goal]
+        return sum(
+            cell is not None
+            and verdict == (case.best.verdict if cell.verdict == "dominated" and case.best else cell.verdict)
+            for cell, case in pairs
+        )
 
 
 @dataclass(frozen=True)
@@ -137,9 +144,9 @@ class Overview:
         pairs = zip(row.cells, self.cases, strict=True)
         return sum(cell is not None and case.goal == goal for cell, case in pairs)
 
-    def most_helped(self, goal: Goal) -> tuple[Row, int] | None:
-        """Return the technique that helps to reach a goal in the most cases, and their number."""
-        counts = [(row, row.count("helps", goal=goal, cases=self.cases)) for row in self.techniques]
+    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[Row, int] | None:
+        """Return the technique that has a verdict in the most cases of a goal, and their number."""
+        counts = [(row, row.count(verdict, goal=goal, cases=self.cases)) for row in self.techniques]
         row, n = max(counts, key=lambda entry: entry[1], default=(None, 0))
         return (row, n) if row is not None and n else None
 

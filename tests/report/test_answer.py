@@ -25,6 +25,7 @@ from benchmark.facts.model import (
 )
 from benchmark.report.answer import LINES, answer_text
 from benchmark.text.terminal import as_text, print_markdown
+from benchmark.wording import render
 from tests.helpers.facts import answers, estimate, small_facts, standing, whole_facts
 
 
@@ -112,8 +113,8 @@ def test_where_none_is_shown_a_lower_level_with_one_is_named() -> None:
     scenario = facts.scenarios[0].model_copy(update={"answers": (both,)})
     text = " ".join(printed(facts.model_copy(update={"scenarios": (scenario,)}), full=True).split())
     assert text.startswith(
-        "At β = 0.5, none of the 2 techniques is shown to lower discrimination. At β = 0.25, First one does: "
-        "to .05."
+        "At β = 0.5, none of the 2 techniques is shown to lower discrimination. At β = 0.25, First one is "
+        "shown to help: discrimination .30 to .05."
     )
     assert "Data, β = 0.25" in text
 
@@ -199,6 +200,56 @@ def test_a_model_that_says_little_is_warned_of(
     assert words in text
 
 
+def test_another_baseline_than_doing_nothing_is_named() -> None:
+    model = {"accuracy": estimate(0.5)}
+    nothing = standing("none", 0.4, role="reference", **model)
+    level = {"constant": Constant(accuracy=0.6, accepts=0.0)}
+    for verdict, words in (("helps", "and costs .02 of accuracy, compared"), ("not_shown", "lower")):
+        best = ("least",) if verdict == "helps" else ()
+        rows = (
+            standing("two", 0.3, role="baseline"),
+            nothing,
+            standing("one", 0.05, verdict=verdict, best=best),
+        )
+        text = " ".join(printed(with_level(techniques=rows, **level)).split())
+        assert words in text
+        assert ", compared with Second one." in text
+        assert "the model without mitigation is no more accurate than a constant answer (.600)" in text
+    learners = (standing("two", 0.3, role="baseline"), standing("none", 0.3, role="baseline"))
+    rows = (*learners, standing("one", 0.25, verdict="not_shown", baseline="none"))
+    assert "compared with" not in printed(with_level(techniques=rows))  # each has its own
+
+
+def test_a_headline_tells_that_a_sign_differs() -> None:
+    either = Reason(code="either_sign", args={"distance": 0.08})
+    row = standing("one", 0.0, verdict="helps", best=("least",), distance=0.08, remarks=(either,))
+    rows = (standing("none", 0.3, role="baseline"), row)
+    words = "of either sign, .080 from 0 on average"
+    assert f"Its discrimination is {words}." in " ".join(printed(with_level(techniques=rows)).split())
+    assert words in " ".join(printed(several(*[{"techniques": rows}] * 2)).split())
+
+
+@pytest.mark.parametrize(("repetitions", "n_folds"), [(1, 5), (2, 5), (1, None)])
+def test_folds_are_samples(repetitions: int, n_folds: int | None) -> None:
+    facts = small_facts()
+    protocol = facts.run.protocol.model_copy(update={"repetitions": repetitions, "folds": n_folds})
+    text = printed(small_facts(run=facts.run.model_copy(update={"protocol": protocol})), full=True)
+    assert ("no difference can be shown" in text) == (n_folds is None)
+    assert (f"({repetitions} repetition" in text) == (n_folds is not None)
+    assert (
+        f"- {repetitions} repetition{'s' if repetitions > 1 else ''}{' of 5 folds' if n_folds else ''}: "
+        in text
+    )
+
+
+def test_a_baseline_without_results_is_no_error() -> None:
+    rows = (standing("one", 0.05, verdict="not_shown", reason=Reason(code="not_compared")),)
+    facts = with_level(techniques=rows, constant=Constant(accuracy=0.9, accepts=0.0))
+    assert "First one is not shown to lower discrimination" in printed(facts)
+    assert "the model without mitigation" not in printed(facts)  # nothing is known of it
+    assert "| Accuracy, before → after | – |" in render("answers", facts)
+
+
 # ------------------------------------------------------------------------------------------- few lines
 
 
@@ -262,6 +313,49 @@ def test_nothing_is_broken_within_80_columns() -> None:
         lines = printed(facts, 80, folder="out").splitlines()
         assert max(map(len, lines)) <= 80
         assert not any("(+" in line and line.count("(") > 4 for line in lines)
+
+
+def several(*levels: dict[str, Any]) -> Facts:
+    """Return facts of several scenarios, each with a changed level of bias."""
+    facts = small_facts()
+    scenarios = (
+        facts.scenarios[0].model_copy(
+            update={"file": f"d{i}", "heading": f"Data {i}", "answers": (answers(**level),)}
+        )
+        for i, level in enumerate(levels)
+    )
+    return facts.model_copy(update={"scenarios": tuple(scenarios)})
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_scenarios_without_an_answer_are_not_scenarios_in_which_nothing_helps(n: int) -> None:
+    closed = {"techniques": nothing_shown(), "reason": Reason(code="hidden_bias")}
+    no_answer = "No answer to equalize acceptance: withheld (%d of %d cases)."
+    text = printed(several(*[closed] * n))
+    assert text.startswith(no_answer % (n, n))
+    assert "shown to help" not in text
+    text = printed(several(*[closed] * (n - 1), {"techniques": nothing_shown()}))
+    assert "no technique is shown to help in 1 case. " + no_answer % (n - 1, n) in " ".join(text.split())
+
+
+def test_promising_techniques_of_many_scenarios_are_named() -> None:
+    promising = standing("one", 0.05, verdict="promising", best=("least",))
+    level = {"techniques": (standing("none", 0.3, role="baseline"), promising)}
+    text = " ".join(printed(several(*[level] * 5, {"techniques": nothing_shown()})).split())
+    assert "in any of the 6 cases. First one is promising most often: in 5 of 6." in text
+
+
+def test_a_dominated_technique_helps_in_counts() -> None:
+    nothing = standing("none", 0.3, role="baseline")
+    best = standing("one", 0.05, verdict="helps", best=("least",))
+    dominated = standing("two", 0.1, verdict="dominated", dominated_by="one")
+    alone = standing("two", 0.1, verdict="helps", best=("least",))
+    levels = [{"techniques": (nothing, best, dominated)}] * 2
+    levels += [{"techniques": (nothing, alone, standing("one", 0.5, verdict="harms"))}] * 4
+    text = printed(several(*levels))
+    assert "Second one helps most often: in 6 of 6 cases" in text
+    rows = {line[:10]: line.split()[-4:] for line in text.splitlines() if line.endswith(" 6")}
+    assert rows == {"First one ": ["2", "4", "0", "6"], "Second one": ["6", "0", "0", "6"]}
 
 
 def test_several_without_a_technique_are_one_line() -> None:
