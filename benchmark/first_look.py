@@ -358,9 +358,7 @@ def _better_classifier(
         rows = frame[(frame["technique"] == UNTREATED) & (frame["metric"] == ACCURACY)]
         return rows.assign(technique=rows["classifier"], classifier="any")
 
-    resampling = frames.resampling
-    if resampling is not None and resampling.folds is not None:
-        resampling = replace(resampling, folds=by_classifier(resampling.folds))
+    resampling = frames.resampling and frames.resampling.changed(by_classifier)
     compared = paired_comparisons(to_cells(by_classifier(frames.results), resampling), used, list_metrics())
     clearly = compared[(compared["improvement_low"] > 0) & (compared["improvement"] > ROPE)]
     if clearly.empty:

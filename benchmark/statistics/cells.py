@@ -106,6 +106,10 @@ class Resampling:
     n_folds: Mapping[str, int] | None = None
     folds: pd.DataFrame | None = None
 
+    def changed(self, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Self:
+        """Return the same splits with the values of single folds, if any, as a function returns them."""
+        return self if self.folds is None else replace(self, folds=change(self.folds))
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:

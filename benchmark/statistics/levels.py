@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 
 from benchmark.statistics.cells import CELL_KEY, Resampling, to_cells
@@ -23,20 +21,19 @@ def level_changes(
     each metric at each level above 0. ``change`` is the mean over ``n`` repetitions, with the ends of its
     interval of 95 %. The result is empty where β = 0 was not run.
     """
-    changes = _changes(results[results["technique"] == technique], "repetition")
-    if changes.empty:
+
+    def changes(values: pd.DataFrame) -> pd.DataFrame:
+        """Return the technique's values in each split minus its values at β = 0."""
+        values = values[values["technique"] == technique]
+        splits = {*CELL_KEY, "repetition", "fold"} - {"beta"}
+        keys = [name for name in values.columns if name in splits]
+        clean = values[values["beta"] == 0].set_index(keys)["value"].rename("clean")
+        others = values[values["beta"] > 0].join(clean, on=keys, how="inner")
+        return others.assign(value=others["value"] - others["clean"]).drop(columns="clean")
+
+    changed = changes(results)
+    if changed.empty:
         return pd.DataFrame(columns=list(LEVEL_COLUMNS))
-    if resampling is not None and resampling.folds is not None:
-        folds = resampling.folds[resampling.folds["technique"] == technique]
-        resampling = replace(resampling, folds=_changes(folds, "repetition", "fold"))
-    table = cell_intervals(to_cells(changes, resampling))
+    table = cell_intervals(to_cells(changed, resampling and resampling.changed(changes)))
     names = {"mean": "change", "ci_low": "change_low", "ci_high": "change_high"}
     return table.rename(columns=names)[list(LEVEL_COLUMNS)]
-
-
-def _changes(results: pd.DataFrame, *splits: str) -> pd.DataFrame:
-    """Return the values of each split minus its values at β = 0."""
-    keys = [name for name in (*CELL_KEY, *splits) if name != "beta"]
-    clean = results[results["beta"] == 0].set_index(keys)["value"].rename("clean")
-    others = results[results["beta"] > 0].join(clean, on=keys, how="inner")
-    return others.assign(value=others["value"] - others["clean"]).drop(columns="clean")
