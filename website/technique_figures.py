@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from benchmark.columns import TEST_TITLES
-from benchmark.figures.marks import DEGENERATE, signs_of
+from benchmark.figures.marks import signs_of
 from benchmark.figures.page import Page
 from benchmark.figures.style import GREY, render, styled
 from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
@@ -20,6 +20,7 @@ from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.statistics.answers import constant_on
 from benchmark.statistics.cells import SCENARIO
+from benchmark.tables.numbers import DEGENERATE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

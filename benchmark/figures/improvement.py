@@ -17,6 +17,7 @@ from benchmark.figures.style import BLUE, GREY, ORANGE, Look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.cells import WHERE
+from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 
 _CELL = 0.5
 _LEGEND, _NARROWEST = 1.4, 1.6
@@ -122,7 +123,7 @@ def _cells(
         i, j = names.index(where[-1]), positions[tuple(where[:-1])]
         standing = marked.get((*where[:-2], where[-1], where[-2]), "")
         values[i, j] = improvement
-        useless[i, j] = standing == marks.DEGENERATE
+        useless[i, j] = standing == DEGENERATE
         shown_sign = "" if useless[i, j] else sign
         number = "–" if np.isnan(mean) else short_number(mean)
         texts[i][j] = number + shown_sign + standing if numbers else standing or shown_sign
@@ -168,7 +169,7 @@ def draw_forest(
         axes.set_xlim(*limits)
         labels.write(axes, named=page.first_in_row(axes))
         style.set_ticks(axes, x=3)
-    useless = {cell for cell, own in signs.items() if own == marks.DEGENERATE and cell[1] in betas}
+    useless = {cell for cell, own in signs.items() if own == DEGENERATE and cell[1] in betas}
     handles = [
         Line2D([], [], ls="none", marker=marker, mec=color, mfc=face, ms=4.6, label=f"{side}, {words}")
         for marker, color, side in (("o", BLUE, "better"), ("s", ORANGE, "worse"))
@@ -195,15 +196,15 @@ def _draw_effects(
     alike: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
     bars: list[tuple[int, float, float, float, float, str]] = []
     for technique, beta, better, worse, value, *ends in rows[_EFFECT].itertuples(index=False, name=None):
-        is_useless = signs.get((technique, beta)) == marks.DEGENERATE
+        is_useless = signs.get((technique, beta)) == DEGENERATE
         color = GREY if is_useless else BLUE if value > 0 else ORANGE
         marker = "x" if is_useless else "o" if value > 0 else "s"
         face = color if better or worse else "white"
         y = names.index(technique)
         bars.append((y, *ends, color))
         alike.setdefault((marker, face, color), []).append((value, y))
-        if signs.get((technique, beta)) == marks.BELOW_CONSTANT:
-            axes.annotate(marks.BELOW_CONSTANT, (value, y), **_SIGN)
+        if signs.get((technique, beta)) == BELOW_CONSTANT:
+            axes.annotate(BELOW_CONSTANT, (value, y), **_SIGN)
     if bars:
         ys, lows, highs, outer_lows, outer_highs, colors = zip(*bars, strict=True)
         axes.hlines(ys, outer_lows, outer_highs, colors=colors, lw=0.7, zorder=2, capstyle="projecting")

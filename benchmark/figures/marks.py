@@ -7,65 +7,42 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from benchmark.figures.style import Look
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.report_frames import Scenario, records
-from benchmark.statistics.answers import NEARLY_ALL, ConstantAnswer, random_accuracy
-from benchmark.statistics.hidden_bias import HIDDEN_BIAS
-from benchmark.statistics.restoration import NO_EFFECT_SHOWN, NO_REFERENCE, NOTHING_TO_UNDO
-from benchmark.text.words import share
+from benchmark.runs.report_frames import Scenario
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
+from benchmark.tables.numbers import DEGENERATE, MEANINGS, standing_signs
+from benchmark.wording import vocabulary
 from benchmark.wording.described import all_planted, provenance, repetitions
-
-DEGENERATE, BELOW_CONSTANT, ONE_GROUP = "‡", "†", "¶"
-"""Signs of techniques that answer nearly everybody or each group the same, are less accurate than the best
-constant answer, or answer nearly all of one group the same."""
 
 WITHOUT_VALUE = "Without a value (failures.csv says why)"
 """Stands before the names of techniques."""
 
-MEANINGS = {
-    DEGENERATE: f"accepts or refuses more than {share(NEARLY_ALL)} of all, or of each group",
-    BELOW_CONSTANT: "less accurate than the best constant answer",
-    ONE_GROUP: f"accepts or refuses more than {share(NEARLY_ALL)} of one group",
-}
+CONSTANT_LINE: Look = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
+"""Look of the line at the accuracy of the best constant answer."""
 
-CONSTANT_LINE: dict[str, Any] = {"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2)), "zorder": 1.4}
-RANDOM_MARK: dict[str, Any] = {
+_RANDOM_MARK: dict[str, Any] = {
     "color": "#A02020",
     "marker": "+",
     "ms": 6,
     "mew": 1.2,
-    "ls": "none",
     "zorder": 2.8,
+    "gid": "random",
 }
-FRONTIER_LINE: dict[str, Any] = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "gid": "frontier"}
-"""Looks of the best constant answer, of the answer by lot, and of the unprocessing frontier."""
-
-WITHHELD = {
-    NO_REFERENCE: "no reference",
-    NOTHING_TO_UNDO: "too little to undo",
-    NO_EFFECT_SHOWN: "no effect on decisions shown beyond retraining",
-    HIDDEN_BIAS: "withheld",
-}
-"""Why comparisons with a clean model are not weighed."""
-
+_FRONTIER_LINE: dict[str, Any] = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "gid": "frontier"}
 _REACH = 0.5
-
-
-def sign(row: Any) -> str:
-    """Return the sign of a row of standings, or an empty string."""
-    applies = {DEGENERATE: row.n_degenerate > 0, BELOW_CONSTANT: row.below_constant, ONE_GROUP: row.one_group}
-    return next((own for own, true in applies.items() if true), "")
 
 
 def signs_of(
     standing: pd.DataFrame, signs: Collection[str] = tuple(MEANINGS)
 ) -> dict[tuple[str, float], str]:
     """Return the sign of each technique and level of bias in a scenario's standings that has one of some."""
-    found: dict[tuple[str, float], str] = {(row.technique, row.beta): sign(row) for row in records(standing)}
-    return {cell: own for cell, own in found.items() if own and own in signs}
+    cells = zip(standing["technique"], standing["beta"], standing_signs(standing), strict=True)
+    return {(technique, beta): own for technique, beta, own in cells if own in signs}
 
 
 def meanings(signs: Iterable[str], look: str = "") -> list[str]:
@@ -122,11 +99,22 @@ def constant_text(answer: ConstantAnswer | None, *, drawn: bool) -> str:
     return f"{where}: accuracy of the best constant answer ({answer.accuracy:.3f})."
 
 
-def frontier_text(answer: ConstantAnswer | None, *, one_each: str, lot_drawn: bool) -> str:
-    """Return sentences on the lines of unprocessing frontiers and on the point of the answer by lot."""
-    where = "Red cross" if lot_drawn else "Beyond the axes"
-    lot = "" if answer is None else f" {where}: accepting by lot ({random_accuracy(answer.accuracy):.3f})."
+def frontier_text(answer: ConstantAnswer | None, one_each: str = "") -> str:
+    """Return sentences on what :func:`draw_frontiers` draws."""
+    lot = "" if answer is None else f" Red cross: accepting by lot ({random_accuracy(answer.accuracy):.3f})."
     return (
         f"Dashed{one_each}: the unprocessing frontier, thresholds by group on the scores of the most "
         f"accurate classifier without mitigation.{lot}"
     )
+
+
+def draw_frontiers(axes: Axes, curves: pd.DataFrame, constant: float, colors: Mapping[float, Any]) -> None:
+    """Draw unprocessing frontiers in the color of their level of bias, and the answer by lot."""
+    for beta, curve in curves.groupby("beta"):
+        axes.plot(curve[DISCRIMINATION], curve[ACCURACY], color=colors[beta], **_FRONTIER_LINE)
+    axes.plot(0, random_accuracy(constant), **_RANDOM_MARK)
+
+
+def not_weighed(undo: Iterable[str]) -> list[str]:
+    """Return the labels of the reasons why comparisons with a clean model are not weighed."""
+    return [str(vocabulary()["reason"][code]["label"]) for code in dict.fromkeys(undo) if code]

@@ -19,6 +19,7 @@ from benchmark.runs.descriptions import MetricDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY
+from benchmark.tables.numbers import DEGENERATE
 from benchmark.wording.described import level_axis, levels_are_paired
 
 _LEAST_SAMPLES = 3  # two give intervals many times their distance
@@ -45,7 +46,7 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     tried = {t.name: (t, i) for i, t in enumerate(manifest.techniques) if t.name in set(summary["technique"])}
     shown = [tried[name] for name in choice.of_techniques(tried)]
     summary = summary[summary["technique"].isin([technique.name for technique, _ in shown])]
-    hollow = marks.signs_of(scenario.rows(run.standing), [marks.DEGENERATE])
+    hollow = marks.signs_of(scenario.rows(run.standing), [DEGENERATE])
     single = len(manifest.levels) == 1
     near = marks.is_near(scenario.constant_accuracy, summary.loc[summary["metric"] == ACCURACY, "mean"])
     line = marks.constant_text(scenario.best_constant, drawn=near) * (ACCURACY in chosen)

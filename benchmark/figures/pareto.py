@@ -18,16 +18,9 @@ from benchmark.figures.style import BLUE, FAINT, GREY, Look
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics import distance
-from benchmark.statistics.answers import (
-    ACCURACY,
-    DISCRIMINATION,
-    OF_CLEAN_MODEL,
-    ConstantAnswer,
-    random_accuracy,
-    undo_of,
-)
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, OF_CLEAN_MODEL, undo_of
 from benchmark.statistics.unprocessing import curves_of
-from benchmark.text.words import LevelName, level_text
+from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 
 _MOST_BETAS = 5
 _PANEL = (2.4, 1.95)
@@ -39,67 +32,43 @@ _SWEEP_LINE: Look = {"color": "black", "lw": 1.1, "ls": (0, (1, 1.6)), "zorder":
 
 @dataclass(frozen=True)
 class _Panel:
-    """A metric at a level of bias, with its points near the front and the points beyond the axes."""
+    """A metric at a level of bias, with its points near the front and the degenerate ones."""
 
     metric: str
     beta: float
     rows: pd.DataFrame
     degenerate: pd.DataFrame
-    constant: ConstantAnswer | None
-    level_name: LevelName
+    constant: float  # accuracy of the best constant answer
     withheld: str  # why the metric's values are not weighed here; empty if they are
 
     @cached_property
     def shown(self) -> pd.DataFrame:
-        """The rows that lie on the front or not far from the others."""
-        on_front = self.rows["on_front"].to_numpy(dtype=bool)
+        """The rows that lie on the front, and then those not far from the others."""
         if self.rows.empty:
             return self.rows
+        on_front = self.rows["on_front"].to_numpy(dtype=bool)
         near = np.ones(len(on_front), dtype=bool)
         for column, sign in (("x", 1), ("y", -1)):
             values = sign * self.rows[column].to_numpy()
             low, high = np.quantile(values, [0.25, 0.75])
             near &= values <= max(high + _BEYOND * (high - low), values[on_front].max())
-        return self.rows[on_front | near]
-
-    @cached_property
-    def ordered(self) -> pd.DataFrame:
-        """The shown rows, those on the front first."""
-        return self.shown.sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
-
-    @cached_property
-    def level(self) -> float:
-        """Accuracy of the best constant answer, if the axis reaches it."""
-        if self.constant is None or not marks.is_near(self.constant.accuracy, self.rows["y"]):
-            return np.nan
-        return self.constant.accuracy
+        order = {"by": ["on_front", "x"], "ascending": [False, True], "kind": "stable"}
+        return self.rows[on_front | near].sort_values(**order)
 
     @cached_property
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Limits of the axes, which hold the intervals and the level."""
+        """Limits of the axes, which hold the intervals and a near constant answer."""
         x, (low, high) = (style.padded(self.shown[[f"{at}_low", f"{at}_high"]], 0.1, 0.004) for at in "xy")
-        if np.isfinite(self.level):
-            low, high = min(low, self.level - 0.04 * (high - low)), max(high, self.level)
+        if marks.is_near(self.constant, self.rows["y"]):
+            low, high = min(low, self.constant - 0.04 * (high - low)), max(high, self.constant)
         return x, (low, high)
 
-    def reaches(self, x: float, y: float) -> bool:
-        """Whether a point lies within the axes."""
-        if self.shown.empty:
-            return False
-        (left, right), (low, high) = self.limits
-        return left <= x <= right and low <= y <= high
-
-    @cached_property
-    def crosses(self) -> pd.DataFrame:
-        """Degenerate points within the axes."""
-        inside = [self.reaches(x, y) for x, y in self.degenerate[["x", "y"]].to_numpy()]
-        return self.degenerate[np.array(inside, dtype=bool)]
-
     @property
-    def title(self) -> str:
-        """Level of bias, and the number of hidden points."""
-        hidden = len(self.rows) - len(self.shown) + len(self.degenerate) - len(self.crosses)
-        return level_text(self.level_name, self.beta) + (f" ({hidden} far off)" if hidden else "")
+    def n_hidden(self) -> int:
+        """The number of points beyond the axes."""
+        inside = (self.degenerate[at].between(*ends) for at, ends in zip("xy", self.limits, strict=True))
+        n_crosses = 0 if self.shown.empty else int(np.logical_and(*inside).sum())
+        return len(self.rows) - len(self.shown) + len(self.degenerate) - n_crosses
 
 
 @style.styled()
@@ -107,9 +76,8 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     """Draw the trade-off of each metric with accuracy at each level of bias, and its Pareto front.
 
     Each metric has a row of panels, each level of bias, or each of five, a column. Techniques are numbered,
-    and named below. Bars are the intervals of both means, as distances to the ideal. Crosses are degenerate
-    techniques, which are on no front. A dominated technique that lies far off is not drawn; the panel's title
-    counts these. A dotted line joins the techniques of one list of values.
+    and named below. Bars are the intervals of both means, as distances to the ideal. A dominated technique
+    that lies far off is not drawn; the panel's title counts these.
     """
     run = statistics.run
     rows = scenario.rows(statistics.pareto)
@@ -118,25 +86,22 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     names = choice.of_techniques(name for name in run.titles if name in tried)
     keys = {name: str(number) for number, name in enumerate(names, 1)}
     signs = {c: s for c, s in marks.signs_of(scenario.rows(statistics.standing)).items() if c[0] in keys}
-    present = {name for (name, _), sign in signs.items() if sign == marks.DEGENERATE}
+    present = {name for (name, _), sign in signs.items() if sign == DEGENERATE}
     present |= set(rows.loc[np.isfinite(rows["first_distance"]), "technique"])
     listed = [f"{key}  {run.titles[n]}" + " (no value)" * (n not in present) for n, key in keys.items()]
-    constant = scenario.best_constant
     panels: list[_Panel] = []
     for metric in metrics:
         points = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
-        useless = _degenerate_points(statistics, scenario, metric).dropna(subset=["x", "y"])
+        useless = _degenerate_points(statistics, scenario, metric)
         for beta in betas:
             near, cross = (f[(f["beta"] == beta) & f["technique"].isin(names)] for f in (points, useless))
             withheld = _withheld(statistics, scenario, metric, beta)
-            panels.append(_Panel(metric, float(beta), near, cross, constant, run.level_name, withheld))
-    drawn = any(np.isfinite(panel.level) for panel in panels)
-    words = [marks.constant_text(constant, drawn=drawn)]
+            panels.append(_Panel(metric, float(beta), near, cross, scenario.constant_accuracy, withheld))
+    drawn = any(marks.is_near(panel.constant, panel.rows["y"]) for panel in panels)
+    words = [marks.constant_text(scenario.best_constant, drawn=drawn)]
     curves = curves_of(statistics.frontier, scenario.key)
-    lot = 0, random_accuracy(scenario.constant_accuracy)
     if len(curves):
-        lot_drawn = any(panel.metric == DISCRIMINATION and panel.reaches(*lot) for panel in panels)
-        words.append(marks.frontier_text(constant, one_each="", lot_drawn=lot_drawn))
+        words.append(marks.frontier_text(scenario.best_constant))
     if any(_sweeps(panel, statistics) for panel in panels):
         words.append("Dotted: techniques of one list of values.")
     page = Page(
@@ -147,7 +112,10 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
         subtitle="Blue: on the Pareto front of the means, darker if on more repetitions' fronts. "
         f"Gray: beaten by another technique. Bars: 95 % intervals. Best is the upper left. {' '.join(words)}",
         notes=[*marks.meanings(signs.values(), "cross, on no front"), *marks.notes_on(scenario.dataset)],
-        panel_titles=[panel.title for panel in panels],
+        panel_titles=[
+            run.level_text(panel.beta) + (f" ({panel.n_hidden} far off)" if panel.n_hidden else "")
+            for panel in panels
+        ],
         choice=choice,
     )
     page.name_axes("", "accuracy", x_alike=False, y_alike=False)
@@ -157,17 +125,17 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
             axes.plot(sweep["x"], sweep["y"], **_SWEEP_LINE)
         if len(curves) and panel.metric == DISCRIMINATION:
             curve = curves[curves["beta"] == panel.beta]
-            axes.plot(curve[DISCRIMINATION].abs(), curve[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
-            axes.plot(*lot, **marks.RANDOM_MARK, gid="random")
-        x, y = panel.crosses["x"], panel.crosses["y"]
+            curve = curve.assign(**{DISCRIMINATION: curve[DISCRIMINATION].abs()})
+            marks.draw_frontiers(axes, curve, panel.constant, {panel.beta: GREY})
+        x, y = panel.degenerate["x"], panel.degenerate["y"]
         axes.plot(x, y, "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
         axes.set_xlabel(_axis_title(statistics, panel.metric))
     page.list_below(listed)
     page.fit()
-    below = {cell for cell, sign in signs.items() if sign == marks.BELOW_CONSTANT}
+    below = {cell for cell, sign in signs.items() if sign == BELOW_CONSTANT}
     for axes, panel in zip(page.panels, panels, strict=True):
-        marked = {n: key + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, key in keys.items()}
-        rows, n_front = panel.ordered, int(panel.ordered["on_front"].sum())
+        marked = {n: key + BELOW_CONSTANT * ((n, panel.beta) in below) for n, key in keys.items()}
+        rows, n_front = panel.shown, int(panel.shown["on_front"].sum())
         texts = [marked[name] for name in rows["technique"]][: max(n_front, _MOST_NAMED)]
         write_keys(axes, rows[["x", "y"]], texts, n_front)
     return page
@@ -191,8 +159,7 @@ def _withheld(statistics: RunStatistics, scenario: Scenario, metric: str, beta: 
         return "no clean model on these rows"
     rows = scenario.rows(statistics.pareto).query("beta == @beta")
     rows = rows.assign(baseline=statistics.baselines.column(rows))
-    reasons = undo_of(rows, statistics.undo).unique()
-    return "; ".join(marks.WITHHELD[reason] for reason in reasons if reason)
+    return "; ".join(marks.not_weighed(undo_of(rows, statistics.undo)))
 
 
 def _with_intervals(
@@ -226,14 +193,15 @@ def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str)
     for axis, metric in (("x", name), ("y", ACCURACY)):
         of_metric = means.loc[means["metric"] == metric, [*where, "mean"]]
         points = points.merge(of_metric.rename(columns={"mean": axis}), on=where)
-    return points.assign(
+    found = points.assign(
         x=distance(points["x"].to_numpy(dtype=float), statistics.metrics[name]),
         y=1 - distance(points["y"].to_numpy(dtype=float), statistics.metrics[ACCURACY]),
     )
+    return found.dropna(subset=["x", "y"])
 
 
 def _draw_panel(axes: Axes, panel: _Panel) -> None:
-    rows = panel.ordered
+    rows = panel.shown
     style.set_ticks(axes, x=4, y=5)
     if rows.empty:
         style.say_empty(axes, panel.withheld or "no value")
@@ -247,8 +215,8 @@ def _draw_panel(axes: Axes, panel: _Panel) -> None:
         share = part["share_on_front"].fillna(0.0).to_numpy()[:, None]
         fill = share * np.array(to_rgb(BLUE)) + (1 - share) * 1.0
         axes.scatter(x, y, s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
-    if np.isfinite(panel.level):
-        axes.axhline(panel.level, **marks.CONSTANT_LINE, gid="constant")
+    if marks.is_near(panel.constant, panel.rows["y"]):
+        axes.axhline(panel.constant, **marks.CONSTANT_LINE, gid="constant")
     axes.set(xlim=panel.limits[0], ylim=panel.limits[1])
 
 

@@ -13,15 +13,14 @@ from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import Look, beta_look
 from benchmark.runs.analysis import RunStatistics
-from benchmark.statistics.across import NO_VALUE, repetitions_needed
 from benchmark.statistics.cells import SCENARIO
+from benchmark.tables.numbers import BELOW_CONSTANT
 from benchmark.wording.described import level_axis, ranked_over
 
 _WIDTH = 2.6
 _LANE = 0.09  # inches from one bar of a group to the next
 _BAR: Look = {"color": "black", "lw": 2.4, "solid_capstyle": "butt", "clip_on": False, "gid": "group"}
 _POOLED, _SINGLE = "dataset beta", "dataset"
-_NO_RANK = {NO_VALUE: "not every repetition has a value", "constant": "each is degenerate somewhere"}
 
 
 @style.styled()
@@ -41,8 +40,8 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     pooled = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
     pooled = pooled.sort_values("mean_rank", kind="stable")
     tables = [pooled[pooled["metric"] == metric].reset_index(drop=True) for metric in metrics]
-    below = {name for (name, _), sign in _signs(statistics, ranks) if sign == marks.BELOW_CONSTANT}
-    titles = {name: run.titles[name] + f" {marks.BELOW_CONSTANT}" * (name in below) for name in names}
+    below = {name for (name, _), sign in _signs(statistics, ranks) if sign == BELOW_CONSTANT}
+    titles = {name: run.titles[name] + f" {BELOW_CONSTANT}" * (name in below) for name in names}
     labels = [RowLabels([titles[name] for name in table["technique"]], choice.width) for table in tables]
     n_rows = max(map(len, tables))
     page = Page(
@@ -53,14 +52,14 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
         subtitle=f"1 is best. Large: over {ranked_over(run)}; small: over the datasets at each "
         f"{run.level_sign}, on the same scale. Bars at the right join techniques that are not shown "
         "to differ (Wilcoxon, Holm).",
-        notes=[*_notes(statistics, ranks), *marks.meanings([marks.BELOW_CONSTANT] * bool(below))],
+        notes=[*_notes(statistics, ranks), *marks.meanings([BELOW_CONSTANT] * bool(below))],
         panel_titles=[statistics.title(metric) for metric in metrics],
         choice=choice,
         left=max(own.width for own in labels),
     )
     for axes, table, own, metric in zip(page.panels, tables, labels, metrics, strict=True):
         if table.empty:
-            style.say_empty(axes, "no rank, see below")
+            style.say_empty(axes, "no technique has a rank over all")
             continue
         each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
         _draw_panel(axes, table, each, run.level_limit)
@@ -111,7 +110,7 @@ def _draw_panel(axes: Axes, table: pd.DataFrame, each: pd.DataFrame, limit: floa
 
 
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
-    """Return notes on techniques and metrics without ranks, and on tests that can find nothing."""
+    """Return notes on too few datasets, and on techniques without ranks."""
     run = statistics.run
     pooled = ranks[ranks["over"] == _POOLED]
     gone = pooled.loc[pooled["mean_rank"].isna(), "technique"].unique()
@@ -121,21 +120,6 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         f"{row.datasets_needed}."
         for row in few.head(1).itertuples()
     ]
-    for metric in ranks["metric"].unique():
-        of_metric = pooled[pooled["metric"] == metric]
-        if of_metric["mean_rank"].notna().sum() == 0:
-            reason = _NO_RANK.get(next(iter(of_metric["reason"]), ""), "there is nothing to rank by")
-            title = statistics.title(str(metric))
-            notes.append(f"{title}: no technique has a rank over {ranked_over(run)}, as {reason}.")
-            continue
-        row = of_metric[of_metric["mean_rank"].notna()].iloc[0]
-        n_pairs = int(row["n_techniques"]) * (int(row["n_techniques"]) - 1) // 2
-        needed = repetitions_needed(n_pairs, statistics.alpha) if n_pairs else 0
-        if row["n_blocks"] < needed:
-            notes.append(
-                f"{statistics.title(str(metric))}: no test can find a difference. {n_pairs:,} pairs of "
-                f"techniques take at least {needed} blocks; there are {int(row['n_blocks'])}."
-            )
     if len(gone):
         titles = ", ".join(run.titles[name] for name in gone)
         notes.append(f"Without a rank over {ranked_over(run)}, as degenerate or without values: {titles}.")

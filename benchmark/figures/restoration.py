@@ -68,7 +68,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
     standing = with_useful(scenario.rows(statistics.standing).query("beta == @beta"))
     useful = set(standing.loc[standing["useful"], "technique"])
     signs = {name: sign for (name, _), sign in marks.signs_of(standing).items() if name in names}
-    reasons = undo_of(rows.drop_duplicates("baseline"), statistics.undo).unique()
+    reasons = undo_of(rows.drop_duplicates("baseline"), statistics.undo)
     titles = [f"{run.titles[name]} {signs.get(name, '')}".strip() for name in names]
     labels = RowLabels(titles, choice.width)
     page = Page(
@@ -83,7 +83,7 @@ def draw_restoration(statistics: RunStatistics, scenario: Scenario, choice: Choi
         notes=[
             "Shown: the 95 % interval of the difference to the refit on biased rows leaves out 0. Hollow: "
             f"see the sign beside the name. No mark: fewer than {LEAST_PEOPLE} people to count.",
-            *(f"Not weighed: {marks.WITHHELD[reason]}." for reason in reasons if reason),
+            *(f"Not weighed: {reason}." for reason in marks.not_weighed(reasons)),
             *marks.meanings(signs.values()),
             *marks.notes_on(scenario.dataset),
         ],

@@ -14,8 +14,8 @@ from benchmark.figures.page import Page
 from benchmark.figures.style import BETA_COLORS, FAINT, GREY, Look, beta_look
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario
-from benchmark.statistics.answers import random_accuracy
 from benchmark.statistics.unprocessing import curves_of
+from benchmark.tables.numbers import DEGENERATE
 from benchmark.wording.described import level_axis
 
 TRADEOFF = ("discrimination", "accuracy")
@@ -80,15 +80,13 @@ def draw_tradeoff(
     words.append(marks.constant_text(scenario.best_constant, drawn=drawn))
     curves = None if curves is None else curves_of(curves, scenario.key)
     if curves is not None and len(curves):
-        lot = limits[1][0] <= random_accuracy(constant) <= limits[1][1]
-        one_each = f", one for each {manifest.level_sign}"
-        words.append(marks.frontier_text(scenario.best_constant, one_each=one_each, lot_drawn=lot))
+        words.append(marks.frontier_text(scenario.best_constant, f", one for each {manifest.level_sign}"))
     present = points.groupby("technique")["beta"].unique().map(set)
     lacking = {
         title: [beta for beta in manifest.levels if beta not in present.get(name, ())]
         for name, title in titles.items()
     }
-    hollow = marks.signs_of(scenario.rows(run.standing), [marks.DEGENERATE])
+    hollow = marks.signs_of(scenario.rows(run.standing), [DEGENERATE])
     single = len(names) == 1
     page = Page(
         len(names),
@@ -159,10 +157,8 @@ def draw_tradeoff_panel(
     if limits[1][0] <= constant <= limits[1][1]:
         axes.axhline(constant, **marks.CONSTANT_LINE, gid="constant")
     if curves is not None and len(curves):
-        for beta in curves["beta"].unique():
-            curve = curves.loc[curves["beta"] == beta, list(TRADEOFF)].to_numpy()
-            axes.plot(*curve.T, color=BETA_COLORS(beta / limit), **marks.FRONTIER_LINE)
-        axes.plot(0, random_accuracy(constant), **marks.RANDOM_MARK, gid="random")
+        colors = {beta: BETA_COLORS(beta / limit) for beta in curves["beta"]}
+        marks.draw_frontiers(axes, curves, constant, colors)
     axes.axvline(0, **style.DASHED_RULE)
     axes.set(xlim=limits[0], ylim=limits[1])
     style.set_ticks(axes, x=4, y=5)

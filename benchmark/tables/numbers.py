@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
 from benchmark.columns import ORIGINAL
@@ -43,12 +44,17 @@ HEADINGS = {
 BETTER, WORSE, FEWER = "+", "-", "*"
 DEGENERATE, BELOW_CONSTANT, ONE_GROUP = "‡", "†", "¶"
 
+MEANINGS = {
+    DEGENERATE: f"the same answer for more than {share(NEARLY_ALL)} of all, or of each group, in a sample",
+    BELOW_CONSTANT: vocabulary()["reason"]["below_constant"]["label"],
+    ONE_GROUP: f"the same answer for more than {share(NEARLY_ALL)} of one group",
+}
+"""Signs of techniques of little use; of several, the first stands for all."""
+
 SIGNS = (
     f"{BETTER} {WORSE}: shown to be better or worse than the baseline; the intervals of all techniques of a "
     "level hold together.",
-    f"{DEGENERATE}: the same answer for more than {share(NEARLY_ALL)} of all, or of each group, in a sample.",
-    f"{BELOW_CONSTANT}: {vocabulary()['reason']['below_constant']['label']}.",
-    f"{ONE_GROUP}: the same answer for more than {share(NEARLY_ALL)} of one group.",
+    *(f"{sign}: {meaning}." for sign, meaning in MEANINGS.items()),
     f"{FEWER}: fewer repetitions have a value; failures.csv says why.",
     "Accepted: share of the test rows with the favorable prediction: all / deprived / favored.",
 )
@@ -57,6 +63,12 @@ _PACKAGES = ("betabench", "python", "numpy", "scikit-learn")  # whose versions a
 _KEY = (*WHERE, "metric")
 Where = tuple[str, str, str, str, float, str]
 """Values of the columns :data:`~benchmark.statistics.cells.WHERE`."""
+
+
+def standing_signs(standing: pd.DataFrame) -> list[str]:
+    """Return the sign of each row of standings, or an empty string."""
+    columns = ("n_degenerate", "below_constant", "one_group")
+    return [str(own) for own in np.select([standing[c] > 0 for c in columns], [*MEANINGS], "")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +135,8 @@ class Numbers:
 
     @cached_property
     def _signs(self) -> dict[tuple[object, ...], str]:
-        columns = {DEGENERATE: "n_degenerate", BELOW_CONSTANT: "below_constant", ONE_GROUP: "one_group"}
         keys = self.standing[[*WHERE]].itertuples(index=False, name=None)
-        applies = (self.standing[[*columns.values()]] > 0).itertuples(index=False, name=None)
-        signs = [*columns, ""]
-        return {key: signs[[*of, True].index(True)] for key, of in zip(keys, applies, strict=True)}
+        return dict(zip(keys, standing_signs(self.standing), strict=True))
 
     @cached_property
     def _distances(self) -> dict[tuple[object, ...], float]:

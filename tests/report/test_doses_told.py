@@ -174,7 +174,7 @@ def test_the_table_is_of_label_bias_alone() -> None:
     ("reason", "words"),
     [
         (NOTHING_TO_UNDO, "too little to undo"),
-        (NO_EFFECT_SHOWN, "no effect on decisions shown beyond retraining"),
+        (NO_EFFECT_SHOWN, "no effect of the bias shown"),
         (NO_REFERENCE, "no reference"),
     ],
 )
