@@ -16,7 +16,7 @@ from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import DISCRIMINATION, NEARLY_ALL, is_constant
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.levels import level_changes
-from benchmark.statistics.recommendation import BASELINE, OF_BASELINE, VERDICTS, Criteria
+from benchmark.statistics.recommendation import BASELINE, OF_BASELINE, RECOMMENDED, VERDICTS, Criteria
 from benchmark.statistics.unprocessing import INSIDE
 
 _SHOWN = 5e-4  # half of the last digit that readers see
@@ -212,5 +212,5 @@ def _falls(row: Any) -> bool:
     """Return whether fewer of the deprived group are accepted than by the baseline, as far as readers see."""
     if row.role != "technique" or math.isnan(row.baseline_accepted_deprived):
         return False
-    chosen = row.verdict in ("helps", "promising")
+    chosen = row.verdict in RECOMMENDED
     return row.levels_down or (chosen and row.accepted_deprived < row.baseline_accepted_deprived - 5e-3)

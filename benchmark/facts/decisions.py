@@ -10,9 +10,8 @@ from benchmark.columns import RESTORE
 from benchmark.facts.model import Decisions, Estimate
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario, records
+from benchmark.statistics.recommendation import WITHIN_LIMITS
 from benchmark.statistics.restoration import REVERSED
-
-_RESTORES = ("helps", "promising", "dominated")
 
 
 def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions, ...]:
@@ -45,7 +44,7 @@ def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFram
         level=level,
         technique=name,
         role=role,
-        restores=verdict in _RESTORES and given is not None and given.beyond_refit_low > 0,
+        restores=verdict in WITHIN_LIMITS and given is not None and given.beyond_refit_low > 0,
         values={
             metric: Estimate(mean=row.value, low=row.value_low, high=row.value_high)
             for metric, row in of_metric.items()

@@ -17,9 +17,7 @@ from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import ACCURACY, with_useful
 from benchmark.statistics.cells import WHERE
 from benchmark.statistics.paired import FAMILY
-
-PASSED = ("helps", "promising", "dominated")
-"""Verdicts of techniques that hold up in the metric of a goal: they keep all limits of the goal."""
+from benchmark.statistics.recommendation import WITHIN_LIMITS
 
 _AXES = ("beta", "technique")
 
@@ -76,7 +74,7 @@ def passes(statistics: RunStatistics, table: pd.DataFrame) -> pd.Series[bool]:
     useful = table[where].join(standing, on=where)["useful"].eq(True)
     answers = table[keys].join(statistics.answers.set_index(keys)[["verdict", "reason"]], on=keys)
     # An incomplete technique does not hold up, but may be better at more levels.
-    passed = answers["verdict"].isin(PASSED) | ((answers["reason"] == "incomplete") & useful)
+    passed = answers["verdict"].isin(WITHIN_LIMITS) | ((answers["reason"] == "incomplete") & useful)
     return useful.where(~table["metric"].isin(GOAL_METRICS.values()), passed)
 
 

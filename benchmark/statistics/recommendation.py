@@ -50,9 +50,6 @@ NOT_RESTORED = (HIDDEN_BIAS, NO_EFFECT_SHOWN, NOTHING_TO_UNDO, NO_REFERENCE)
 BASELINE_CONSTANT = "baseline_constant"
 """Reason of a level of bias at which nothing is compared with a baseline that is mostly constant."""
 
-CHOICES = (LEAST, CHEAP)
-"""Names of all choices, in the order of sentences."""
-
 OF_BASELINE, OF_LABELS = "baseline", "labels"
 """Sources of a reference for acceptance: the clean model, or the test rows' labels."""
 
@@ -237,7 +234,7 @@ def choose(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
     ``choice`` and ``tied``, and the index of the rows.
     """
     dominated: dict[int, str] = {}
-    chosen: dict[str, tuple[int, list[int]]] = {}  # in the order of CHOICES
+    chosen: dict[str, tuple[int, list[int]]] = {}
     margin = max(margin, 0.0)
     good = rows[rows["verdict"].isin(RECOMMENDED)]
     if len(good):

@@ -12,7 +12,7 @@ from benchmark.facts import Facts, facts_of, first_facts
 from benchmark.facts.model import Level, Reason, Standing
 from benchmark.runs.analysis import run_statistics
 from benchmark.runs.descriptions import GroupSizes
-from benchmark.statistics.recommendation import NOT_RESTORED, REASONS, VERDICTS
+from benchmark.statistics.recommendation import BASELINE_CONSTANT, NOT_RESTORED, REASONS, VERDICTS
 from benchmark.wording import reason_text, vocabulary
 from tests.helpers import two_goals
 from tests.helpers.planted_folder import write_planted_folder
@@ -120,7 +120,8 @@ def test_a_run_without_statistics_has_the_same_answers(facts: Facts) -> None:
 def test_every_verdict_and_reason_has_words() -> None:
     words = vocabulary()
     assert set(words["verdict"]) == set(VERDICTS)
-    codes = {code for codes in REASONS.values() for code in codes if code} | set(NOT_RESTORED)
+    codes = {code for codes in REASONS.values() for code in codes if code}
+    codes |= {*NOT_RESTORED, BASELINE_CONSTANT}
     assert codes <= set(words["reason"])
     for kind in ("verdict", "reason"):
         for code, forms in words[kind].items():
