@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from benchmark.atlas.adviser import Advice, Adviser, Stage
-from benchmark.atlas.features import SHAPE, DataFeatures, data_features
-from benchmark.atlas.sentences import EVIDENCE, condition_of, few_digits, name_of
-from benchmark.columns import EQUALISE, RESTORE
+from benchmark.atlas.features import DataFeatures, data_features
+from benchmark.atlas.sentences import WORDS, condition_of, few_digits, name_of
+from benchmark.columns import RESTORE
 from benchmark.data.draft import FileOptions, python_options, said_in_python
 from benchmark.data.table import Table
 from benchmark.data.uncarded import UncardedRows, read_uncarded
@@ -134,10 +134,8 @@ def advice_text(
         data=data,
         warnings=warnings,
         condition=condition,
-        evidence=EVIDENCE[known[0].grade],
-        measures={RESTORE: "distance to a model without the bias", EQUALISE: "gap in acceptance"},
-        purposes={RESTORE: "restore decisions", EQUALISE: "equalize acceptance"},
-        shapes=SHAPE,
+        evidence=WORDS["grade"][known[0].grade],
+        words=WORDS,
         digits=few_digits,
         name_of=name_of,
         inf=math.inf,

@@ -41,7 +41,7 @@ from benchmark.atlas.regret import (
     verdict,
 )
 from benchmark.atlas.scenarios import Array, Scenarios, scenarios_of, undo_reasons
-from benchmark.atlas.sentences import BIASES, CHECKED, NOT_KNOWN, SIMPLE, STAGES, sentences_of
+from benchmark.atlas.sentences import CHECKED, NOT_KNOWN, SIMPLE, WORDS, sentences_of
 from benchmark.atlas.tables import Tables, read_table, read_tables
 from benchmark.columns import BRITISH, GOALS, RESTORE, UNTREATED
 from benchmark.declarations import declaration_dir
@@ -290,7 +290,11 @@ class Adviser:
         atlas's, an ExperimentError that the dose is no label gap.
         """
         goal = goal.replace(*BRITISH)
-        known = {"goal": GOALS, "bias": [*BIASES], "stage": [*STAGES], "classifier": self.learners}
+        known = {
+            "goal": GOALS,
+            **{name: [*WORDS[name]] for name in ("bias", "stage")},
+            "classifier": self.learners,
+        }
         for name, value in {"goal": goal, "bias": bias, "stage": stage, "classifier": learner}.items():
             if value is not None and value not in known[name]:
                 raise UnknownNameError(name, value, known[name])

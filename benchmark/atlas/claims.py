@@ -21,8 +21,7 @@ from benchmark.atlas.recommenders import (
 )
 from benchmark.atlas.regret import ALL, HIDDEN, rows_of, sign_flip_interval
 from benchmark.atlas.scenarios import Array, Scenarios
-from benchmark.atlas.sentences import GOAL_WORDS
-from benchmark.columns import EQUALISE, RESTORE
+from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recommendation import EQUAL
 
@@ -89,7 +88,7 @@ def other_winner(of: Comparison) -> Decision:
     They have if each technique is shown to be behind the best one to restore, or behind the best one to
     equalize.
     """
-    regrets = {goal: of.regret_of(goal) for goal in GOAL_WORDS}
+    regrets = {goal: of.regret_of(goal) for goal in GOALS}
     best = {goal: regret.mean().sort_values(kind="stable").index[:2] for goal, regret in regrets.items()}
 
     def behind(technique: str, goal: str, other: str) -> tuple[float, float, float]:
@@ -98,8 +97,7 @@ def other_winner(of: Comparison) -> Decision:
 
     leads = {goal: behind(second, goal, first) for goal, (first, second) in best.items()}
     evidence = [
-        f"`{best[goal][0]}` to {words}, {_estimate(*leads[goal])} ahead of `{best[goal][1]}`"
-        for goal, words in GOAL_WORDS.items()
+        f"`{best[goal][0]}` to {goal}, {_estimate(*leads[goal])} ahead of `{best[goal][1]}`" for goal in GOALS
     ]
     winners = {goal: first for goal, (first, _) in best.items()}
     if len({*winners.values()}) == 1:

@@ -40,15 +40,8 @@ class DataFeatures:
 
 FEATURES = tuple(field.name for field in fields(DataFeatures))
 
-SHAPE = {
-    "rows": "rows to train on",
-    "share_deprived": "share of the deprived group",
-    "base_rate": "share of favorable labels",
-    "gap": "label gap",
-    "group_auc": "AUC with which the other columns tell the group",
-    "label_auc": "AUC with which the columns tell the label",
-}
-"""What data are compared by with the data of an atlas, in words."""
+SHAPE = ("rows", "share_deprived", "base_rate", "gap", "group_auc", "label_auc")
+"""What data are compared by with the data of an atlas."""
 
 
 def shapes(features: pd.DataFrame) -> pd.DataFrame:
@@ -56,7 +49,7 @@ def shapes(features: pd.DataFrame) -> pd.DataFrame:
     rates = features[["share_deprived", "rate_deprived", "rate_favored"]].to_numpy(dtype=float).T
     share, deprived, favored = rates
     base_rate = share * deprived + (1 - share) * favored
-    return features.assign(base_rate=base_rate, gap=favored - deprived)[list(SHAPE)]
+    return features.assign(base_rate=base_rate, gap=favored - deprived)[[*SHAPE]]
 
 
 def is_ahead(gap: Any) -> Any:

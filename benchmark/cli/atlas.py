@@ -18,16 +18,16 @@ def execute(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.atlas.adviser import Adviser
-    from benchmark.atlas.sentences import GOAL_WORDS, REGRET_HEADINGS
+    from benchmark.atlas.sentences import WORDS
     from benchmark.columns import GOALS
     from benchmark.text.terminal import say
 
     console, adviser = Console(emoji=False), Adviser.of(options.folder)
     for goal in GOALS:
-        say(console, f"Goal: {GOAL_WORDS[goal]}", "bold")
+        say(console, f"Goal: {goal}", "bold")
         for sentence in adviser.advise(goal).sentences:
             say(console, sentence)
-        for kind, heading in REGRET_HEADINGS.items():
+        for kind, heading in WORDS["regret"].items():
             if lines := adviser.comparison(goal, kind):
                 say(console, heading, "bold")
                 for line in lines:

@@ -15,27 +15,12 @@ from markupsafe import Markup
 from benchmark.atlas.adviser import Adviser, Stage
 from benchmark.atlas.means import BY_CHANCE, VALUES
 from benchmark.atlas.recommenders import DROP_TECHNIQUE
-from benchmark.atlas.sentences import BIASES, EVIDENCE, REGRET_HEADINGS, STAGES, name_of
-from benchmark.columns import EQUALISE, GOALS, RESTORE
+from benchmark.atlas.sentences import WORDS, name_of
+from benchmark.columns import GOALS, RESTORE
 from benchmark.pages.html import render
 
 ANY = "any"
 """Value of a choice that restricts nothing."""
-
-GOAL_TITLES = {
-    RESTORE: "restore unbiased acceptance",
-    EQUALISE: "equalize acceptance",
-}
-
-_REASONS = {
-    "degenerate": "it gave nearly everybody, or each group, the same answer in some split",
-    "incomplete": "it gave no result in some split",
-    "unknown": "its accuracy or acceptance is not known",
-    "below_constant": "it was less accurate than one answer for everybody",
-    "one_group": "it accepted or refused nearly all of one group",
-    "too_few": "it accepted or refused too few of a group",
-    "": "it was farther from the goal than doing nothing",
-}
 
 
 def choices_of(adviser: Adviser) -> dict[str, list[str]]:
@@ -43,11 +28,11 @@ def choices_of(adviser: Adviser) -> dict[str, list[str]]:
     frame = adviser.scenarios[RESTORE].frame
     return {
         "goal": list(GOALS),
-        "bias": [ANY, *(bias for bias in BIASES if bias in {*frame["bias"]})],
+        "bias": [ANY, *(bias for bias in WORDS["bias"] if bias in {*frame["bias"]})],
         "dose": [ANY, *(f"{dose:g}" for dose in sorted({*frame["level"]}))],
         "classifier": list(adviser.learners),
         "group": ["known", "unknown"],
-        "stage": [ANY, *STAGES],
+        "stage": [ANY, *WORDS["stage"]],
     }
 
 
@@ -64,7 +49,7 @@ def sentences_of(adviser: Adviser) -> Iterator[tuple[str, str, tuple[str, ...]]]
             learner=learner,
             group_known=group == "known",
         )
-        yield "|".join(values), advice.technique, (*advice.sentences, EVIDENCE[advice.grade])
+        yield "|".join(values), advice.technique, (*advice.sentences, WORDS["grade"][advice.grade])
 
 
 def atlas_page(adviser: Adviser) -> str:
@@ -78,7 +63,7 @@ def atlas_page(adviser: Adviser) -> str:
         "texts": list(texts),
         "advice": advice,
         "techniques": {name: name_of(name) for name in adviser.scenarios[RESTORE].techniques[1:]},
-        "reasons": _REASONS,
+        "reasons": WORDS["failed"],
         "rows": _rows(adviser),
         "failed": _failed(adviser),
         "toml": _toml(adviser),
@@ -90,12 +75,10 @@ def atlas_page(adviser: Adviser) -> str:
         "atlas.html",
         title=adviser.atlas.title,
         version=adviser.atlas.version,
-        goals=GOAL_TITLES,
-        biases=BIASES,
-        stages=STAGES,
+        words=WORDS,
         choices=choices_of(adviser),
         comparison={
-            goal: {REGRET_HEADINGS[kind]: adviser.comparison(goal, kind) for kind in REGRET_HEADINGS}
+            goal: {words: adviser.comparison(goal, kind) for kind, words in WORDS["regret"].items()}
             for goal in GOALS
         },
         claims=adviser.claims.to_dict("records"),

@@ -70,6 +70,11 @@ def render_values(template: str, **values: object) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
+def render_plain(template: str, **values: object) -> str:
+    """Return the text of a template ``NAME.txt.j2``, which is no Markdown, for some values."""
+    return str(_plain().get_template(f"{template}.txt.j2").render(**values))
+
+
 def macro(template: str, name: str, facts: Facts) -> Callable[..., str]:
     """Return a macro of a template, for some facts, as a function that gives Markdown."""
     module = _environment().get_template(f"{template}.md.j2").make_module(_Words(facts).values)
@@ -121,11 +126,21 @@ def _environment() -> Environment:
 
 
 @functools.cache
+def _plain() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("benchmark.wording"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= _FILTERS
+    return environment
+
+
+@functools.cache
 def _phrase(text: str) -> Any:
     # Phrases stand in a template, which escapes them.
-    phrases = Environment(undefined=StrictUndefined)
-    phrases.filters |= _FILTERS
-    return phrases.from_string(text)
+    return _plain().from_string(text)
 
 
 def _escaped(value: Any) -> Any:

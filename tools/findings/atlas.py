@@ -27,7 +27,6 @@ from benchmark.atlas.recommenders import (
     cluster_means,
 )
 from benchmark.atlas.regret import ALL, HIDDEN, TO_UNDO, rows_of
-from benchmark.atlas.sentences import GOAL_WORDS
 from benchmark.columns import EQUALISE, GOALS, RESTORE
 from benchmark.figures import style
 from benchmark.figures.page import Page, RowLabels
@@ -67,7 +66,7 @@ def contrasts(goal: str) -> pd.DataFrame:
 def findings() -> str:
     """Return the page of findings."""
     verdicts = adviser().verdicts
-    shown = [GOAL_WORDS[goal] for goal in GOALS if verdicts[goal].advice in verdicts[goal].by]
+    shown = [goal for goal in GOALS if verdicts[goal].advice in verdicts[goal].by]
     n_clusters = int(rows_of(adviser().recommenders, RESTORE).loc[NOTHING, "n_clusters"])
     worth = f"Advice beats simple rules on data that it has not seen to {' and to '.join(shown)}."
     if not shown:
@@ -105,7 +104,7 @@ def _table() -> str:
     sets = [(goal, kind) for kind in (ALL, TO_UNDO, HIDDEN) for goal in GOALS]
     sets = [(goal, kind) for goal, kind in sets if len(rows_of(adviser().recommenders, goal, kind=kind))]
     among = {ALL: "", TO_UNDO: ", something to restore", HIDDEN: ", hidden bias"}
-    names = [GOAL_WORDS[goal] + among[kind] for goal, kind in sets]
+    names = [goal + among[kind] for goal, kind in sets]
     frames = [rows_of(adviser().recommenders, goal, kind=kind) for goal, kind in sets]
     lines = []
     for name, words in LETTERS.items():
@@ -174,7 +173,7 @@ def draw() -> bytes:
             title="Is advice on techniques worth anything on data that it has not seen?",
             subtitle="A dot for each group of datasets; black: means with 95 % intervals.",
             notes=["Regret: distance to the goal of the chosen technique minus the best one's; 0 is ideal."],
-            panel_titles=[f"{GOAL_WORDS[goal]}" for goal in GOALS],
+            panel_titles=list(GOALS),
         )
         for number, (axes, goal) in enumerate(zip(page.panels, GOALS, strict=True)):
             part = sets()[goal, ALL]
