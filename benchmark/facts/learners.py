@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from benchmark.columns import UNTREATED
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import TechniqueDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.own_learners import OWN_LEARNERS, Names, names_together, renamed
 from benchmark.statistics.cells import Baselines
-
-OWN_LEARNERS = "own learners"
-"""The classifier of these techniques in the facts."""
 
 _FRAMES = (
     *("answers", "comparisons", "everything", "failures", "groups", "intervals", "judged", "restoration"),
@@ -29,9 +25,9 @@ def together(statistics: RunStatistics) -> RunStatistics:
 
     There, what they are compared with has the name of the learner.
     """
-    if not (names := _names(statistics.run, statistics.everything)):
+    if not (names := names_together(statistics.run, statistics.everything)):
         return statistics
-    frames: dict[str, Any] = {name: _renamed(getattr(statistics, name), names) for name in _FRAMES}
+    frames: dict[str, Any] = {name: renamed(getattr(statistics, name), names) for name in _FRAMES}
     by = {**statistics.baselines.by}
     by |= {(dataset, OWN_LEARNERS): "" for dataset, classifier in by if classifier in statistics.run.learners}
     run = _described(statistics.run, names)
@@ -40,42 +36,13 @@ def together(statistics: RunStatistics) -> RunStatistics:
 
 def frames_together(frames: RunFrames, answers: pd.DataFrame) -> tuple[RunFrames, pd.DataFrame]:
     """Return the same of a run without statistics, and of its answers."""
-    if not (names := _names(frames.manifest, frames.results)):
+    if not (names := names_together(frames.manifest, frames.results)):
         return frames, answers
-    renamed: dict[str, Any] = {
-        name: _renamed(getattr(frames, name), names) for name in ("results", "failures", "summary")
+    parts: dict[str, Any] = {
+        name: renamed(getattr(frames, name), names) for name in ("results", "failures", "summary")
     }
-    run = replace(frames, manifest=_described(frames.manifest, names), **renamed)
-    return run, _renamed(answers, names)
-
-
-Names = Mapping[str, Mapping[str, str]]
-"""For each learner, the techniques with other names in the facts."""
-
-
-def _names(run: Manifest, results: pd.DataFrame) -> Names:
-    """Return names that tell apart what is trained with several learners; doing nothing has the learner's."""
-    tried = results.loc[results["classifier"].isin(run.learners), ["classifier", "technique"]]
-    tried = tried.drop_duplicates()
-    several = set(tried.loc[tried["technique"].duplicated(), "technique"]) - {UNTREATED}
-    return {
-        str(learner): {
-            UNTREATED: str(learner),
-            **{name: f"{name} with {learner}" for name in techniques if name in several},
-        }
-        for learner, techniques in tried.groupby("classifier", sort=False)["technique"]
-    }
-
-
-def _renamed(frame: pd.DataFrame, names: Names) -> pd.DataFrame:
-    if "classifier" not in frame.columns or not (own := frame["classifier"].isin(list(names))).any():
-        return frame
-    frame = frame.copy()
-    for column in frame.columns.intersection(["technique", "baseline", "clean_model"]):
-        pairs = zip(frame.loc[own, "classifier"], frame.loc[own, column], strict=True)
-        frame.loc[own, column] = [names[learner].get(name, name) for learner, name in pairs]
-    frame.loc[own, "classifier"] = OWN_LEARNERS
-    return frame
+    run = replace(frames, manifest=_described(frames.manifest, names), **parts)
+    return run, renamed(answers, names)
 
 
 def _described(run: Manifest, names: Names) -> Manifest:
@@ -85,8 +52,8 @@ def _described(run: Manifest, names: Names) -> Manifest:
         TechniqueDescription(
             other, f"{titles.get(name, name)} ({learner_of[learner] or learner})", technique=name
         )
-        for learner, renamed in names.items()
-        for name, other in renamed.items()
+        for learner, others in names.items()
+        for name, other in others.items()
     ]
     techniques = (*run.techniques, *more)
     return run.model_copy(update={"experiment": run.experiment.model_copy(update={"techniques": techniques})})

@@ -17,6 +17,7 @@ from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.finished import RunFrames, read_frames
 from benchmark.runs.gaps import GAP_COLUMNS, gap_changes
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.own_learners import names_together, renamed
 from benchmark.runs.ranks import ranks_and_pairs, repeated_levels, with_below, with_degenerate
 from benchmark.runs.report_frames import Scenario, described_scenarios, joined_in_order
 from benchmark.runs.verdicts import baselines_of, compare_with, results_answers, what_to_undo
@@ -276,6 +277,9 @@ def run_statistics(
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     cells = to_cells(results, resampling)
     useful = to_cells(without_degenerate(results, standing), resampling)
+    # Techniques with learners of their own are ranked, and their regrets averaged, with each other: one of
+    # them is chosen.
+    names = names_together(manifest, everything)
     restoration = _restoration(whole, baselines.of_clean_models)
     pointless = unranked(useful.keys, baselines, undo)
     traded = replace(useful, values=np.where(pointless[:, None], np.nan, useful.values))
@@ -285,7 +289,7 @@ def run_statistics(
     regret = pd.DataFrame(columns=list(REGRET_COLUMNS))
     if tuning is not None:
         greatest = Rule.parse(manifest.tuned_by).greatest
-        regret = regrets(tuning, resampling, greatest=greatest, apart=manifest.apart)
+        regret = regrets(renamed(tuning, names), resampling, greatest=greatest, apart=manifest.apart)
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
     if frontier is not None:
@@ -304,12 +308,15 @@ def run_statistics(
         decided=decided,
     )
     say("ranking techniques and comparing pairs of them")
-    ranks, pairs = ranks_and_pairs(useful, goals, manifest, alpha=alpha, rope=criteria.margin)
+    ranked = replace(useful, keys=renamed(useful.keys, names))
+    ranks, pairs = ranks_and_pairs(ranked, goals, manifest, alpha=alpha, rope=criteria.margin)
     say("weighing each metric against accuracy")
     fronts = joined_in_order(
-        [pareto_fronts(traded, pair, goals) for pair in _trade_offs(declared)], manifest, PARETO_COLUMNS
+        [pareto_fronts(traded, pair, goals, baselines.learners) for pair in _trade_offs(declared)],
+        manifest,
+        PARETO_COLUMNS,
     )
-    in_ranks = standing.assign(repeated=repeated_levels(manifest, standing))
+    in_ranks = renamed(standing.assign(repeated=repeated_levels(manifest, standing)), names)
     return RunStatistics(
         run=manifest,
         failures=run.failures,

@@ -268,13 +268,13 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
     if "dose" in frame.columns:  # the dose is the level of bias there, and stands before its β
         frame = frame.drop(columns="beta", errors="ignore").rename(columns={"dose": "beta"})
+    hidden = frame.pop(HIDDEN) if HIDDEN in frame.columns else None
     if "test" in columns and "test" not in frame.columns and DECISION_COUNTS[0] in frame.columns:
         frame.insert(columns.index("test"), "test", pd.Series(ORIGINAL, frame.index, dtype="category"))
     if "at_fold" in columns and "at_fold" not in frame and "reason" in frame:  # of an earlier version
         parted = [parted_fold(reason) for reason in frame["reason"].astype(object)]
         frame["reason"] = pd.Series([reason for _, reason in parted], frame.index, dtype="category")
         frame.insert(columns.index("at_fold"), "at_fold", [str(fold) for fold, _ in parted])
-    hidden = frame.pop(HIDDEN) if HIDDEN in frame.columns else None
     if tuple(frame.columns) != tuple(columns):
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)

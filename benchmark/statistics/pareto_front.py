@@ -1,6 +1,6 @@
 """Pareto fronts of two metrics."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,16 @@ PARETO_COLUMNS = (
 
 
 def pareto_fronts(
-    results: pd.DataFrame | Cells, metrics: tuple[str, str], goals: Mapping[str, Goal]
+    results: pd.DataFrame | Cells,
+    metrics: tuple[str, str],
+    goals: Mapping[str, Goal],
+    learners: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the techniques, and whether another one beats them in one metric without losing in the other.
 
     Techniques are compared by their mean :func:`~benchmark.statistics.cells.distance` to each metric's
-    ideal, over the repetitions in which both metrics have a value.
+    ideal, over the repetitions in which both metrics have a value. Techniques with a classifier among
+    ``learners``, which are techniques' own, are on one front.
 
     Columns :data:`PARETO_COLUMNS`, which ``results/README.md`` explains at ``pareto.csv``; one row for each
     technique and combination of :data:`~benchmark.statistics.cells.AXES`. A technique without a value is on
@@ -42,23 +46,25 @@ def pareto_fronts(
                 remedy="leave it out, or give it a goal with another direction",
             )
     fronts: list[tuple[object, ...]] = []
-    for where, keys in cells.keys.groupby(list(AXES), sort=False):
-        techniques = keys["technique"].unique()
+    family = cells.keys["classifier"].mask(cells.keys["classifier"].isin(learners), "")
+    of_metric = [cells.find(metric=metric) for metric in metrics]
+    spots = cells.keys.groupby(["dataset", "bias", "beta", family, "test"], sort=False)
+    for _, keys in spots:
+        points = keys.drop_duplicates(["classifier", "technique"])
         first, second = (
-            distances[keys.index[keys["metric"] == metric]].reshape(-1, distances.shape[1])
-            if (keys["metric"] == metric).any()
-            else np.full((len(techniques), distances.shape[1]), np.nan)
-            for metric in metrics
+            np.where((at >= 0)[:, None], distances[at], np.nan)
+            for at in (positions[points.index] for positions in of_metric)
         )
         present = np.isfinite(first) & np.isfinite(second)
         first, second = (np.where(present, distance, np.nan) for distance in (first, second))
         first_means, second_means = row_means(first), row_means(second)
         front = on_pareto_front(first_means, second_means)
         times = on_pareto_front(first.T, second.T).sum(axis=0)
-        for i, (technique, n) in enumerate(zip(techniques, present.sum(axis=1), strict=True)):
+        places = points[[*AXES, "technique"]].itertuples(index=False, name=None)
+        for i, (place, n) in enumerate(zip(places, present.sum(axis=1), strict=True)):
             share, reason = (times[i] / n, "") if n else (np.nan, "no_values")
             values = (first_means[i], second_means[i], bool(front[i]), share, n, reason)
-            fronts.append((*where, str(technique), *metrics, *values))
+            fronts.append((*place, *metrics, *values))
     return pd.DataFrame(fronts, columns=list(PARETO_COLUMNS))
 
 

@@ -23,6 +23,7 @@ from benchmark.metrics import GAP
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_optional, read_results, read_run
+from benchmark.runs.own_learners import OWN_LEARNERS
 from benchmark.runs.report_frames import described_scenarios
 from benchmark.runs.verdicts import baselines_of
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
@@ -179,6 +180,17 @@ def test_all_learners_of_techniques_own_are_one_family_of_tests(statistics: RunS
         assert widths.to_numpy() == pytest.approx(c * np.sqrt(2 / (1 - c**2)), rel=1e-9)
 
 
+def test_techniques_with_learners_of_their_own_share_one_front(statistics: RunStatistics) -> None:
+    fronts = statistics.pareto[statistics.pareto["classifier"].isin((REMOVER, ZAFAR))]
+    assert fronts["classifier"].nunique() == 2
+    for _, points in fronts.groupby(["beta", "first"]):
+        points = points.dropna(subset="first_distance")
+        x, y = points["first_distance"].to_numpy(), points["second_distance"].to_numpy()
+        beaten = [((x <= a) & (y <= b) & ((x < a) | (y < b))).any() for a, b in zip(x, y, strict=True)]
+        assert list(points["on_front"]) == [not lost for lost in beaten]
+    assert not fronts["on_front"].all()
+
+
 def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatistics) -> None:
     for frame in (statistics.answers, statistics.groups):
         assert set(frame["classifier"]) == set(TRAINED)
@@ -191,7 +203,8 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
         own, other = (means[name, row.classifier, row.beta] for name in (row.technique, row.baseline))
         assert (row.gap, row.baseline_gap) == pytest.approx((own, other), abs=1e-12)
     ranked = statistics.ranks.groupby("classifier")["technique"].unique().map(set).to_dict()
-    assert ranked == {name: set(techniques) for name, techniques in TRAINED.items()}
+    apart = {name: set(techniques) for name, techniques in TRAINED.items() if name not in (REMOVER, ZAFAR)}
+    assert ranked == {**apart, OWN_LEARNERS: {REMOVER, ZAFAR, "prejudice_remover", "zafar_2015", "accurate"}}
     assert statistics.ranks["mean_rank"].notna().any()
     assert statistics.run.classifiers == tuple(TRAINED)
     assert statistics.run.learners == {REMOVER, ZAFAR}

@@ -142,11 +142,14 @@ def test_of_letters_that_the_font_lacks_there_is_one_word_at_most(
     assert all(line.startswith("Figures show boxes") for line in said)
 
 
-def test_the_fold_in_a_reason_of_an_earlier_version_is_read_as_a_number(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hidden", [False, True])
+def test_the_fold_in_a_reason_of_an_earlier_version_is_read_as_a_number(tmp_path: Path, hidden: bool) -> None:
     folder = write_made_up_folder(tmp_path / "run")
     reasons = ["fold 1 of 10: nobody is left", "fold 10 of 10: fold 2 of 3: no", "no fold 3 of 10: here"]
     earlier = made_up_failures().drop(columns="at_fold")
     earlier["reason"] = [reasons[i % len(reasons)] for i in range(len(earlier))]
+    if hidden:
+        earlier.insert(2, "hidden", 0.0)
     (folder / "failures.csv").write_text(csv_text(earlier))
     read = read_run(folder).failures.head(3)
     assert read["reason"].tolist() == ["nobody is left", "fold 2 of 3: no", "no fold 3 of 10: here"]
