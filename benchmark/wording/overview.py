@@ -122,8 +122,9 @@ class Overview:
         return self.techniques[:most]
 
     def others(self, most: int) -> Mapping[str, int]:
-        """Return the number of the techniques after these by their best verdict."""
-        counts = Counter(_best(row.cells) for row in self.techniques[most:])
+        """Return the number of the techniques after these by the best verdict that a table shows."""
+        told = ([cell.verdict for cell, _ in self.verdicts(row)] for row in self.techniques[most:])
+        counts = Counter(min(filter(None, found), key=_ORDER.index, default="not_shown") for found in told)
         return {verdict: counts[verdict] for verdict in _ORDER if counts[verdict]}
 
     def verdicts(self, row: Row) -> list[tuple[Standing, list[Goal]]]:
@@ -144,11 +145,14 @@ class Overview:
         pairs = zip(row.cells, self.cases, strict=True)
         return sum(cell is not None and case.goal == goal for cell, case in pairs)
 
-    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[Row, int] | None:
-        """Return the technique that has a verdict in the most cases of a goal, and their number."""
-        counts = [(row, row.count(verdict, goal=goal, cases=self.cases)) for row in self.techniques]
-        row, n = max(counts, key=lambda entry: entry[1], default=(None, 0))
-        return (row, n) if row is not None and n else None
+    def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[Row], int, int] | None:
+        """Return the techniques that have a verdict in the most cases of a goal, their number, and of how many."""
+        counts = [
+            (row.count(verdict, goal=goal, cases=self.cases), self.tried_in(row, goal), row)
+            for row in self.techniques
+        ]
+        n, of, _ = max(counts, key=lambda entry: entry[0], default=(0, 0, None))
+        return ([row for *known, row in counts if known == [n, of]], n, of) if n else None
 
 
 def overview(facts: Facts) -> Overview:
@@ -239,9 +243,3 @@ def _place(row: Row) -> tuple[float, ...]:
     helped = sum(place == 0 for place in places)
     left = sum(distances) / len(distances) if distances else float("inf")
     return (-helped, min(places, default=len(_ORDER)), left)
-
-
-def _best(cells: Iterable[Standing | None]) -> str:
-    """Return the best verdict of some cells."""
-    verdicts = [cell.verdict for cell in cells if cell and cell.verdict]
-    return min(verdicts, key=_ORDER.index, default="not_usable")

@@ -26,6 +26,7 @@ from benchmark.facts.model import (
 from benchmark.report.answer import LINES, answer_text
 from benchmark.text.terminal import as_text, print_markdown
 from benchmark.wording import render
+from benchmark.wording.overview import overview
 from tests.helpers.facts import answers, estimate, small_facts, standing, whole_facts
 
 
@@ -227,6 +228,7 @@ def test_a_headline_tells_that_a_sign_differs() -> None:
     words = "of either sign, .080 from 0 on average"
     assert f"Its discrimination is {words}." in " ".join(printed(with_level(techniques=rows)).split())
     assert words in " ".join(printed(several(*[{"techniques": rows}] * 2)).split())
+    assert f"- At β = 0.5, First one: {words}." in render("answers", with_level(techniques=rows))
 
 
 @pytest.mark.parametrize(("repetitions", "n_folds"), [(1, 5), (2, 5), (1, None)])
@@ -240,6 +242,36 @@ def test_folds_are_samples(repetitions: int, n_folds: int | None) -> None:
         f"- {repetitions} repetition{'s' if repetitions > 1 else ''}{' of 5 folds' if n_folds else ''}: "
         in text
     )
+
+
+def test_verdicts_of_two_goals_that_differ_have_their_goals() -> None:
+    def level(verdict: Any, two: Any, **more: Any) -> tuple[Standing, ...]:
+        tried = (standing("one", 0.1, verdict=verdict, **more), standing("two", 0.2, verdict=two))
+        return (standing("none", 0.3, role="baseline"), *tried)
+
+    few = Reason(code="too_few_accepted")
+    of_goals = {
+        "restore": level("dominated", "not_shown"),
+        "equalize": level("not_usable", "harms", reason=few),
+    }
+    facts = small_facts()
+    both = tuple(
+        answers(techniques=rows).model_copy(update={"goal": goal}) for goal, rows in of_goals.items()
+    )
+    scenario = facts.scenarios[0].model_copy(update={"answers": both})
+    facts = facts.model_copy(update={"scenarios": (scenario,)})
+    text = " ".join(printed(facts, 140).split())
+    assert "▽ dominated to restore; ✗ too few to equalize" in text
+    assert "▼ harms to equalize" in text
+    # What harms is counted so, though for the other goal nothing is shown.
+    assert overview(facts).others(0) == {"dominated": 1, "harms": 1}
+
+
+def test_nothing_shows_at_a_level_without_an_answer() -> None:
+    facts = with_level(techniques=nothing_shown(), reason=Reason(code="baseline_constant"))
+    assert "Unseen" not in printed(facts)
+    assert "| Smallest gain that shows | – |" in render("answers", facts)
+    assert "| Smallest gain that shows | .060 |" in render("answers", small_facts())
 
 
 def test_a_baseline_without_results_is_no_error() -> None:
@@ -376,9 +408,8 @@ def test_several_without_a_technique_are_one_line() -> None:
 
 def test_many_scenarios_are_counted() -> None:
     text = printed(many(9, ("equalize",), 4))
-    assert "To equalize acceptance, Technique of number 0 helps most often: in 5 of 9 cases" in " ".join(
-        text.split()
-    )
+    words = "Technique of number 0, Technique of number 2 help most often: in 5 of 9 cases"
+    assert f"To equalize acceptance, {words}" in " ".join(text.split())
     row = next(line for line in text.splitlines() if line.startswith("Technique of number 1"))
     assert row.split()[-4:] == ["4", "0", "5", "9"]
 

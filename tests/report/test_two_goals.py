@@ -79,7 +79,7 @@ def test_pages_and_the_terminal_name_what_serves_each_goal(statistics: RunStatis
         assert text.startswith("At β = 0.5, Undoes lowers the distance to the model without the bias from ")
         assert "\nAt β = 0.5, Evens lowers discrimination from " in text
         table = {line.split("  ")[0]: line for line in text.splitlines()}
-        assert "▲ helps to equalize" in table["Evens"]
+        assert "▽ dominated to restore; ▲ helps" in table["Evens"]
         assert "▲ helps" in table["Undoes"]
         assert all("✗ too few" in table[name] for name in ("Refuses", "Levels"))
 
