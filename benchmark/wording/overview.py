@@ -146,7 +146,7 @@ class Overview:
         return sum(cell is not None and case.goal == goal for cell, case in pairs)
 
     def most_often(self, verdict: Verdict, goal: Goal) -> tuple[list[Row], int, int] | None:
-        """Return the techniques that have a verdict in the most cases of a goal, their number, and of how many."""
+        """Return the techniques that have a verdict in the most cases of a goal, in how many, of how many."""
         counts = [
             (row.count(verdict, goal=goal, cases=self.cases), self.tried_in(row, goal), row)
             for row in self.techniques
