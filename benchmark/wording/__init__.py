@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
@@ -35,7 +35,7 @@ from benchmark.facts.model import (
     Technique,
 )
 from benchmark.text import markdown, words
-from benchmark.wording.overview import MOST_IN_COLUMNS, Case, best_of, level_by_level, overview
+from benchmark.wording.overview import MOST_IN_COLUMNS, Case, Overview, Row, best_of, level_by_level, overview
 
 _RARE = 0.05  # share of the rarer label below which most models give all rows one answer
 _TOO_GOOD = 0.99  # accuracy
@@ -235,6 +235,7 @@ class _Words:
             "few": _listed,
             "before": _before,
             "taken": _taken,
+            "met": _met,
             "by_technique": _by_technique,
             "reasons_of": _reasons_of,
             "has": self._has,
@@ -361,6 +362,13 @@ def _before(level: Level, technique: Standing | None = None) -> Standing | None:
 def _taken(level: Level) -> Standing | None:
     """Return the technique to take at a level of bias, whatever it costs."""
     return next((row for row in level.techniques if "least" in row.best), None)
+
+
+def _met(overview: Overview, rows: Iterable[Row]) -> list[Mapping[str, str]]:
+    """Return the words of the verdicts that rows of a table have."""
+    cells = [zip(row.cells, overview.cases, strict=True) for row in rows]
+    found = {cell.verdict for pairs in cells for cell, case in pairs if cell and not case.level.reason}
+    return [verdict for name, verdict in vocabulary()["verdict"].items() if name in found]
 
 
 def _by_technique(answers: Answers) -> list[tuple[str, list[Standing | None]]]:

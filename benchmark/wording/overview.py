@@ -117,6 +117,11 @@ class Overview:
         """The scenarios that have an answer."""
         return list({case.scenario.file: case.scenario for case in self.cases}.values())
 
+    @property
+    def answered(self) -> bool:
+        """Whether any level of bias tells techniques from doing nothing."""
+        return any(case.level.reason is None for case in self.cases)
+
     def first(self, most: int) -> tuple[Row, ...]:
         """Return the first techniques, at most so many."""
         return self.techniques[:most]

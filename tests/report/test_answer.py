@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -61,7 +62,8 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "First one     .050 (-.250)  .800 (-.020)  35 / 45 %  ▲ helps\n"
         "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
         "\n"
-        "Unseen: differences below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
+        "In brackets: change from doing nothing. ✗ not usable, it breaks a limit.\n"
+        "Not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
         "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
         "Figures, all numbers, tests and lines of Python: out/report.html\n"
     )
@@ -412,6 +414,53 @@ def test_many_scenarios_are_counted() -> None:
     assert f"To equalize acceptance, {words}" in " ".join(text.split())
     row = next(line for line in text.splitlines() if line.startswith("Technique of number 1"))
     assert row.split()[-4:] == ["4", "0", "5", "9"]
+
+
+def test_a_table_of_several_datasets_names_its_level_of_bias() -> None:
+    assert "\nβ = 0.5  " in printed(many(4))
+    facts = many(2, ("equalize",))
+    lower = answers(level=0.25, techniques=nothing_shown()).model_copy(update={"highest": 0.25})
+    scenarios = (facts.scenarios[0], facts.scenarios[1].model_copy(update={"answers": (lower,)}))
+    assert "\nhighest β" in printed(facts.model_copy(update={"scenarios": scenarios}))
+
+
+@pytest.mark.parametrize("folder", ["out", "results/first_run", "a*b_c*"])
+def test_a_command_can_be_copied(folder: str) -> None:
+    assert f"Next: betabench report {folder} writes" in printed(small_facts(), folder=folder)
+
+
+# ------------------------------------------------------------------------------------------- a first look
+
+
+def first_look(facts: Facts, favorable: int = 40) -> str:
+    """Return what `quick` prints of facts; each group has 100 rows, of which so many are favorable."""
+    group = SimpleNamespace(named="g", rows=100, favorable=favorable)
+    reading = SimpleNamespace(rows=200, warnings=[], parts=[group] * 4)
+    draft = SimpleNamespace(dropped={}, person=None)
+    read = SimpleNamespace(reading=reading, draft=draft, with_rows=False)
+    bias = Bias(name="label", kind="label", description="labels turned")
+    data = facts.datasets[0].model_copy(update={"bias": (bias,)})
+    facts = facts.model_copy(update={"datasets": (data,)})
+    more = {"better": None, "notes": [], "more_repetitions": 30}
+    return as_text(answer_text(facts, "quick", read=read, page="r.html", **more))
+
+
+@pytest.mark.parametrize(
+    ("favorable", "reason", "words"),
+    [
+        (40, None, "Next: --repetitions 30"),
+        (40, "no_effect_shown", "Next: --repetitions 30"),
+        (8, "baseline_constant", "Next: --accept 0.1 --classifier logistic_regression"),
+        (92, "baseline_constant", "Next: --accept 0.9 --classifier logistic_regression"),
+        (2, None, "Next: --accept 0.1 --classifier logistic_regression"),
+    ],
+)
+def test_what_to_do_where_nothing_is_shown(favorable: int, reason: str | None, words: str) -> None:
+    level = {"techniques": nothing_shown(), "reason": reason and Reason(code=reason)}
+    text = first_look(with_level(**level), favorable)
+    assert words in text
+    assert "Planted: labels turned." in text
+    assert ("Not shown: changes below" in text) == (reason is None)
 
 
 # ------------------------------------------------------------------------------------------- markdown
