@@ -238,7 +238,7 @@ def test_folds_are_samples(repetitions: int, n_folds: int | None) -> None:
     facts = small_facts()
     protocol = facts.run.protocol.model_copy(update={"repetitions": repetitions, "folds": n_folds})
     text = printed(small_facts(run=facts.run.model_copy(update={"protocol": protocol})), full=True)
-    assert ("no difference can be shown" in text) == (n_folds is None)
+    assert ("any change, with one repetition" in text) == (n_folds is None)
     assert (f"({repetitions} repetition" in text) == (n_folds is not None)
     assert (
         f"- {repetitions} repetition{'s' if repetitions > 1 else ''}{' of 5 folds' if n_folds else ''}: "
