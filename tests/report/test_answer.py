@@ -271,7 +271,7 @@ def test_verdicts_of_two_goals_that_differ_have_their_goals() -> None:
 
 def test_nothing_shows_at_a_level_without_an_answer() -> None:
     facts = with_level(techniques=nothing_shown(), reason=Reason(code="baseline_constant"))
-    assert "Unseen" not in printed(facts)
+    assert "Not shown: changes" not in printed(facts)
     assert "| Smallest gain that shows | – |" in render("answers", facts)
     assert "| Smallest gain that shows | .060 |" in render("answers", small_facts())
 
