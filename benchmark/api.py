@@ -529,8 +529,7 @@ class Run:
 
     @functools.cached_property
     def _drawings(self) -> dict[str, Callable[..., Page]]:
-        from benchmark.figures.run_figures import run_figures
-        from benchmark.figures.statistics import statistics_figures
+        from benchmark.figures.lists import run_figures, statistics_figures
 
         metrics = [metric.name for metric in self.finished.manifest.metrics]
         drawings = dict(run_figures(read_frames(self.folder, metrics)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable, Sequence
-from functools import cache
 from itertools import groupby
 from typing import Generic, TypeVar
 
@@ -13,21 +12,14 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.collections import PathCollection
 from matplotlib.colors import BoundaryNorm, ListedColormap
-from matplotlib.font_manager import FontProperties
-from matplotlib.path import Path
-from matplotlib.textpath import TextPath
-from matplotlib.transforms import Affine2D
 from numpy.typing import NDArray
 
 from benchmark.figures.page import Page
-from benchmark.figures.style import FONT, LINE, SIZES, text_width, wrap
+from benchmark.figures.style import LINE, SIZES, Look, text_width, wrap
 
 Key = TypeVar("Key", bound=Hashable)
 
-_NUMBER_SIZE = 8.0
-_DIGIT = 0.73 * _NUMBER_SIZE  # height
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -94,34 +86,6 @@ class Columns(Generic[Key]):
                 axes.axvline(first - 0.5, color="black", lw=0.8)
 
 
-class CellTexts(PathCollection):
-    """Short texts in the middle of cells, by column and row, drawn as one collection of outlines.
-
-    Thousands of matplotlib's texts would take minutes.
-    """
-
-    def __init__(self, rows: Sequence[Sequence[str]], colors: NDArray[np.str_], axes: Axes) -> None:
-        self.texts = {(j, i): text for i, row in enumerate(rows) for j, text in enumerate(row) if text}
-        outlines = {text: _outline(text) for text in self.texts.values()}
-        super().__init__(
-            [outlines[text] for text in self.texts.values()],
-            offsets=np.array(list(self.texts), dtype=float).reshape(-1, 2),
-            offset_transform=axes.transData,
-            facecolors=[colors[i, j] for j, i in self.texts],
-            linewidths=0,
-            zorder=3,
-        )
-        points = Affine2D().scale(1 / 72)
-        self.set_transform(points + axes.figure.dpi_scale_trans)
-
-
-@cache
-def _outline(text: str) -> Path:
-    """Return the outline of a text in points, its middle at (0, 0), on the same line as others."""
-    outline = TextPath((0, 0), text, size=_NUMBER_SIZE, prop=FontProperties(family=FONT))
-    return outline.transformed(Affine2D().translate(-36 * text_width(text, _NUMBER_SIZE), -_DIGIT / 2))
-
-
 def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
     """Fill a panel with colored cells, the first row on top, each with its text in readable black or white.
 
@@ -131,7 +95,11 @@ def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence
     x, y = np.arange(n_columns + 1) - 0.5, np.arange(n_rows + 1) - 0.5
     axes.pcolormesh(x, y, colors, edgecolors="white", linewidth=0.6)
     dark = colors[..., :3] @ np.array([0.2126, 0.7152, 0.0722]) < 0.45
-    axes.add_collection(CellTexts(texts, np.where(dark, "white", "black"), axes))
+    look: Look = {"ha": "center", "va": "center_baseline", "size": SIZES["tick"], "gid": "cell"}
+    for (i, j), is_dark in np.ndenumerate(dark):
+        if texts[i][j]:  # outside of the layout, which would measure thousands of texts
+            color = "white" if is_dark else "black"
+            axes.text(j, i, texts[i][j], color=color, in_layout=False, **look)
     axes.grid(visible=False)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

@@ -36,8 +36,7 @@ from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.figures import Drawing
-from benchmark.figures.dataset_figures import dataset_figures
-from benchmark.figures.run_figures import run_figures
+from benchmark.figures.lists import dataset_figures, run_figures
 from benchmark.metrics import metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.describe import describe_run

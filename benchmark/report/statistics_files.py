@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from benchmark.facts import Facts, facts_of
-from benchmark.figures.statistics import statistics_figures
+from benchmark.figures.lists import statistics_figures
 from benchmark.pages.run_page import prepare_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.tables.layout import write_tables

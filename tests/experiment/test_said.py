@@ -17,7 +17,7 @@ from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
-from benchmark.figures.run_figures import run_figures
+from benchmark.figures.lists import run_figures
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.describe import describe_run
 from tests.helpers.engines import InProcess

@@ -14,9 +14,9 @@ from benchmark.data.table import Column, Schema, Table
 from benchmark.experiment.expand import load_for_run
 from benchmark.experiment.plan import Block
 from benchmark.experiment.prepare import PreparedExperiment, prepare_experiment
-from benchmark.figures.dataset_figures import dataset_figures
 from benchmark.figures.fidelity import draw_fidelity, mutual_information, shares
 from benchmark.figures.label_table import draw_label_table, label_table
+from benchmark.figures.lists import dataset_figures
 from benchmark.network.model import Network
 from benchmark.network.sampling import sample
 from benchmark.runs.describe import describe_run

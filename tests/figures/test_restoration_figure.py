@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from benchmark.figures.lists import statistics_figures
 from benchmark.figures.restoration import draw_restoration
-from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.statistics.restoration import NO_REFERENCE, NOTHING_TO_UNDO

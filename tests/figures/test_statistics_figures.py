@@ -19,9 +19,9 @@ from benchmark.bias.doses import Dose
 from benchmark.figures.heat_grid import short_number
 from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
+from benchmark.figures.lists import statistics_figures
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.ranks import draw_ranks
-from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.runs.analysis import RunStatistics, folder_statistics, run_statistics
 from benchmark.runs.descriptions import PlantedBias

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -13,7 +11,6 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from benchmark.figures.heat_grid import CellTexts
 from benchmark.figures.style import styled
 
 
@@ -26,13 +23,12 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
         texts += [legend.get_title() for legend in legends]
         for axes in figure.axes:
             texts += axes_texts(axes)
-        found = [
+        return [
             # Of an annotation only its words, not the line that leads to them.
             (text.get_text(), Text.get_window_extent(text, renderer))
             for text in texts
             if text.get_visible() and text.get_text().strip()
         ]
-        return [*found, *(box for axes in figure.axes for box in cell_boxes(axes))]
 
 
 def legends_of(figure: Figure) -> list[Legend]:
@@ -49,19 +45,10 @@ def _laid_out(figure: Figure) -> RendererAgg:
     return canvas.get_renderer()
 
 
-def cell_boxes(axes: Axes) -> Iterator[tuple[str, Bbox]]:
-    """Yield the texts in a heat map's cells, with their places in pixels."""
-    for cells in axes.collections:
-        if isinstance(cells, CellTexts):
-            middles = axes.transData.transform(cells.get_offsets())
-            for path, middle, text in zip(cells.get_paths(), middles, cells.texts.values(), strict=True):
-                yield text, path.get_extents(cells.get_transform()).translated(*middle)
-
-
 def numbers_in(axes: Axes) -> dict[tuple[int, int], str]:
     """Return the texts in a heat map's cells by column and row."""
-    (texts,) = (cells.texts for cells in axes.collections if isinstance(cells, CellTexts))
-    return texts
+    cells = [text for text in axes.texts if text.get_gid() == "cell"]
+    return {(int(x), int(y)): text.get_text() for text in cells for x, y in [text.get_position()]}
 
 
 def axes_texts(axes: Axes) -> list[Text]:

@@ -15,8 +15,8 @@ from benchmark.columns import EQUALISE, GOAL_METRICS, RESTORE
 from benchmark.facts import facts_of
 from benchmark.facts.hidden import hidden
 from benchmark.facts.model import Reason
+from benchmark.figures.lists import statistics_figures
 from benchmark.figures.pareto import draw_pareto
-from benchmark.figures.statistics import statistics_figures
 from benchmark.report.answer import answer_text
 from benchmark.runs.analysis import RunStatistics, run_statistics
 from benchmark.runs.descriptions import DatasetInExperiment, GroupSizes, PlantedBias

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.figures.run_figures import run_figures
+from benchmark.figures.lists import run_figures
 from benchmark.report.folder import write_summary_and_figures
 from benchmark.text.writing import FORMATS, write_atomically
 from tests.helpers.made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run

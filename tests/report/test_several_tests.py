@@ -15,8 +15,7 @@ from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.facts import first_facts
 from benchmark.facts.values import Holdings
-from benchmark.figures.run_figures import run_figures
-from benchmark.figures.statistics import statistics_figures
+from benchmark.figures.lists import run_figures, statistics_figures
 from benchmark.report.answer import answer_text
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics

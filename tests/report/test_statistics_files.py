@@ -20,7 +20,7 @@ from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.facts import Facts, facts_of
 from benchmark.facts.values import Holdings
-from benchmark.figures.statistics import statistics_figures
+from benchmark.figures.lists import statistics_figures
 from benchmark.report import statistics_files
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, folder_statistics

@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.errors import UnknownNameError
 from benchmark.figures import Choice
-from benchmark.figures.statistics import statistics_figures
+from benchmark.figures.lists import statistics_figures
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.report_frames import by_rows
 from benchmark.tables.layout import Row, Table

@@ -1,0 +1,152 @@
+"""All figures: of the data of a run, of the run itself, and of its statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from benchmark.experiment.plan import Block
+from benchmark.experiment.prepare import PreparedExperiment
+from benchmark.figures import Drawing
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.finished import RunFrames
+from benchmark.runs.manifest import Manifest
+from benchmark.runs.report_frames import by_rows
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
+from benchmark.statistics.cells import SCENARIO
+from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
+from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
+from benchmark.text.words import file_name
+from benchmark.wording import described
+
+# Functions import what draws: matplotlib is loaded only when something is drawn.
+
+# Repetitions from which a technique has its own figure: fewer dots are clear in the figure of all.
+_FEWEST_ALONE = 3
+
+
+def dataset_figures(prepared: PreparedExperiment, manifest: Manifest) -> Iterator[Drawing]:
+    """Yield ``label/<dataset>`` and ``fidelity/<dataset>``, with the bias where a dataset has several.
+
+    The label's table is drawn only for biases that edit the network. The manifest's datasets are in the
+    experiment's order.
+    """
+    from benchmark.figures.fidelity import draw_fidelity
+    from benchmark.figures.label_table import draw_label_table
+
+    for (dataset_key, data), dataset in zip(prepared.datasets.items(), manifest.datasets, strict=True):
+        for bias, declared in data.biases.items():
+            several = [bias] if len(data.biases) > 1 else []
+            levels = [level for level in prepared.experiment.levels if data.reaches(bias, level)]
+            name = "__".join(map(file_name, [data.name, *several]))
+            words = {
+                "heading": ", ".join([dataset.heading, *several]),
+                "bias": described.planted(dataset.planted(bias)),
+            }
+            if declared.edits_network and data.train == "network":
+                betas = [data.beta_of(bias, level) for level in levels]
+                networks = [data.planted(bias, beta)[0].network for beta in betas]
+                origin = NOT_LEARNED if data.embedded else "The network was learned from the real data"
+                draw = partial(draw_label_table, networks, betas, provenance=f"{origin}.", **words)
+                yield f"label/{name}", draw
+            samples = []
+            for level in dict.fromkeys((levels[0], levels[-1])):
+                # The very sample that the techniques met in their first repetition.
+                block = Block(dataset_key, bias, level, repetition=0)
+                samples.append((manifest.level_text(level), prepared.training_sample(block)))
+            test_rows = "The real data"
+            if data.embedded:
+                test_rows = f"{NOT_REAL_LOUD}: a sample of the network stands in for the data"
+            compared = (
+                f"{test_rows} ({len(data.test):,} rows) against the training samples of the first repetition "
+                f"({data.n_train:,} rows)."
+            )
+            draw = partial(draw_fidelity, data.test, samples, provenance=compared, **words)
+            yield f"fidelity/{name}", draw
+
+
+def run_figures(run: RunFrames) -> Iterator[Drawing]:
+    """Yield name and drawing function of each figure of a run.
+
+    Names are ``auc/<dataset>__beta_<beta>`` (``dose`` where levels are doses), ``network/<dataset>``,
+    ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, from three repetitions on,
+    ``tradeoff/<dataset>/technique_<name>``. They have bias, classifier and test where a dataset has several.
+    No figure has reference rows.
+    """
+    run = run.of_techniques
+    from benchmark.figures.auc import auc_rows, draw_auc
+    from benchmark.figures.network import draw_network
+    from benchmark.figures.over_beta import draw_over_beta
+    from benchmark.figures.tradeoff import TRADEOFF, draw_tradeoff
+
+    manifest, curves = run.manifest, None
+    if any(metric.name.startswith("auc[") for metric in manifest.metrics):
+        for scenario, beta in product(run.scenarios, manifest.levels):
+            rows = auc_rows(run.summary, scenario, beta, manifest)
+            if len(rows):
+                title = f"{scenario.heading}, {manifest.level_text(beta)}"
+                name = f"auc/{scenario.file_name}__{manifest.level_name}_{beta:g}"
+                yield name, partial(draw_auc, rows, title)
+    if run.frontier is not None and len(run.frontier):
+        curves = mean_frontiers(best_frontiers(run.frontier))
+    for dataset in manifest.datasets:
+        if dataset.network.digest:
+            yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
+    for scenario in run.scenarios:
+        yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, run, scenario)
+        if any(manifest.metric(name) is None for name in TRADEOFF):
+            continue
+        folder = f"tradeoff/{scenario.file_name}"
+        yield f"{folder}/all", partial(draw_tradeoff, run, scenario, curves)
+        tried = set(scenario.rows(run.summary)["technique"])
+        for technique in manifest.techniques if manifest.repetitions >= _FEWEST_ALONE else ():
+            if technique.name in tried:
+                name = f"{folder}/technique_{file_name(technique.name)}"
+                yield name, partial(draw_tradeoff, run, scenario, curves, technique.name)
+
+
+def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
+    """Yield name and drawing function of each figure of a run's statistics.
+
+    Names are ``heat_<metric>``, ``restoration_<dataset>``, ``groups_<metric>``,
+    ``regret``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``. They have bias,
+    classifier and test where a run has several; heat maps have the test only. Where a dataset has several
+    learners, ``together_<dataset>`` has all of them.
+    """
+    from benchmark.figures.gaps import gap_figures
+    from benchmark.figures.improvement import draw_forest, draw_heat
+    from benchmark.figures.pareto import draw_pareto
+    from benchmark.figures.ranks import draw_ranks
+    from benchmark.figures.restoration import restoration_figures
+    from benchmark.figures.together import draw_together
+    from benchmark.figures.tuning import draw_regret
+
+    compared = statistics.compared_metrics
+    for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
+        name = f"heat_{statistics.file_name(metric, test)}"
+        yield name, partial(draw_heat, statistics, metric, test)
+    yield from restoration_figures(statistics)
+    yield from gap_figures(statistics)
+    if len(statistics.regret):
+        yield "regret", partial(draw_regret, statistics)
+    for scenario, metric in compared:
+        rows = scenario.rows(statistics.comparisons)
+        if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
+            name = f"forest_{scenario.file_name}__{statistics.metric_files[metric]}"
+            yield name, partial(draw_forest, statistics, scenario, metric)
+    for scenario in statistics.scenarios:
+        if len(scenario.rows(statistics.pareto)):
+            yield f"pareto_{scenario.file_name}", partial(draw_pareto, statistics, scenario)
+    for of_rows in by_rows(statistics.scenarios):
+        if len(of_rows.scenarios) > 1 and {DISCRIMINATION, ACCURACY} <= {*statistics.metrics}:
+            yield f"together_{of_rows.file_name}", partial(draw_together, statistics, of_rows)
+    ranks = statistics.ranks
+    where = ["datasets", *SCENARIO[1:]]
+    several = [c for c in where[1:] if ranks[c].nunique() > 1 or (c == "test" and statistics.names_tests)]
+    for keys, rows in ranks.groupby(where, sort=False):
+        if rows.loc[rows["over"] == "dataset beta", "mean_rank"].notna().any():
+            names = [*str(keys[0]).split(), *(str(rows[column].iloc[0]) for column in several)]
+            yield "ranks_" + "__".join(map(file_name, names)), partial(draw_ranks, statistics, rows)
