@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,20 +12,22 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from benchmark.figures import EVERYTHING, Choice, marks, style
-from benchmark.figures.line_groups import Shown, technique_groups
 from benchmark.figures.page import Page, RowLabels, columns_within
 from benchmark.figures.style import FAINT, GREY, Look, line_style
 from benchmark.metrics import list_metrics
-from benchmark.runs.descriptions import MetricDescription
+from benchmark.runs.descriptions import STAGES, MetricDescription, TechniqueDescription
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.report_frames import Scenario
 from benchmark.statistics.answers import ACCURACY
 from benchmark.tables.numbers import DEGENERATE
 from benchmark.wording.described import level_axis, levels_are_paired
 
+_MOST_LINES = 9  # that the eye distinguishes
 _LEAST_SAMPLES = 3  # two give intervals many times their distance
 _ALONE, _WITH_GROUPS = (2, (2.9, 2.1)), (4, (2.1, 1.6))  # columns, and size of a panel
 _HOLLOW = Line2D([], [], ls="none", marker="o", mec=GREY, mfc="white", label="hollow: degenerate")
+
+_Shown: TypeAlias = Sequence[tuple[TechniqueDescription, int]]  # techniques with the positions of their looks
 
 
 @style.styled()
@@ -51,7 +54,7 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     near = marks.is_near(scenario.constant_accuracy, summary.loc[summary["metric"] == ACCURACY, "mean"])
     line = marks.constant_text(scenario.best_constant, drawn=near) * (ACCURACY in chosen)
     groups = (
-        [("", shown)] if single else list(technique_groups(shown, scenario.baseline, manifest.techniques))
+        [("", shown)] if single else list(_technique_groups(shown, scenario.baseline, manifest.techniques))
     )
     intervals = "Means with 95 % intervals." if manifest.repetitions >= _LEAST_SAMPLES else "Means."
     many = "Light gray: the techniques of the other rows." if len(groups) > 1 else ""
@@ -110,6 +113,30 @@ def draw_over_beta(run: RunFrames, scenario: Scenario, choice: Choice = EVERYTHI
     return page.fit()
 
 
+def _technique_groups(
+    shown: _Shown, baseline: str, techniques: Sequence[TechniqueDescription]
+) -> Iterator[tuple[str, _Shown]]:
+    """Yield title and techniques of each row of panels: all techniques, or one stage where there are many.
+
+    Each stage has the baseline, if it is shown. A technique's look follows from its position among all
+    ``techniques`` of its stage, so it is the same on all datasets of a run.
+    """
+    if len(shown) <= _MOST_LINES:
+        yield "", shown
+        return
+    names = {technique.name for technique, _ in shown}
+    first = [(technique, 0) for technique, _ in shown if technique.name == baseline]
+    for stage, title in STAGES.items():
+        of_stage = [technique for technique in techniques if technique.stage == stage]
+        n_parts = math.ceil(len(of_stage) / (_MOST_LINES - 1))
+        for part in range(n_parts):
+            # The sizes of parts differ by one at most.
+            members = of_stage[part * len(of_stage) // n_parts : (part + 1) * len(of_stage) // n_parts]
+            lines = [(t, i) for i, t in enumerate(members, 1) if t.name in names - {baseline}]
+            if lines:
+                yield title + (f" ({part + 1} of {n_parts})" if n_parts > 1 else ""), [*first, *lines]
+
+
 def _within_range(summary: pd.DataFrame) -> pd.DataFrame:
     """Return means with intervals that are cut at their metrics' ranges, if of enough repetitions."""
     declared = list_metrics()
@@ -133,7 +160,7 @@ def _draw_reference(axes: Axes, metric: MetricDescription, constant: float, *, a
         draw(metric.ideal, **style.DASHED_RULE)
 
 
-def _draw_lines(axes: Axes, rows: pd.DataFrame, group: Shown, hollow: Collection[tuple[str, float]]) -> None:
+def _draw_lines(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection[tuple[str, float]]) -> None:
     behind = rows[~rows["technique"].isin([technique.name for technique, _ in group])]
     if len(behind):  # one broken line, because hundreds of lines make a large file
         grid = behind.pivot(index="technique", columns="beta", values="mean")
@@ -150,7 +177,7 @@ def _draw_lines(axes: Axes, rows: pd.DataFrame, group: Shown, hollow: Collection
             axes.plot(beta[empty], mean[empty], ls="none", zorder=3.2, gid="degenerate", **mark)
 
 
-def _draw_bars(axes: Axes, rows: pd.DataFrame, group: Shown, hollow: Collection[tuple[str, float]]) -> None:
+def _draw_bars(axes: Axes, rows: pd.DataFrame, group: _Shown, hollow: Collection[tuple[str, float]]) -> None:
     for y, (technique, position) in enumerate(group):
         own = rows[(rows["technique"] == technique.name) & (rows["n"] > 0)]
         look: Look = {**line_style(position), "linestyle": "none"}
