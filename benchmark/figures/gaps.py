@@ -64,7 +64,7 @@ def draw_gaps(
         subtitle="The gap of a technique minus the baseline's gap on the same samples. Above 0 (right) "
         "groups are farther apart. Techniques know only the group above the panel. Means of "
         f"{repetitions(run)} with 95 % intervals. Filled: the interval leaves out 0.",
-        notes=marks.data_notes(s.dataset for s in scenarios),
+        notes=marks.notes_on(*(s.dataset for s in scenarios)),
         panel_titles=[
             f"{scenario.heading}, {scenario.dataset.sensitive_feature} = "
             f"{scenario.dataset.deprived_group}, {run.level_text(beta)}"

@@ -15,7 +15,7 @@ from benchmark.figures.heat_grid import MINUS, Columns, StepColors, draw_cells, 
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import BLUE, GREY, ORANGE, Look
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.report_frames import Scenario
+from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.cells import WHERE
 from benchmark.tables.numbers import BELOW_CONSTANT, DEGENERATE
 
@@ -25,7 +25,8 @@ _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
 _DEFAULT_STEP = 0.01
 _MOST_BETAS = 5
 _ENDS = ["improvement_low", "improvement_high", "simultaneous_low", "simultaneous_high"]
-_EFFECT = ["technique", "beta", "better", "worse", "improvement", *_ENDS]
+_OUTER: Look = {"lw": 0.7, "capstyle": "projecting"}
+_INNER: Look = {"lw": 1.9, "capstyle": "butt"}
 _USELESS = (0.88, 0.88, 0.88, 1.0)
 _SIGN: Look = {"xytext": (3, 1), "textcoords": "offset points", "gid": "below", "fontsize": 8, "zorder": 4}
 
@@ -67,7 +68,10 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
         title=f"{statistics.title(metric, test)}: techniques against the baseline",
         subtitle=f"Means; columns: {run.level_sign} and dataset. Color: how much nearer to the ideal "
         f"than the baseline (framed). + better, {MINUS} worse, by more than {statistics.rope:g}.",
-        notes=[*marks.meanings(signs.values()), *marks.data_notes(s.dataset for s in scenarios)],
+        notes=[
+            *marks.meanings(signs.values()),
+            *marks.notes_on(*(s.dataset for s in scenarios)),
+        ],
         choice=choice,
     )
     (axes,) = page.panels
@@ -193,22 +197,18 @@ def _draw_effects(
     rows = rows[np.isfinite(rows["improvement"])]
     if rows.empty:
         style.say_empty(axes, "nothing is compared: the baseline is degenerate, or has no value")
-    alike: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
-    bars: list[tuple[int, float, float, float, float, str]] = []
-    for technique, beta, better, worse, value, *ends in rows[_EFFECT].itertuples(index=False, name=None):
-        is_useless = signs.get((technique, beta)) == DEGENERATE
-        color = GREY if is_useless else BLUE if value > 0 else ORANGE
-        marker = "x" if is_useless else "o" if value > 0 else "s"
-        face = color if better or worse else "white"
-        y = names.index(technique)
-        bars.append((y, *ends, color))
-        alike.setdefault((marker, face, color), []).append((value, y))
-        if signs.get((technique, beta)) == BELOW_CONSTANT:
-            axes.annotate(BELOW_CONSTANT, (value, y), **_SIGN)
-    if bars:
-        ys, lows, highs, outer_lows, outer_highs, colors = zip(*bars, strict=True)
-        axes.hlines(ys, outer_lows, outer_highs, colors=colors, lw=0.7, zorder=2, capstyle="projecting")
-        axes.hlines(ys, lows, highs, colors=colors, lw=1.9, zorder=2, capstyle="butt")
-    for (marker, face, color), points in alike.items():
-        x, y_of = zip(*points, strict=True)
-        axes.plot(x, y_of, marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")
+        return
+    useless = np.array(
+        [signs.get(cell) == DEGENERATE for cell in zip(rows["technique"], rows["beta"], strict=True)], bool
+    )
+    better = rows["improvement"] > 0
+    colors = np.select([useless, better], [GREY, BLUE], ORANGE)
+    markers = np.select([useless, better], ["x", "o"], "s")
+    y = rows["technique"].map(names.index)
+    for which, look in (("simultaneous", _OUTER), ("improvement", _INNER)):
+        axes.hlines(y, rows[f"{which}_low"], rows[f"{which}_high"], colors=colors, zorder=2, **look)
+    for row, at, marker, color in zip(records(rows), y, markers, colors, strict=True):
+        face = color if row.better or row.worse else "white"
+        axes.plot(row.improvement, at, marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")
+        if signs.get((row.technique, row.beta)) == BELOW_CONSTANT:
+            axes.annotate(BELOW_CONSTANT, (row.improvement, at), **_SIGN)

@@ -52,11 +52,6 @@ def meanings(signs: Iterable[str], look: str = "") -> list[str]:
     return [f"{'; '.join(words)}."] if words else []
 
 
-def notes_on(dataset: DatasetDescription) -> list[str]:
-    """Return the notes of a dataset's figures: the planted bias, and the warning."""
-    return [all_planted(dataset), *([f"Warning: {dataset.warning}"] if dataset.warning else [])]
-
-
 def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:
     """Return a figure's subtitle: test data, repetitions, learner, and an explanation of the figure."""
     source = provenance(scenario.dataset)
@@ -64,13 +59,13 @@ def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:
     return f"{start} {explanation}".strip()
 
 
-def data_notes(datasets: Iterable[DatasetDescription]) -> list[str]:
-    """Return notes on the planted bias and warnings, with the dataset's heading where they are several."""
+def notes_on(*datasets: DatasetDescription) -> list[str]:
+    """Return notes on planted bias and warnings, with the dataset's heading where they are several."""
     known = {dataset.name: dataset for dataset in datasets}.values()
     return [
         f"{dataset.heading}: {note}" if len(known) > 1 else note
         for dataset in known
-        for note in notes_on(dataset)
+        for note in (all_planted(dataset), dataset.warning and f"Warning: {dataset.warning}")
         if note
     ]
 

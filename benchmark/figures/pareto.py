@@ -186,18 +186,12 @@ def _with_intervals(
 
 def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str) -> pd.DataFrame:
     """Return the points of degenerate techniques: columns beta, technique, x and y."""
-    where = ["beta", "technique"]
-    standing = scenario.rows(statistics.standing)
-    points = standing.loc[standing["n_degenerate"] > 0, where]
-    means = scenario.rows(statistics.intervals)
-    for axis, metric in (("x", name), ("y", ACCURACY)):
-        of_metric = means.loc[means["metric"] == metric, [*where, "mean"]]
-        points = points.merge(of_metric.rename(columns={"mean": axis}), on=where)
-    found = points.assign(
-        x=distance(points["x"].to_numpy(dtype=float), statistics.metrics[name]),
-        y=1 - distance(points["y"].to_numpy(dtype=float), statistics.metrics[ACCURACY]),
-    )
-    return found.dropna(subset=["x", "y"])
+    where, metrics = ["beta", "technique"], (name, ACCURACY)
+    means = scenario.rows(statistics.intervals).pivot(index=where, columns="metric", values="mean")
+    standing = scenario.rows(statistics.standing).query("n_degenerate > 0").set_index(where)
+    points = means.reindex(index=standing.index, columns=[*metrics])
+    x, y = (distance(points[metric].to_numpy(), statistics.metrics[metric]) for metric in metrics)
+    return points.assign(x=x, y=1 - y)[["x", "y"]].dropna().reset_index()
 
 
 def _draw_panel(axes: Axes, panel: _Panel) -> None:

@@ -54,7 +54,10 @@ def draw_differences(comparison: Comparison) -> Page:
         subtitle=(f"{comparison.warning}. " if comparison.warning else "")
         + f"Means of the experiment {comparison.run.name} against {comparison.entry.title}. "
         "Rows: technique and published table; columns: β and published dataset.",
-        notes=_notes(comparison),
+        notes=[
+            "Dash: no counterpart in this run. Empty: nothing published. comparison.md counts what agrees.",
+            *(f"Warning, {d.name}: {sentence(str(d.warning))}" for d in comparison.datasets if d.warning),
+        ],
         panel_titles=[metric_title(str(metric)) for metric in panels],
     )
     colors = StepColors(_STEPS, "PuOr_r", 0.04)
@@ -100,23 +103,3 @@ def _draw_panel(
     for i in range(1, len(lines)):
         if lines[i][0] != lines[i - 1][0]:
             axes.axhline(i - 0.5, color="black", lw=0.8)
-
-
-def _notes(comparison: Comparison) -> list[str]:
-    overall = comparison.agreement.iloc[0]
-    readings = []
-    for way, suffix in ways_of_reading(comparison):
-        met = ", ".join(f"{100 * overall[f'within_{t}{suffix}']:.1f} % within ±{t:g}" for t in TOLERANCES)
-        error = f"mean absolute error {overall[f'mean_absolute_error{suffix}']:.3f}"
-        readings.append(f"{way}: " * bool(comparison.readings) + f"{met}, {error}")
-    notes = [
-        f"{overall['compared']} of {overall['published']} numbers compared: {'; '.join(readings)}. "
-        "Dash: no counterpart in this run. Empty: nothing published.",
-        *(
-            f"{reading.title.capitalize()}: {change.sentence}"
-            for reading in comparison.readings
-            for change in reading.changes
-        ),
-    ]
-    warned = [d for d in comparison.datasets if d.warning]
-    return [*notes, *(f"Warning, {d.name}: {sentence(str(d.warning))}" for d in warned)]
