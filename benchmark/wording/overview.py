@@ -187,16 +187,27 @@ def _with_own_learners(scenarios: Iterable[Scenario]) -> list[Scenario]:
 
 def _joined(first: Scenario, own: Scenario) -> Scenario:
     """Return a scenario with the techniques of both at each level of bias."""
-    more = {(answers.goal, at.level): at.techniques for answers in own.answers for at in answers.levels}
+    more = {(answers.goal, at.level): at for answers in own.answers for at in answers.levels}
     joined = []
     for answers in first.answers:
         levels = []
         for at in answers.levels:
-            rows = (*at.techniques, *more.get((answers.goal, at.level), ()))
-            rows = tuple(sorted(rows, key=_in_order))
-            levels.append(at.model_copy(update={"techniques": rows}))
+            with_own = more.get((answers.goal, at.level), at.model_copy(update={"techniques": ()}))
+            rows = sorted((*_with_baseline(at), *_with_baseline(with_own)), key=_in_order)
+            # Where some techniques have an answer, the level has one.
+            reason = at.reason if with_own.reason == at.reason else None
+            levels.append(at.model_copy(update={"techniques": tuple(rows), "reason": reason}))
         joined.append(answers.model_copy(update={"levels": tuple(levels)}))
     return first.model_copy(update={"answers": tuple(joined), "heading": first.heading.rpartition(", ")[0]})
+
+
+def _with_baseline(level: Level) -> list[Standing]:
+    """Return the techniques of a level, each with the name of what it is compared with, if there is one."""
+    named = next((row.technique for row in _first_baseline(level)), None)
+    return [
+        row if row.role == "baseline" or row.baseline else row.model_copy(update={"baseline": named})
+        for row in level.techniques
+    ]
 
 
 def _in_order(row: Standing) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from benchmark.facts.learners import OWN_LEARNERS
 from benchmark.facts.model import (
     Answers,
     Bias,
@@ -221,6 +222,48 @@ def test_another_baseline_than_doing_nothing_is_named() -> None:
     learners = (standing("two", 0.3, role="baseline"), standing("none", 0.3, role="baseline"))
     rows = (*learners, standing("one", 0.25, verdict="not_shown", baseline="none"))
     assert "compared with" not in printed(with_level(techniques=rows))  # each has its own
+
+
+@pytest.mark.parametrize("baselines", [("two",), ("two", "three")])
+def test_a_technique_with_its_own_learner_is_compared_with_that(baselines: tuple[str, ...]) -> None:
+    # The facts name the baseline of a technique only where a level has several.
+    named = {"baseline": "two"} if len(baselines) > 1 else {}
+    helping = standing("one", 0.05, verdict="helps", best=("least",), change=estimate(-0.65), **named)
+    own = (*(standing(name, 0.7, role="baseline") for name in baselines), helping)
+    facts = small_facts()
+    more = {"three": "Third one", "four": "Fourth one"}
+    known = (Technique(name=name, title=title, method=name) for name, title in more.items())
+    titles = (*facts.techniques, *known)
+
+    def told(*shared: Standing, **level: Any) -> str:
+        scenarios = [
+            facts.scenarios[0].model_copy(
+                update={"file": name, "classifier": name, "heading": f"Data, {name}", "answers": (found,)}
+            )
+            for name, found in (
+                ("c45", answers(techniques=shared, **level)),
+                (OWN_LEARNERS, answers(techniques=own)),
+            )
+        ]
+        changes = {"scenarios": tuple(scenarios), "techniques": titles}
+        return " ".join(printed(facts.model_copy(update=changes)).split())
+
+    nothing = standing("none", 0.3, role="baseline")
+    text = told(nothing)
+    assert "First one lowers discrimination from .70 to .05 (change -.65" in text
+    assert "of accuracy, compared with Second one." in text
+    assert "change from doing nothing; of First one, from doing nothing with its own learner." in text
+    # The shared learner has no answer, and this technique has one.
+    other = standing("four", 0.25, verdict="not_shown")
+    text = told(nothing, other, reason=Reason(code="baseline_constant"))
+    assert "First one lowers discrimination from .70 to .05" in text
+    assert "▲ helps" in text
+
+
+def test_brackets_name_another_baseline() -> None:
+    rows = (standing("two", 0.3, role="baseline"), standing("one", 0.25, verdict="not_shown"))
+    assert "In brackets: change from Second one." in printed(with_level(techniques=rows))
+    assert "In brackets: change from doing nothing." in printed(small_facts())
 
 
 def test_a_headline_tells_that_a_sign_differs() -> None:
