@@ -85,7 +85,11 @@ def _level(
     criteria: Criteria,
 ) -> Level:
     several = sum(row.role == BASELINE for row in rows) > 1
-    halves = [(row.simultaneous_high - row.simultaneous_low) / 2 for row in rows if row.tested]
+    halves = [
+        (row.simultaneous_high - row.simultaneous_low) / 2
+        for row in rows
+        if row.tested and row.role == "technique"
+    ]
     reasons = {row.level_reason for row in rows if row.role == "technique"}
     (reason,) = reasons if len(reasons) == 1 else ("",)
     constant = next((row for row in rows if row.constant_answer), None)

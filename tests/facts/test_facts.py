@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -65,6 +66,19 @@ def test_a_difference_below_the_detectable_one_is_not_shown(facts: Facts) -> Non
         small = [row for row in at.techniques if row.gain.mean is not None and row.gain.mean < 0.01]
         assert small
         assert all(row.verdict != "helps" for row in small)
+
+
+def test_the_detectable_difference_is_of_techniques_alone() -> None:
+    """Of the median technique, whatever doing nothing would show beside another baseline."""
+    asked = facts_of(run_statistics(two_goals.run_of(), baseline="evens"))
+    rows = level(asked, EQUALISE).techniques
+    assert {row.role for row in rows} == {"baseline", "reference", "technique"}
+    halves = [
+        (row.gain.high - row.gain.low) / 2
+        for row in rows
+        if row.role == "technique" and row.gain.high is not None and row.gain.low is not None
+    ]
+    assert level(asked, EQUALISE).detectable == pytest.approx(0.01 + median(halves), rel=1e-4)
 
 
 def test_a_missed_limit_comes_with_its_numbers(facts: Facts) -> None:
