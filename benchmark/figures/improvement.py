@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -48,7 +48,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
         if scenario.test == test
         for beta in np.unique(scenario.rows(rows)["beta"])
     ]
-    titles = _titles(statistics, rows, choice)
+    titles = marks.titles_of(rows, run, choice)
     choice.of_metrics([metric])
     names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
     rows = rows[rows["technique"].isin(names)]
@@ -57,7 +57,8 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
         width = (choice.width - labels.width - 0.4) / len(columns)
     across = Columns(columns, lambda scenario: scenario.heading, width)
     scenarios = [scenario for scenario, _, _ in across.blocks]
-    signs = {(*s.key, *cell): own for s in scenarios for cell, own in _signs(statistics, s, names).items()}
+    standing = statistics.standing[statistics.standing["technique"].isin(names)]
+    signs = {(*s.key, *c): own for s in scenarios for c, own in marks.signs_of(s.rows(standing)).items()}
     # Orange to purple: the higher, the more purple.
     colors = StepColors([(statistics.rope or _DEFAULT_STEP) * step for step in _STEPS], "PuOr", 0.06)
     page = Page(
@@ -68,10 +69,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
         title=f"{statistics.title(metric, test)}: techniques against the baseline",
         subtitle=f"Means; columns: {run.level_sign} and dataset. Color: how much nearer to the ideal "
         f"than the baseline (framed). + better, {MINUS} worse, by more than {statistics.rope:g}.",
-        notes=[
-            *marks.meanings(signs.values()),
-            *marks.notes_on(*(s.dataset for s in scenarios)),
-        ],
+        notes=[*marks.meanings(signs.values()), *marks.notes_on(*(s.dataset for s in scenarios))],
         choice=choice,
     )
     (axes,) = page.panels
@@ -88,20 +86,6 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str, choice: Choice 
             axes.add_patch(Rectangle(corner, last - first + 1, 1, **look))
     colors.add_legend(page)
     return page.fit()
-
-
-def _titles(statistics: RunStatistics, rows: pd.DataFrame, choice: Choice) -> dict[str, str]:
-    """Return the titles of the chosen techniques among those in some rows by name."""
-    tried = set(rows["technique"])
-    names = choice.of_techniques(name for name in statistics.run.titles if name in tried)
-    return {name: statistics.run.titles[name] for name in names}
-
-
-def _signs(
-    statistics: RunStatistics, scenario: Scenario, names: Collection[str]
-) -> dict[tuple[str, float], str]:
-    found = marks.signs_of(scenario.rows(statistics.standing))
-    return {cell: own for cell, own in found.items() if cell[0] in names}
 
 
 def _cells(
@@ -147,12 +131,13 @@ def draw_forest(
     run = statistics.run
     rows = scenario.rows(statistics.compared).query("metric == @metric")
     betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
-    titles = _titles(statistics, rows, choice)
+    titles = marks.titles_of(rows, run, choice)
     choice.of_metrics([metric])
     names, labels = list(titles), RowLabels(list(titles.values()), choice.width)
     rows = rows[rows["technique"].isin(names)]
     compared = run.titles[statistics.baseline_of(scenario)]
-    signs = _signs(statistics, scenario, names)
+    standing = scenario.rows(statistics.standing)
+    signs = marks.signs_of(standing[standing["technique"].isin(names)])
     page = Page(
         len(betas),
         len(betas),

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from benchmark.figures import Choice
 from benchmark.figures.style import Look
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.manifest import Manifest
@@ -35,6 +36,13 @@ _RANDOM_MARK: dict[str, Any] = {
 }
 _FRONTIER_LINE: dict[str, Any] = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "gid": "frontier"}
 _REACH = 0.5
+
+
+def titles_of(rows: pd.DataFrame, run: Manifest, choice: Choice) -> dict[str, str]:
+    """Return the titles of the chosen techniques among those in some rows by name."""
+    tried = set(rows["technique"])
+    names = choice.of_techniques(name for name in run.titles if name in tried)
+    return {name: run.titles[name] for name in names}
 
 
 def signs_of(

@@ -82,19 +82,19 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario, choice: Choice = 
     run = statistics.run
     rows = scenario.rows(statistics.pareto)
     betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
-    tried, metrics = set(rows["technique"]), choice.of_metrics(rows["first"].unique())
-    names = choice.of_techniques(name for name in run.titles if name in tried)
-    keys = {name: str(number) for number, name in enumerate(names, 1)}
-    signs = {c: s for c, s in marks.signs_of(scenario.rows(statistics.standing)).items() if c[0] in keys}
+    metrics, titles = choice.of_metrics(rows["first"].unique()), marks.titles_of(rows, run, choice)
+    keys = {name: str(number) for number, name in enumerate(titles, 1)}
+    standing = scenario.rows(statistics.standing)
+    signs = marks.signs_of(standing[standing["technique"].isin(titles)])
     present = {name for (name, _), sign in signs.items() if sign == DEGENERATE}
     present |= set(rows.loc[np.isfinite(rows["first_distance"]), "technique"])
-    listed = [f"{key}  {run.titles[n]}" + " (no value)" * (n not in present) for n, key in keys.items()]
+    listed = [f"{key}  {titles[n]}" + " (no value)" * (n not in present) for n, key in keys.items()]
     panels: list[_Panel] = []
     for metric in metrics:
         points = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
         useless = _degenerate_points(statistics, scenario, metric)
         for beta in betas:
-            near, cross = (f[(f["beta"] == beta) & f["technique"].isin(names)] for f in (points, useless))
+            near, cross = (f[(f["beta"] == beta) & f["technique"].isin(titles)] for f in (points, useless))
             withheld = _withheld(statistics, scenario, metric, beta)
             panels.append(_Panel(metric, float(beta), near, cross, scenario.constant_accuracy, withheld))
     drawn = any(marks.is_near(panel.constant, panel.rows["y"]) for panel in panels)

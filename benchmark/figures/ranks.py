@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -34,14 +34,16 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     """
     run = statistics.run
     metrics = choice.of_metrics(ranks["metric"].unique())
-    tried = set(ranks["technique"])
-    names = choice.of_techniques(name for name in run.titles if name in tried)
-    ranks = ranks[ranks["technique"].isin(names) & ranks["metric"].isin(metrics)]
+    titles = marks.titles_of(ranks, run, choice)
+    ranks = ranks[ranks["technique"].isin(titles) & ranks["metric"].isin(metrics)]
     pooled = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
     pooled = pooled.sort_values("mean_rank", kind="stable")
     tables = [pooled[pooled["metric"] == metric].reset_index(drop=True) for metric in metrics]
-    below = {name for (name, _), sign in _signs(statistics, ranks) if sign == BELOW_CONSTANT}
-    titles = {name: run.titles[name] + f" {BELOW_CONSTANT}" * (name in below) for name in names}
+    datasets, *kind = ranks.iloc[0][["datasets", *SCENARIO[1:]]]
+    standing = statistics.standing[statistics.standing["dataset"].isin(str(datasets).split())]
+    standing = standing[(standing[[*SCENARIO[1:]]] == kind).all(axis=1)]
+    below = {name for name, _ in marks.signs_of(standing, [BELOW_CONSTANT])} & {*titles}
+    titles |= {name: f"{titles[name]} {BELOW_CONSTANT}" for name in below}
     labels = [RowLabels([titles[name] for name in table["technique"]], choice.width) for table in tables]
     n_rows = max(map(len, tables))
     page = Page(
@@ -70,15 +72,6 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame, choice: Choice = 
     shown = sorted(ranks["beta"].dropna().unique())
     page.add_beta_colorbar(shown, limit=run.level_limit, label=level_axis(run))
     return page.fit()
-
-
-def _signs(statistics: RunStatistics, ranks: pd.DataFrame) -> Iterator[tuple[tuple[str, float], str]]:
-    """Yield the signs of the ranked techniques in all scenarios that are ranked together."""
-    datasets, *kind = ranks.iloc[0][["datasets", *SCENARIO[1:]]]
-    for scenario in statistics.scenarios:
-        if scenario.dataset.name in str(datasets).split() and [*scenario.key[1:]] == kind:
-            found = marks.signs_of(scenario.rows(statistics.standing))
-            yield from ((cell, sign) for cell, sign in found.items() if cell[0] in set(ranks["technique"]))
 
 
 def _lanes(groups: Sequence[str]) -> list[tuple[int, int, int]]:

@@ -34,7 +34,7 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     run, scenarios = statistics.run, rows.scenarios
     choice.of_metrics(_AXES)
     points = _points(statistics, scenarios)
-    names = choice.of_techniques(name for name in run.titles if name in set(points["technique"]))
+    names = list(marks.titles_of(points, run, choice))
     chosen = points[points["technique"].isin(names)]
     beside = {*chosen[["classifier", "baseline"]].itertuples(index=False, name=None)}
     points = points[
