@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from matplotlib.axes import Axes
-from numpy.typing import NDArray
+import pandas as pd
 from scipy.special import rel_entr
 
 from benchmark.data.table import Table
@@ -57,7 +56,7 @@ def draw_fidelity(
     named. ``provenance`` is a sentence about data and samples, ``bias`` one about the planted bias.
     """
     letters = iter(string.ascii_letters)
-    panels = []
+    panels: list[tuple[str, pd.DataFrame, dict[str, str]]] = []
     for title, measure in (
         ("share of each state", shares),
         ("mutual information of each pair (nats)", mutual_information),
@@ -66,12 +65,16 @@ def draw_fidelity(
         for level, sample in samples:
             # A bias may hide columns, and add states.
             shared = [name for name in real.schema.names if name in sample.schema.names]
-            sampled = measure(sample, shared)
-            points = {name: (expected.get(name, 0.0), value) for name, value in sampled.items()}
-            keys = {name: next(letters) for name in _farthest(points)}
+            points = pd.DataFrame({"sampled": measure(sample, shared)})
+            points.insert(0, "data", [expected.get(name, 0.0) for name in points.index])
+            gaps = (points["sampled"] - points["data"]).abs()
+            farthest = gaps[gaps >= _LEAST].nlargest(_MOST_NAMED).index
+            keys = {str(name): next(letters) for name in farthest}
+            # Names go to the first points of a panel.
+            points = points.loc[[*dict.fromkeys([*farthest, *points.index])]]
             panels.append((f"{level}: {title}", points, keys))
     entries = [
-        f"{key}  {name}: {points[name][0]:.3f}, sampled {points[name][1]:.3f}"
+        f"{key}  {name}: {points.at[name, 'data']:.3f}, sampled {points.at[name, 'sampled']:.3f}"
         for _, points, keys in panels
         for name, key in keys.items()
     ]
@@ -84,31 +87,15 @@ def draw_fidelity(
         notes=[bias],
         panel_titles=[title for title, *_ in panels],
     )
-    for axes, (_, points, keys) in zip(page.panels, panels, strict=True):
-        _draw_points(axes, points, keys)
+    for axes, (_, points, _) in zip(page.panels, panels, strict=True):
+        top = 1.06 * max(float(points.to_numpy().max()), 0.01)
+        axes.axline((0, 0), slope=1, **style.DASHED_RULE)
+        axes.scatter(points["data"], points["sampled"], s=14, color=BLUE, alpha=0.6, lw=0, zorder=2)
+        axes.set(xlim=(-0.03 * top, top), ylim=(-0.03 * top, top))
+        style.set_ticks(axes, x=5, y=5)
     page.name_axes("data", "sampled", x_alike=False, y_alike=False)
     page.list_below(entries)
     page.fit()
     for axes, (_, points, keys) in zip(page.panels, panels, strict=True):
-        write_keys(axes, _ordered(points, keys), list(keys.values()), len(keys))
+        write_keys(axes, points, list(keys.values()), len(keys))
     return page
-
-
-def _farthest(points: dict[str, tuple[float, float]]) -> list[str]:
-    gaps = {name: abs(sampled - expected) for name, (expected, sampled) in points.items()}
-    far = sorted((name for name in gaps if gaps[name] >= _LEAST), key=lambda name: -gaps[name])
-    return far[:_MOST_NAMED]
-
-
-def _draw_points(axes: Axes, values: dict[str, tuple[float, float]], keys: dict[str, str]) -> None:
-    points = _ordered(values, keys)
-    top = 1.06 * max(float(points.max()), 0.01)
-    axes.axline((0, 0), slope=1, **style.DASHED_RULE)
-    axes.scatter(points[:, 0], points[:, 1], s=14, color=BLUE, alpha=0.6, lw=0, zorder=2)
-    axes.set(xlim=(-0.03 * top, top), ylim=(-0.03 * top, top))
-    style.set_ticks(axes, x=5, y=5)
-
-
-def _ordered(values: dict[str, tuple[float, float]], keys: dict[str, str]) -> NDArray[np.float64]:
-    """Return the points, the named ones first."""
-    return np.array([values[name] for name in dict.fromkeys([*keys, *values])])

@@ -16,7 +16,6 @@ from benchmark.figures.style import GREY, Look, text_width
 
 _NEAREST, _STEP = 0.055, 0.045  # inches
 _ANGLES = np.deg2rad([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 68, 112, -68, -112])
-_RINGS = 4  # examined together
 _KEY_SIZE = 8.0
 _FAR = 0.16  # inches between a name and its point that are joined by a line
 _MARKER, _AIR = 0.04, 0.012  # inches
@@ -30,21 +29,16 @@ def place_labels(
     ``points``, shape (n, 2), are inches from the lower left corner of a panel. ``sizes``, shape (m, 2), are
     widths and heights in inches of the names of the first m points. Earlier names have the first choice.
     """
-    radii = np.arange(_NEAREST, max(area), _STEP)
-    # Most names find room near their points, so farther rings are tried only where needed.
-    rings = [radii[i : i + _RINGS, None, None] for i in range(0, len(radii), _RINGS)]
+    radii = np.arange(_NEAREST, max(area), _STEP)[:, None, None]
     directions = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
     names = np.full((len(sizes), 2), np.nan)
     for i, half in enumerate(sizes / 2 + _AIR):
-        half_sums = sizes[:i] / 2 + half
-        for ring in rings:
-            # The name's edge keeps the distance, so wide names stand farther to the side.
-            centers = (points[i] + (ring * directions + directions * half)).reshape(-1, 2)
-            centers = centers[((centers - half >= 0) & (centers + half <= area)).all(axis=1)]
-            taken = _meet(centers, points, half + _MARKER) | _meet(centers, names[:i], half_sums)
-            if len(free := np.flatnonzero(~taken)):
-                names[i] = centers[free[0]]
-                break
+        # The name's edge keeps the distance, so wide names stand farther to the side.
+        centers = (points[i] + (radii * directions + directions * half)).reshape(-1, 2)
+        centers = centers[((centers - half >= 0) & (centers + half <= area)).all(axis=1)]
+        taken = _meet(centers, points, half + _MARKER) | _meet(centers, names[:i], sizes[:i] / 2 + half)
+        if len(free := np.flatnonzero(~taken)):
+            names[i] = centers[free[0]]
     return names
 
 
