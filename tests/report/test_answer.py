@@ -537,3 +537,20 @@ def test_markdown_in_the_terminal() -> None:
         "Title\nFirst line.\n- one a_b\n  - two\n3. three\n    x = 1\n\n"
         "        long\nname heading\na|b      1.5\n\nEnd.\n"
     )
+
+
+def test_lines_of_python_are_promised_where_there_are_some() -> None:
+    link = "have [lines of Python to use](details.md#use-the-technique-to-take)"
+    facts = whole_facts()
+    assert link in render("readme", facts, pictures=())
+    assert link not in render("readme", small_facts(), pictures=())
+    assert facts.use is not None
+    without = facts.use.model_copy(update={"reason": Reason(code="card_missing")})
+    assert link not in render("readme", facts.model_copy(update={"use": without}), pictures=())
+
+
+def test_the_technique_to_use_has_its_scenario_where_there_are_several() -> None:
+    facts, use = several({}, {}), whole_facts().use
+    assert use is not None
+    facts = facts.model_copy(update={"use": use.model_copy(update={"scenario": 1})})
+    assert "To use First one in Python on Data 1: FairClassifier" in printed(facts, page="report.html")
