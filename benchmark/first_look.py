@@ -18,7 +18,7 @@ from benchmark.data.draft_text import slug, summary_lines
 from benchmark.data.frames import as_csv
 from benchmark.data.reading import Reading
 from benchmark.data.sniff import MOST_MB
-from benchmark.data.true_rates import parse_rates, rates_of_sides
+from benchmark.data.true_rates import rates_of_sides
 from benchmark.data.uncarded import read_uncarded
 from benchmark.errors import ExperimentError
 from benchmark.experiment.expand import narrow
@@ -178,8 +178,6 @@ def quick(
     --------
     >>> quick(frame, label="repaid", favorable="yes", sensitive="gender")  # doctest: +SKIP
     """
-    if isinstance(true_rate, Mapping):
-        true_rate = {str(name): float(rate) for name, rate in true_rate.items()}
     with said_in_python():
         return first_look(
             data,
@@ -201,16 +199,16 @@ def quick(
             ),
             QuickOptions(
                 bias,
-                None if doses is None else tuple(doses),
-                None if betas is None else tuple(betas),
-                (classifier,) if isinstance(classifier, str) else tuple(classifier),
+                doses,
+                betas,
+                (classifier,) if isinstance(classifier, str) else classifier,
                 repetitions,
                 seed,
                 accept,
-                parse_rates(true_rate) if isinstance(true_rate, str) else true_rate,
-                None if techniques is None else tuple(techniques),
+                true_rate,
+                techniques,
                 stage,
-                tuple(map(str, plugins)),
+                plugins,
             ),
             output=output,
             workers=workers,
@@ -253,11 +251,8 @@ def first_look(
         rows = read_uncarded(data, file_options, folder, DATASET)
     drafted = rows.draft
     assert drafted.reading is not None
-    rates = (
-        None
-        if quick_options.true_rates is None
-        else rates_of_sides(quick_options.true_rates, drafted.reading)
-    )
+    true_rates = quick_options.true_rates
+    rates = None if true_rates is None else rates_of_sides(true_rates, drafted.reading)
     title, schema = f"{name}, a first look", rows.table.schema
     experiment = first_experiment(quick_options, name, title, schema, drafted.n_rows, rates)
     reachable_doses(quick_options, rows.table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,12 +30,6 @@ def add_options(option: Options) -> None:
     roles(option)
     option("--out FILE", "card to write; default: NAME.toml here", type=Path)
 
-
-_FILE_OPTIONS = (
-    *("label", "favorable", "unfavorable", "sensitive", "deprived", "favored"),
-    *("missing", "drop", "keep", "thousands", "decimals", "max_mb", "min_count", "person"),
-)
-"""Options on reading a file, which :func:`benchmark.cli.quick.roles` adds."""
 
 _NEEDED = ("label", "favorable", "sensitive")
 # An answer is added to these options, and replaces others.
@@ -103,7 +98,8 @@ def file_options(options: argparse.Namespace) -> FileOptions:
     """Return the options on reading a file."""
     from benchmark.data.draft import FileOptions
 
-    values = {name: getattr(options, name) for name in _FILE_OPTIONS}
+    names = [item.name for item in fields(FileOptions) if hasattr(options, item.name)]
+    values = {name: getattr(options, name) for name in names}
     return FileOptions(
         **{name: value for name, value in values.items() if value is not None or name in _NEEDED}
     )

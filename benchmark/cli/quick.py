@@ -1,6 +1,7 @@
 """``betabench quick``: from an unknown file to a first report."""
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options
@@ -37,9 +38,10 @@ def add_options(option: Options) -> None:
         "--true-rate RATES",
         "shares of each group that should have the favorable label, known from outside the file, such as "
         "F=0.4,M=0.42. The report then shows how much bias the labels hide, and what is known of such bias",
+        dest="true_rates",
     )
     classifier = f"one or more models to try techniques with; default: {' '.join(CLASSIFIERS)}"
-    option("--classifier NAME", classifier, nargs="+", default=CLASSIFIERS)
+    option("--classifier NAME", classifier, dest="classifiers", nargs="+", default=CLASSIFIERS)
     option(
         "--techniques NAME",
         "techniques to compare with no mitigation; default: eight, among them those that 'betabench "
@@ -125,7 +127,6 @@ def execute(options: argparse.Namespace) -> int:
 
     with preparing():  # before the imports below, which take long
         from benchmark.cli.new_dataset import asking, file_options, require_roles
-        from benchmark.data.true_rates import parse_rates
         from benchmark.experiment.quick_defaults import QuickOptions
         from benchmark.first_look import first_look
         from benchmark.text.terminal import output_console
@@ -135,17 +136,7 @@ def execute(options: argparse.Namespace) -> int:
         if not require_roles(options, console):
             return EXIT_USAGE
         quick_options = QuickOptions(
-            options.bias,
-            None if options.doses is None else tuple(options.doses),
-            None if options.betas is None else tuple(options.betas),
-            tuple(options.classifier),
-            options.repetitions,
-            options.seed,
-            options.accept,
-            None if options.true_rate is None else parse_rates(options.true_rate),
-            None if options.techniques is None else tuple(options.techniques),
-            options.stage,
-            tuple(options.plugins),
+            **{item.name: getattr(options, item.name) for item in fields(QuickOptions)}
         )
         finished = asking(
             options,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from benchmark.data.reading import Part, Reading
 from benchmark.errors import DataError
@@ -28,13 +29,19 @@ def parse_rates(text: str) -> dict[str, float]:
     return rates
 
 
-def rates_of_sides(given: Mapping[str, float], reading: Reading) -> dict[str, float]:
+def rates_of_sides(given: Mapping[Any, float] | str, reading: Reading) -> dict[str, float]:
     """Return the rates of the groups ``"deprived"`` and ``"favored"``.
 
-    ``given`` has rates by value of the sensitive column, as the file writes it, or by these two names. If a
+    ``given`` has rates by value of the sensitive column, as the file writes it, or by these two names; a text
+    is parsed. If a
     group has several values, all need a rate; their rows are the weights. A DataError says that a rate is out
     of range, or a group unknown or without a rate.
     """
+    given = (
+        parse_rates(given)
+        if isinstance(given, str)
+        else {str(name): float(rate) for name, rate in given.items()}
+    )
     for name, rate in given.items():
         if not 0 <= rate <= 1:  # NaN included
             percent = f"write {rate / 100:g} for {rate:g} %" if 1 < rate <= 100 else "correct --true-rate"

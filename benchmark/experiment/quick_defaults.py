@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 
 DATASET = "data"
 """Name of the dataset in every first look: random numbers depend on it, and not on the file's name."""
@@ -52,13 +53,14 @@ class QuickOptions:
     """The options of a first look."""
 
     bias: str = BIAS
-    doses: tuple[float, ...] | None = None  # by default :data:`DOSES`, unless ``betas`` are given
-    betas: tuple[float, ...] | None = None
-    classifiers: tuple[str, ...] = CLASSIFIERS
+    doses: Sequence[float] | None = None  # by default :data:`DOSES`, unless ``betas`` are given
+    betas: Sequence[float] | None = None
+    classifiers: Sequence[str] = CLASSIFIERS
     repetitions: int | None = None  # by default as many as the time allows
     seed: int = SEED
     accept: float | None = None  # share of test rows that each technique accepts, by its own scores
-    true_rates: Mapping[str, float] | None = None  # right shares of favorable labels, by group as in the file
-    techniques: tuple[str, ...] | None = None  # by default :data:`TECHNIQUES`
+    # Right shares of favorable labels, by group as in the file, or as text: "F=0.4,M=0.42".
+    true_rates: Mapping[object, float] | str | None = None
+    techniques: Sequence[str] | None = None  # by default :data:`TECHNIQUES`
     stage: str | None = None  # only techniques that change the data, the training or the predictions
-    plugins: tuple[str, ...] = ()  # files that register more of all kinds
+    plugins: Sequence[str | PathLike[str]] = ()  # files that register more of all kinds

@@ -5,14 +5,11 @@ from __future__ import annotations
 from benchmark.facts.answers import scenario_answers, why_unanswered
 from benchmark.facts.decisions import decisions
 from benchmark.facts.described import datasets, described_run, metrics, techniques
-from benchmark.facts.frontier import frontiers
-from benchmark.facts.gaps import gaps
+from benchmark.facts.frames import frontiers, gaps, missing, regrets
 from benchmark.facts.hidden import hidden
 from benchmark.facts.learners import frames_together, together
-from benchmark.facts.missing import missing
 from benchmark.facts.model import Constant, Facts, Scenario
 from benchmark.facts.ranks import ranks
-from benchmark.facts.regrets import regrets
 from benchmark.facts.use import use
 from benchmark.facts.values import Holdings, values
 from benchmark.runs import report_frames
