@@ -33,9 +33,8 @@ def rates_of_sides(given: Mapping[Any, float] | str, reading: Reading) -> dict[s
     """Return the rates of the groups ``"deprived"`` and ``"favored"``.
 
     ``given`` has rates by value of the sensitive column, as the file writes it, or by these two names; a text
-    is parsed. If a
-    group has several values, all need a rate; their rows are the weights. A DataError says that a rate is out
-    of range, or a group unknown or without a rate.
+    is parsed. If a group has several values, all need a rate; their rows are the weights. A DataError says
+    that a rate is out of range, or a group unknown or without a rate.
     """
     given = (
         parse_rates(given)

@@ -122,14 +122,12 @@ def _standing(row: Any, *, several: bool) -> Standing:
         verdict=row.verdict or None,
         reason=_reason(row),
         remarks=tuple(_remarks(row)),
-        value=Estimate(mean=row.value, low=row.value_low, high=row.value_high),
+        value=Estimate.of(row, "value"),
         distance=row.distance,
-        change=Estimate(mean=row.change, low=row.change_low, high=row.change_high),
+        change=Estimate.of(row, "change"),
         gain=Estimate(mean=row.improvement, low=row.simultaneous_low, high=row.simultaneous_high),
-        accuracy=Estimate(mean=row.accuracy, low=row.accuracy_low, high=row.accuracy_high),
-        accuracy_change=Estimate(
-            mean=row.accuracy_change, low=row.accuracy_change_low, high=row.accuracy_change_high
-        ),
+        accuracy=Estimate.of(row, "accuracy"),
+        accuracy_change=Estimate.of(row, "accuracy_change"),
         accepted=Shares(all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored),
         repetitions=row.n,
         dominated_by=row.dominated_by or None,

@@ -45,10 +45,7 @@ def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFram
         technique=name,
         role=role,
         restores=verdict in WITHIN_LIMITS and given is not None and given.beyond_refit_low > 0,
-        values={
-            metric: Estimate(mean=row.value, low=row.value_low, high=row.value_high)
-            for metric, row in of_metric.items()
-        },
+        values={metric: Estimate.of(row, "value") for metric, row in of_metric.items()},
         refit_clean={metric: row.refit_clean for metric, row in of_metric.items()},
         refit_biased={metric: row.refit_biased for metric, row in of_metric.items()},
         # The reason holds for the mean. It is a fact only if the whole interval lies above 100 %.

@@ -26,7 +26,7 @@ def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
             attribute=row.attribute,
             technique=row.technique,
             gap=row.gap,
-            change=Estimate(mean=row.difference, low=row.difference_low, high=row.difference_high),
+            change=Estimate.of(row, "difference"),
             wider=row.wider,
         )
         for i, scenario in enumerate(statistics.scenarios)
@@ -64,7 +64,7 @@ def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
             classifier=row.classifier,
             level=row.beta,
             chosen_on=row.chosen_on,
-            regret=Estimate(mean=row.regret, low=row.regret_low, high=row.regret_high),
+            regret=Estimate.of(row, "regret"),
             beyond=row.breaks,
             beyond_oracle=row.breaks_against,
             fits=int(row.n_techniques),

@@ -67,9 +67,9 @@ def _rows(rows: list[HiddenBias]) -> Iterator[HiddenRow]:
             hidden=row.hidden,
             dose=row.dose,
             datasets=row.datasets,
-            agreement=Estimate(mean=row.tau, low=row.tau_low, high=row.tau_high),
+            agreement=Estimate.of(row, "tau"),
             by_chance=row.ceiling,
-            regret=Estimate(mean=row.regret, low=row.regret_low, high=row.regret_high),
+            regret=Estimate.of(row, "regret"),
             drop_regret=row.drop_regret,
             nothing_regret=row.nothing_regret,
         )

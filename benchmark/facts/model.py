@@ -50,6 +50,13 @@ class Estimate(Fact):
     low: Number = None
     high: Number = None
 
+    @classmethod
+    def of(cls, row: Any, name: str) -> Estimate:
+        """Return the estimate in the columns NAME, NAME_low and NAME_high of a row."""
+        return cls(
+            mean=getattr(row, name), low=getattr(row, f"{name}_low"), high=getattr(row, f"{name}_high")
+        )
+
 
 class Shares(Fact):
     """Shares of the test rows that get the favorable prediction."""

@@ -26,7 +26,6 @@ from benchmark.facts.model import (
     Estimate,
     Facts,
     Gap,
-    Level,
     Ranks,
     Reason,
     Run,
@@ -35,7 +34,16 @@ from benchmark.facts.model import (
     Technique,
 )
 from benchmark.text import markdown, words
-from benchmark.wording.overview import MOST_IN_COLUMNS, Case, Overview, Row, best_of, level_by_level, overview
+from benchmark.wording.overview import (
+    MOST_IN_COLUMNS,
+    Case,
+    Overview,
+    Row,
+    baseline_of,
+    best_of,
+    level_by_level,
+    overview,
+)
 
 _RARE = 0.05  # share of the rarer label below which most models give all rows one answer
 _TOO_GOOD = 0.99  # accuracy
@@ -153,15 +161,6 @@ def _safe(shown: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *arguments, **settings: Markup(shown(*arguments, **settings))
 
 
-def _number(value: float | None, digits: int = 3) -> str:
-    """Return a number without the zero before its point: ``".037"``."""
-    return words.short(value, digits)
-
-
-def _share(value: float | None) -> str:
-    return words.share(math.nan if value is None else value)
-
-
 def _signed(value: float | None, digits: int = 3) -> str:
     """Return a change with its sign: ``"+.037"``, ``"-.037"``."""
     text = words.short(value, digits)
@@ -170,14 +169,10 @@ def _signed(value: float | None, digits: int = 3) -> str:
 
 def _interval(estimate: Estimate, *, signed: bool = False) -> str:
     """Return a mean with its interval in brackets, if it has one."""
-    shown = _signed if signed else _number
+    shown = _signed if signed else words.short
     if estimate.mean is None or estimate.low is None:
         return shown(estimate.mean)
     return f"{shown(estimate.mean)} [{shown(estimate.low)}, {shown(estimate.high)}]"
-
-
-def _listed(names: list[str], most: int = 6) -> str:
-    return words.few(list(names), most)
 
 
 def _usage(technique: Technique, data: Dataset) -> str:
@@ -186,22 +181,14 @@ def _usage(technique: Technique, data: Dataset) -> str:
     return f"FairClassifier({technique.method!r}{parameters}, sensitive={data.sensitive!r})"
 
 
-def _code(text: object) -> str:
-    return markdown.code(text)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 _FILTERS: Mapping[str, Callable[..., str]] = {
     "block": markdown.block,
-    "code": _code,
+    "code": markdown.code,
     "interval": _interval,
     "link": quote,  # the path of a file
-    "number": _number,
+    "number": words.short,
     "p": lambda value: words.p_value(math.nan if value is None else value),
-    "share": _share,
+    "share": lambda value: words.share(math.nan if value is None else value),
     "signed": _signed,
 }
 
@@ -230,11 +217,11 @@ class _Words:
             "label": reason_text,
             "clause": functools.partial(reason_text, form="clause"),
             "dataset": self._dataset,
-            "capital": _capital,
+            "capital": lambda text: text[:1].upper() + text[1:],
             "sentence": words.sentence,
-            "few": _listed,
-            "before": _before,
-            "taken": _taken,
+            "few": lambda names, most=6: words.few(list(names), most),
+            "before": baseline_of,
+            "taken": functools.partial(best_of, choice="least"),
             "met": _met,
             "by_technique": _by_technique,
             "reasons_of": _reasons_of,
@@ -341,27 +328,15 @@ class _Words:
     def _citations(self) -> str:
         """Return what to cite as BibTeX: the method, the program, and the datasets."""
         run = self._facts.run
-        program = _PROGRAM.format(version=run.versions.get("betabench", ""), year=run.finished[:4])
+        ours = render_plain("citations", version=run.versions.get("betabench", ""), year=run.finished[:4])
         cards = (dataset.card.get("bibtex", "").strip() for dataset in self._facts.datasets)
-        return "\n".join(dict.fromkeys(filter(None, [_PAPER, program, *cards])))
+        return "\n".join(dict.fromkeys(filter(None, [ours.strip(), *cards])))
 
 
 def _samples(run: Run) -> str:
     """Return the number of samples of a run: ``"30 repetitions"``, ``"1 repetition of 5 folds"``."""
     n, folds = run.protocol.repetitions, run.protocol.folds
     return f"{n} repetition{'' if n == 1 else 's'}" + (f" of {folds} folds" if folds else "")
-
-
-def _before(level: Level, technique: Standing | None = None) -> Standing | None:
-    """Return what a technique is compared with at a level of bias, or the first such, if it has results."""
-    baselines = [row for row in level.techniques if row.role == "baseline"]
-    named = technique.baseline if technique else None
-    return next((row for row in baselines if row.technique == named), baselines[0] if baselines else None)
-
-
-def _taken(level: Level) -> Standing | None:
-    """Return the technique to take at a level of bias, whatever it costs."""
-    return next((row for row in level.techniques if "least" in row.best), None)
 
 
 def _met(overview: Overview, rows: Iterable[Row]) -> list[Mapping[str, str]]:
@@ -385,18 +360,3 @@ def _reasons_of(answers: Answers) -> list[tuple[Reason, list[float]]]:
         if level.reason is not None:
             found.setdefault(level.reason.code, (level.reason, []))[1].append(level.level)
     return list(found.values())
-
-
-_PAPER = """@inproceedings{cardoso2019framework,
-  author    = {Cardoso, Rodrigo L. and Meira Jr., Wagner and Almeida, Virgilio and Zaki, Mohammed J.},
-  title     = {A Framework for Benchmarking Discrimination-Aware Models in Machine Learning},
-  booktitle = {Proceedings of the AAAI/ACM Conference on AI, Ethics, and Society},
-  year      = {2019},
-}"""
-
-_PROGRAM = """@software{{betabench,
-  author  = {{{{The betabench developers}}}},
-  title   = {{betabench: which fairness technique survives which amount of planted bias}},
-  version = {{{version}}},
-  year    = {{{year}}},
-}}"""

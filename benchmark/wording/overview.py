@@ -34,9 +34,7 @@ class Case:
     @property
     def baseline(self) -> Standing | None:
         """What the best technique is compared with; None if it has no results."""
-        found = [row for row in self.level.techniques if row.role == "baseline"]
-        named = self.best.baseline if self.best else None
-        return next((row for row in found if row.technique == named), found[0] if found else None)
+        return baseline_of(self.level, self.best)
 
     @property
     def tried(self) -> tuple[Standing, ...]:
@@ -245,6 +243,13 @@ def _overview(of: Iterable[Case]) -> Overview:
 
 def _first_baseline(level: Level) -> list[Standing]:
     return [row for row in level.techniques if row.role == "baseline"][:1]
+
+
+def baseline_of(level: Level, technique: Standing | None = None) -> Standing | None:
+    """Return what a technique is compared with at a level of bias, or the first such, if it has results."""
+    found = [row for row in level.techniques if row.role == "baseline"]
+    named = technique.baseline if technique else None
+    return next((row for row in found if row.technique == named), found[0] if found else None)
 
 
 def best_of(level: Level, choice: str) -> Standing | None:
