@@ -121,7 +121,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     from benchmark.figures.pareto import draw_pareto
     from benchmark.figures.ranks import draw_ranks
     from benchmark.figures.restoration import restoration_figures
-    from benchmark.figures.together import draw_together
+    from benchmark.figures.tradeoff import draw_together
     from benchmark.figures.tuning import draw_regret
 
     compared = statistics.compared_metrics

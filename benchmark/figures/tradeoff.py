@@ -1,22 +1,26 @@
-"""Figures of discrimination against accuracy, as the paper's Figure 1."""
+"""Figures of discrimination against accuracy: as the paper's Figure 1, and of all learners together."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from benchmark.figures import EVERYTHING, Choice, marks, style
+from benchmark.figures.label_places import write_keys
 from benchmark.figures.page import Page
 from benchmark.figures.style import BETA_COLORS, FAINT, GREY, Look, beta_look
+from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
-from benchmark.runs.report_frames import Scenario
+from benchmark.runs.report_frames import SameRows, Scenario, records
+from benchmark.statistics.cells import WHERE
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.numbers import DEGENERATE
-from benchmark.wording.described import level_axis
+from benchmark.wording.described import level_axis, provenance, repetitions
 
 TRADEOFF = ("discrimination", "accuracy")
 """Metrics on the axes of the paper's Figure 1."""
@@ -29,6 +33,7 @@ _HOW = "Dots: single repetitions; outlined: the mean of each {}."
 _NARROWEST = 0.04
 _MOST_LARGE = 16
 _MOST_COLUMNS = 6
+_MOST_TOGETHER = (6, 3)  # levels and columns of the figure of all learners
 _MOST_DOTS = 600  # in vectors, some 120 bytes each
 
 
@@ -168,3 +173,79 @@ def _means(points: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return means of both metrics at each level of bias, and the levels, ascending."""
     means = points.groupby("beta", sort=True)[list(TRADEOFF)].mean()
     return means[TRADEOFF[0]].to_numpy(), means[TRADEOFF[1]].to_numpy(), means.index.to_numpy(dtype=float)
+
+
+@style.styled()
+def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EVERYTHING) -> Page:
+    """Draw mean discrimination against mean accuracy of all techniques, a panel for each level of bias.
+
+    Each learner has a color. A line leads from the baseline of a learner, a large mark, to each technique
+    with it. Techniques are numbered, and named below.
+    """
+    run, scenarios = statistics.run, rows.scenarios
+    choice.of_metrics(TRADEOFF)
+    points = _means_of(statistics, scenarios)
+    names = list(marks.titles_of(points, run, choice))
+    chosen = points[points["technique"].isin(names)]
+    beside = (points["technique"] == points["baseline"]) & points["classifier"].isin(chosen["classifier"])
+    points = points[points["technique"].isin(names) | beside]
+    numbered = chosen[chosen["technique"] != chosen["baseline"]]
+    numbered = numbered.sort_values("technique", key=lambda column: column.map(names.index), kind="stable")
+    keys = {name: str(number) for number, name in enumerate(numbered["technique"].unique(), 1)}
+    looks = {s.classifier: style.line_style(i) | {"linestyle": "none"} for i, s in enumerate(scenarios)}
+    levels = style.beta_ticks(run.levels, _MOST_TOGETHER[0])
+    first = scenarios[0]
+    limits = tradeoff_limits(points, first.constant_accuracy)
+    drawn = limits[1][0] <= first.constant_accuracy <= limits[1][1]
+    source = provenance(first.dataset)
+    how = (
+        f"{repetitions(run)}, means. Lines lead from the baseline of a learner, a large mark, to the "
+        f"techniques with it. {marks.constant_text(first.best_constant, drawn=drawn)}"
+    )
+    page = Page(
+        len(levels),
+        min(len(levels), _MOST_TOGETHER[1]),
+        panel=(2.7, 2.3),
+        title=f"{rows.heading}: all techniques, with every learner",
+        subtitle=f"{source[0].upper()}{source[1:]}; {how}".strip(),
+        notes=marks.notes_on(first.dataset),
+        panel_titles=[run.level_text(level) for level in levels],
+        choice=choice,
+    )
+    for axes, level in zip(page.panels, levels, strict=True):
+        axes.set(xlim=limits[0], ylim=limits[1])
+        style.set_ticks(axes, x=4, y=5)
+        axes.axvline(0, color=FAINT, lw=0.8, zorder=1)
+        if drawn:
+            axes.axhline(first.constant_accuracy, **marks.CONSTANT_LINE)
+        _draw_learners(axes, points[points["beta"] == level], looks)
+    page.name_axes(*TRADEOFF)
+    page.legend_below([Line2D([], [], label=learner, **look) for learner, look in looks.items()])
+    page.list_below([f"{key}  {run.titles[name]}" for name, key in keys.items()])
+    page.fit()
+    for axes, level in zip(page.panels, levels, strict=True):
+        own, others = (rows[rows["beta"] == level] for rows in (numbered, points))
+        write_keys(axes, pd.concat([own, others])[list(TRADEOFF)], [keys[name] for name in own["technique"]])
+    return page
+
+
+def _means_of(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> pd.DataFrame:
+    """Return mean discrimination and accuracy of each cell that has both, with its baseline."""
+    rows = pd.concat([scenario.rows(statistics.intervals) for scenario in scenarios])
+    means = rows[rows["metric"].isin(TRADEOFF)].pivot(index=[*WHERE], columns="metric", values="mean")
+    points = means.reindex(columns=list(TRADEOFF)).dropna().reset_index()
+    return points.assign(baseline=statistics.baselines.column(points))
+
+
+def _draw_learners(axes: Axes, points: pd.DataFrame, looks: Mapping[str, Look]) -> None:
+    """Draw the points of a level of bias, and a line from each baseline to the techniques beside it."""
+    at = {(row.classifier, row.technique): (row.discrimination, row.accuracy) for row in records(points)}
+    for row in records(points):
+        look, end = looks[row.classifier], (row.discrimination, row.accuracy)
+        if row.technique == row.baseline:
+            axes.plot(*end, **look, ms=9, zorder=3, gid="baseline")
+            continue
+        if (start := at.get((row.classifier, row.baseline))) is not None:
+            line: Look = {"color": look["color"], "lw": 0.6, "alpha": 0.6, "zorder": 2}
+            axes.plot(*zip(start, end, strict=True), **line, gid="change")
+        axes.plot(*end, **look, ms=4.5, zorder=3.2, gid="technique")
