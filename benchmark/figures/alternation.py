@@ -53,10 +53,10 @@ def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Page:
     has no point.
     """
     panels = {}
-    for pair in _pairs(results):
-        for group, new_value in (pair, pair[::-1]):
-            rows = _rows_of(results, pair, group)
-            panels[f"{group} → {new_value}"] = [rows[column] for column in ("mean", "mean_alternated")]
+    for (first, second, group), rows in results.groupby(["first", "second", "group"], sort=False):
+        by_fold = rows.set_index("fold")
+        new_value = second if group == first else first
+        panels[f"{group} → {new_value}"] = [by_fold[column] for column in ("mean", "mean_alternated")]
     page = _draw_panels(results, panels, title, subtitle, ("own value", "exchanged"), "mean prediction")
     values = results[["mean", "mean_alternated"]].to_numpy()
     low, high = np.nanmin(values), np.nanmax(values)
@@ -86,9 +86,9 @@ def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Page:
         notes.append(f"{hidden} of {len(values)} values are not drawn: {reasons}.")
     panels = {  # no line ends in "(2)"
         f"(1)\u00a0{first}, (2)\u00a0{second}": [
-            _rows_of(drawn, (first, second), group)["kl"] for group in (first, second)
+            of_group.set_index("fold")["kl"] for _, of_group in rows.groupby("group", sort=False)
         ]
-        for first, second in _pairs(results)
+        for (first, second), rows in drawn.groupby(["first", "second"], sort=False)
     }
     page = _draw_panels(results, panels, title, subtitle, ("rows of (1)", "rows of (2)"), "divergence", notes)
     top = float(positive.max()) if len(positive) else 1.0
@@ -101,16 +101,6 @@ def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Page:
         else:
             axes.set_ylim(-0.04 * top, 1.06 * top)
     return page.fit()
-
-
-def _pairs(results: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(results[["first", "second"]].drop_duplicates().itertuples(index=False, name=None))
-
-
-def _rows_of(results: pd.DataFrame, pair: tuple[str, str], group: str) -> pd.DataFrame:
-    """Return the rows on one value of an exchanged pair, by fold."""
-    of_pair = (results["first"] == pair[0]) & (results["second"] == pair[1])
-    return results[of_pair & (results["group"] == group)].set_index("fold")
 
 
 def _draw_panels(

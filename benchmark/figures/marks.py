@@ -60,11 +60,15 @@ def meanings(signs: Iterable[str], look: str = "") -> list[str]:
     return [f"{'; '.join(words)}."] if words else []
 
 
+def tested(dataset: DatasetDescription, run: Manifest) -> str:
+    """Return test data and number of repetitions, for a subtitle."""
+    source = provenance(dataset)
+    return f"{source[0].upper()}{source[1:]}; {repetitions(run)}"
+
+
 def subtitle(scenario: Scenario, run: Manifest, explanation: str) -> str:
     """Return a figure's subtitle: test data, repetitions, learner, and an explanation of the figure."""
-    source = provenance(scenario.dataset)
-    start = f"{source[0].upper()}{source[1:]}; {repetitions(run)}; classifier {scenario.classifier}."
-    return f"{start} {explanation}".strip()
+    return f"{tested(scenario.dataset, run)}; classifier {scenario.classifier}. {explanation}".strip()
 
 
 def notes_on(*datasets: DatasetDescription) -> list[str]:

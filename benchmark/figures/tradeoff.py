@@ -20,7 +20,7 @@ from benchmark.runs.report_frames import SameRows, Scenario, records
 from benchmark.statistics.cells import WHERE
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.numbers import DEGENERATE
-from benchmark.wording.described import level_axis, provenance, repetitions
+from benchmark.wording.described import level_axis
 
 TRADEOFF = ("discrimination", "accuracy")
 """Metrics on the axes of the paper's Figure 1."""
@@ -197,17 +197,13 @@ def draw_together(statistics: RunStatistics, rows: SameRows, choice: Choice = EV
     first = scenarios[0]
     limits = tradeoff_limits(points, first.constant_accuracy)
     drawn = limits[1][0] <= first.constant_accuracy <= limits[1][1]
-    source = provenance(first.dataset)
-    how = (
-        f"{repetitions(run)}, means. Lines lead from the baseline of a learner, a large mark, to the "
-        f"techniques with it. {marks.constant_text(first.best_constant, drawn=drawn)}"
-    )
     page = Page(
         len(levels),
         min(len(levels), _MOST_TOGETHER[1]),
         panel=(2.7, 2.3),
         title=f"{rows.heading}: all techniques, with every learner",
-        subtitle=f"{source[0].upper()}{source[1:]}; {how}".strip(),
+        subtitle=f"{marks.tested(first.dataset, run)}. Means. Lines lead from the baseline of a learner, a "
+        "large mark, to the techniques with it. " + marks.constant_text(first.best_constant, drawn=drawn),
         notes=marks.notes_on(first.dataset),
         panel_titles=[run.level_text(level) for level in levels],
         choice=choice,
