@@ -13,6 +13,7 @@ from benchmark.figures import EVERYTHING, Choice, marks, style
 from benchmark.figures.page import Page, RowLabels
 from benchmark.figures.style import Look, beta_look
 from benchmark.runs.analysis import RunStatistics
+from benchmark.statistics.across import repetitions_needed
 from benchmark.statistics.cells import SCENARIO
 from benchmark.tables.numbers import BELOW_CONSTANT
 from benchmark.wording.described import level_axis, ranked_over
@@ -103,7 +104,7 @@ def _draw_panel(axes: Axes, table: pd.DataFrame, each: pd.DataFrame, limit: floa
 
 
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
-    """Return notes on too few datasets, and on techniques without ranks."""
+    """Return notes on too few datasets or blocks for a test, and on techniques without ranks."""
     run = statistics.run
     pooled = ranks[ranks["over"] == _POOLED]
     gone = pooled.loc[pooled["mean_rank"].isna(), "technique"].unique()
@@ -113,6 +114,14 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         f"{row.datasets_needed}."
         for row in few.head(1).itertuples()
     ]
+    ranked = pooled[pooled["mean_rank"].notna() & (pooled["n_techniques"] > 1)].drop_duplicates("metric")
+    for (n, n_blocks), rows in ranked.groupby(["n_techniques", "n_blocks"]):
+        n_pairs = int(n) * (int(n) - 1) // 2
+        if n_blocks < (needed := repetitions_needed(n_pairs, statistics.alpha)):
+            notes.append(
+                f"{', '.join(map(statistics.title, rows['metric']))}: no test can find a difference. "
+                f"{n_pairs:,} pairs of techniques take at least {needed} blocks; there are {int(n_blocks)}."
+            )
     if len(gone):
         titles = ", ".join(run.titles[name] for name in gone)
         notes.append(f"Without a rank over {ranked_over(run)}, as degenerate or without values: {titles}.")

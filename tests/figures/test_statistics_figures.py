@@ -178,6 +178,14 @@ def test_a_technique_without_values_is_said_to_have_none() -> None:
     assert f"{own.run.titles['technique_4']} (no value)" in texts_of(draw_pareto(changed, own.scenarios[0]))
 
 
+def test_a_rank_diagram_of_few_blocks_says_that_no_test_can_find_anything() -> None:
+    # Of 36 tests, the smallest p-value must be 0.05 / 36 at most: 2 / 2^11 is.
+    told = "36 pairs of techniques take at least 11 blocks; there are 6."
+    assert told in draw_ranks(statistics(9), statistics(9).ranks).caption
+    ranks = statistics(9).ranks.assign(n_blocks=11)
+    assert "pairs of techniques" not in draw_ranks(statistics(9), ranks).caption
+
+
 def in_doses(doses: tuple[float, ...], *, out_of_reach: float) -> RunFrames:
     """Return a run of two datasets with doses, of which some may be out of reach."""
     reached = [0.0, *(dose for dose in doses if dose < out_of_reach)]
