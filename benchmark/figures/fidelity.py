@@ -74,9 +74,9 @@ def draw_fidelity(
             points = points.loc[[*dict.fromkeys([*farthest, *points.index])]]
             panels.append((f"{level}: {title}", points, keys))
     entries = [
-        f"{key}  {name}: {points.at[name, 'data']:.3f}, sampled {points.at[name, 'sampled']:.3f}"
+        f"{key}  {name}: {data:.3f}, sampled {sampled:.3f}"
         for _, points, keys in panels
-        for name, key in keys.items()
+        for (name, key), (data, sampled) in zip(keys.items(), points.to_numpy(), strict=False)
     ]
     page = Page(
         len(panels),
