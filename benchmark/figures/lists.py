@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmark.experiment.plan import Block
-from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.figures import Drawing
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
@@ -22,7 +21,10 @@ from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
 from benchmark.wording import described
 
-# Functions import what draws: matplotlib is loaded only when something is drawn.
+if TYPE_CHECKING:
+    from benchmark.experiment.prepare import PreparedExperiment
+
+# Functions import what draws or prepares data: a report of results loads neither.
 
 # Repetitions from which a technique has its own figure: fewer dots are clear in the figure of all.
 _FEWEST_ALONE = 3
@@ -34,6 +36,7 @@ def dataset_figures(prepared: PreparedExperiment, manifest: Manifest) -> Iterato
     The label's table is drawn only for biases that edit the network. The manifest's datasets are in the
     experiment's order.
     """
+    from benchmark.experiment.plan import Block
     from benchmark.figures.fidelity import draw_fidelity
     from benchmark.figures.label_table import draw_label_table
 
