@@ -12,11 +12,10 @@ from typing import Any
 import pandas as pd
 
 from benchmark.atlas.adviser import Advice, Adviser, Stage
-from benchmark.atlas.features import DataFeatures, data_features
+from benchmark.atlas.features import data_features
 from benchmark.atlas.sentences import WORDS, condition_of, few_digits, name_of
 from benchmark.columns import RESTORE
 from benchmark.data.draft import FileOptions, python_options, said_in_python
-from benchmark.data.table import Table
 from benchmark.data.uncarded import UncardedRows, read_uncarded
 from benchmark.errors import DataError
 from benchmark.experiment.quick_defaults import TECHNIQUES as TRIED_BY_QUICK
@@ -115,25 +114,25 @@ def recommend(
 
 
 def advice_text(
-    advices: Sequence[Advice], *, data: str = "", warnings: Sequence[str] = (), command: str = ""
+    advices: Sequence[Advice], *, group: str = "", warnings: Sequence[str] = (), command: str = ""
 ) -> str:
     """Return advice for one goal or more as Markdown: what to try, how sure that is, and what to do next.
 
-    ``data`` are a user's rows in words, with ``warnings`` on them, and ``command`` has what is known of their
-    file.
+    ``group`` is the deprived group of a user's rows, with ``warnings`` on them, and ``command`` has what is
+    known of their file.
     """
     question = advices[0].question
     assert question is not None
-    condition = condition_of(question) + (f" (dose {question.dose:g})" if question.dose else "")
     named = [advice.technique for advice in advices if advice.technique not in ("", *TRIED_BY_QUICK)]
     more = f" --techniques {' '.join(dict.fromkeys(named))}" if named else ""
     known = [advice for advice in advices if advice.technique] or advices
     return render_values(
         "recommend",
         advices=advices,
-        data=data,
+        group=group,
         warnings=warnings,
-        condition=condition,
+        question=question,
+        condition=condition_of(question),
         evidence=WORDS["grade"][known[0].grade],
         words=WORDS,
         digits=few_digits,
@@ -154,17 +153,3 @@ def rows_of_file(data: pd.DataFrame | str | Path, options: FileOptions) -> Uncar
     """Return the rows of a file or frame that has no card; errors are those of :func:`draft`."""
     with TemporaryDirectory() as folder:
         return read_uncarded(data, options, Path(folder), "data")
-
-
-def told(table: Table, features: DataFeatures) -> str:
-    """Return a user's rows in words: their deprived group, and their features."""
-    share, deprived, favored = (
-        f"{100 * value:.0f} %"
-        for value in (features.share_deprived, features.rate_deprived, features.rate_favored)
-    )
-    group = f"{table.schema.sensitive_feature} = {table.schema.deprived_group}"
-    return (
-        f"Your data: {features.rows:,.0f} rows, {share} of the deprived group ({group}). Favorable labels: "
-        f"{deprived} in it, {favored} elsewhere. The other columns tell the group with an AUC of "
-        f"{features.group_auc:.2f}."
-    )

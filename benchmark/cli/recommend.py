@@ -31,10 +31,10 @@ def add_options(option: Options) -> None:
 def execute(options: argparse.Namespace) -> int:
     from benchmark.atlas.adviser import Adviser
     from benchmark.columns import GOALS
-    from benchmark.recommending import advice_text, told
+    from benchmark.recommending import advice_text
     from benchmark.text.terminal import output_console, print_markdown, say
 
-    console, features, warnings, data, command = output_console(), None, [""][:0], "", ""
+    console, features, warnings, group, command = output_console(), None, [""][:0], "", ""
     if options.file is not None:
         from benchmark.atlas.features import data_features
         from benchmark.cli.new_dataset import asking, file_options, require_roles
@@ -44,7 +44,8 @@ def execute(options: argparse.Namespace) -> int:
             return EXIT_USAGE
         rows = asking(options, console, lambda: rows_of_file(options.file, file_options(options)))
         features = data_features(rows.table, rows.draft.persons)
-        data, warnings = told(rows.table, features), warnings_of(rows)
+        warnings, schema = warnings_of(rows), rows.table.schema
+        group = f"{schema.sensitive_feature} = {schema.deprived_group}"
         command = f"betabench quick {shlex.quote(str(options.file))} " + " ".join(
             f"--{role} {shlex.quote(value)}"
             for role in ("label", "favorable", "sensitive", "deprived")
@@ -63,7 +64,7 @@ def execute(options: argparse.Namespace) -> int:
         )
         for goal in ([options.goal] if options.goal else GOALS)
     ]
-    print_markdown(console, advice_text(advices, data=data, warnings=warnings, command=command))
+    print_markdown(console, advice_text(advices, group=group, warnings=warnings, command=command))
     for advice in advices if options.full else ():
         say(console, "")
         for sentence in advice.sentences:

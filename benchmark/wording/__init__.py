@@ -328,7 +328,8 @@ class _Words:
     def _citations(self) -> str:
         """Return what to cite as BibTeX: the method, the program, and the datasets."""
         run = self._facts.run
-        ours = render_plain("citations", version=run.versions.get("betabench", ""), year=run.finished[:4])
+        template = _plain().get_template("citations.bib")
+        ours = template.render(version=run.versions.get("betabench", ""), year=run.finished[:4])
         cards = (dataset.card.get("bibtex", "").strip() for dataset in self._facts.datasets)
         return "\n".join(dict.fromkeys(filter(None, [ours.strip(), *cards])))
 
