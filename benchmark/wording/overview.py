@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from benchmark.columns import UNTREATED
-from benchmark.facts.learners import OWN_LEARNERS
 from benchmark.facts.model import Answers, Facts, Goal, Level, Reason, Scenario, Standing, Verdict
+from benchmark.runs.own_learners import OWN_LEARNERS
 
 MOST_IN_COLUMNS = 4
 """Scenarios that a table of techniques has columns for; of more, it counts verdicts."""

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from benchmark.facts.learners import OWN_LEARNERS
 from benchmark.facts.model import (
     Answers,
     Bias,
@@ -26,6 +25,7 @@ from benchmark.facts.model import (
     Technique,
 )
 from benchmark.report.answer import LINES, answer_text
+from benchmark.runs.own_learners import OWN_LEARNERS
 from benchmark.text.terminal import as_text, print_markdown
 from benchmark.wording import render
 from benchmark.wording.overview import overview
