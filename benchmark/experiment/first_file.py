@@ -179,12 +179,14 @@ def reachable_doses(quick_options: QuickOptions, table: Table) -> tuple[Dose, ..
         raise
     if all(dose.beta is None for dose in doses):
         most = doses[0].gap
+        reached = int(1000 * most) / 1000
+        smaller = f"type --doses {reached / 2:g} {reached:g}, or give" if reached else "give"
         raise BiasError(
             "No dose can be reached in this file",
-            expected=f"a dose of at most {int(1000 * most) / 1000:g}: the bias {quick_options.bias!r} widens "
+            expected=f"a dose of at most {reached:g}: the bias {quick_options.bias!r} widens "
             f"the label gap by {most:.4f} at most",
             got=few([f"{dose.dose:g}" for dose in doses]),
-            remedy="give smaller ones with --doses, or levels of bias with --betas",
+            remedy=f"{smaller} levels of bias with --betas",
         )
     return doses
 

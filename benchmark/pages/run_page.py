@@ -61,6 +61,7 @@ def prepare_page(facts: Facts) -> Callable[[Path], Path]:
         "level_sign": LEVEL_SIGNS[facts.run.level_name],
         "verdicts": vocabulary()["verdict"],
         "goals": vocabulary()["goal"],
+        "level_meaning": vocabulary()["level"][facts.run.level_name]["meaning"],
         "tabs": {name: html for name, questions in TABS.items() if (html := _tab(facts, questions))},
         "facts": Markup(in_script(facts.model_dump_json())),
         "words": Markup(in_script(json.dumps(_words(facts), ensure_ascii=False, separators=(",", ":")))),

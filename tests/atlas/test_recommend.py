@@ -216,7 +216,7 @@ def test_a_group_that_is_ahead_gets_the_record_on_such_data(
     assert record.nothing == pytest.approx(0.1, abs=0.002)
     assert record.value == pytest.approx((0.3 + 0.08) / 2, abs=0.002)
     assert (advice.technique, advice.usage, advice.shown) == ("", "", False)
-    assert "the deprived group has the favorable label more often" in " ".join(str(advice).split())
+    assert "The deprived group has the favorable label more often" in " ".join(str(advice).split())
     told = " ".join(advice.sentences)
     assert "(drop_sensitive) was farther from the goal than doing nothing in 50 % of the scenarios" in told
     assert ": try " not in told
