@@ -101,19 +101,15 @@ def _scenario(
     tried: set[str],
     **parts: object,
 ) -> Scenario:
-    return Scenario(
+    return Scenario.from_record(
+        scenario,
         dataset=scenario.dataset.name,
-        bias=scenario.bias,
-        classifier=scenario.classifier,
-        test=scenario.test,
-        heading=scenario.heading,
         file=scenario.file_name,
         baseline=baseline,
-        inert=scenario.inert,
         techniques=tuple(name for name in run.titles if name in tried),
         levels=tuple(scenario.telling_levels(run.levels)),
         constant=_constant(scenario.best_constant),
-        **parts,  # type: ignore[arg-type]
+        **parts,
     )
 
 

@@ -73,8 +73,7 @@ def why_unanswered(run: Manifest, scenario: Scenario, answers: pd.DataFrame) -> 
 def _effects(results: pd.DataFrame, baseline: str, resampling: Resampling | None) -> Mapping[float, Estimate]:
     """Return by how much each level of bias moves the baseline's discrimination."""
     changes = level_changes(results[results["metric"] == DISCRIMINATION], baseline, resampling)
-    columns = changes[["beta", "change", "change_low", "change_high"]].itertuples(index=False, name=None)
-    return {beta: Estimate(mean=mean, low=low, high=high) for beta, mean, low, high in columns}
+    return {row.beta: Estimate.of(row, "change") for row in records(changes)}
 
 
 def _level(
@@ -115,19 +114,13 @@ def _order(row: Any) -> tuple[object, ...]:
 
 
 def _standing(row: Any, *, several: bool) -> Standing:
-    return Standing(
-        technique=row.technique,
-        role=row.role,
+    return Standing.from_record(
+        row,
         baseline=row.baseline if several and row.role != BASELINE else None,
         verdict=row.verdict or None,
         reason=_reason(row),
         remarks=tuple(_remarks(row)),
-        value=Estimate.of(row, "value"),
-        distance=row.distance,
-        change=Estimate.of(row, "change"),
         gain=Estimate(mean=row.improvement, low=row.simultaneous_low, high=row.simultaneous_high),
-        accuracy=Estimate.of(row, "accuracy"),
-        accuracy_change=Estimate.of(row, "accuracy_change"),
         accepted=Shares(all=row.accepted, deprived=row.accepted_deprived, favored=row.accepted_favored),
         repetitions=row.n,
         dominated_by=row.dominated_by or None,

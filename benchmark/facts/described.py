@@ -31,36 +31,16 @@ _NO_RESULT = ("planned", "computed_in_this_run")
 
 def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float = ALPHA) -> Run:
     """Return what the manifest says about the run as a whole."""
-    protocol = run.protocol
-    return Run(
-        name=run.name,
-        title=run.title,
-        level_name=run.level_name,
-        levels=run.levels,
-        protocol=Protocol(
-            train=protocol.train,
-            holdout=protocol.holdout,
-            folds=protocol.folds,
-            repetitions=run.repetitions,
-            seed=run.experiment.seed,
-            overlaps=protocol.overlaps,
-            paired_levels=protocol.paired_betas,
-            tests=run.tests,
+    return Run.from_record(
+        run,
+        protocol=Protocol.from_record(
+            run.experiment, paired_levels=run.protocol.paired_betas, tests=run.tests
         ),
-        criteria=Criteria(
-            margin=criteria.margin,
-            least_group_share=criteria.least_group_share,
-            least_overall_share=criteria.least_overall_share,
-            accuracy_slack=criteria.accuracy_slack,
-            least_repetitions=criteria.least_splits,
-            nearly_all=NEARLY_ALL,
-            alpha=alpha,
+        criteria=Criteria.from_record(
+            criteria, least_repetitions=criteria.least_splits, nearly_all=NEARLY_ALL, alpha=alpha
         ),
         cells=run.cells.get("planned", 0),
         cells_missing=sum(n for status, n in run.cells.items() if status not in _NO_RESULT),
-        tuned_by=run.tuned_by,
-        versions=run.versions,
-        finished=run.finished,
         commands=commands(run),
     )
 
@@ -68,13 +48,10 @@ def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float
 def techniques(run: Manifest) -> tuple[Technique, ...]:
     """Return the techniques in the order in which they are shown."""
     return tuple(
-        Technique(
-            name=entry.name,
+        Technique.from_record(
+            entry,
             title=entry.title or entry.name,
-            stage=entry.stage,
             method=entry.technique,
-            parameters=entry.parameters,
-            tuned=entry.tuned,
             source=getattr(find_technique(entry.technique), "reference", ""),
         )
         for entry in run.techniques
@@ -111,24 +88,17 @@ def _dataset(dataset: DatasetDescription, card: Card | None) -> Dataset:
             "deprived": GroupRows(rows=sizes.deprived, favorable=sizes.deprived_favorable),
             "favored": GroupRows(rows=sizes.favored, favorable=sizes.favored_favorable),
         }
-    return Dataset(
-        name=dataset.name,
+    return Dataset.from_record(
+        dataset,
         title=dataset.heading,
-        embedded=dataset.embedded,
         rows=dataset.test_rows,
-        train_rows=dataset.train_rows,
         sensitive=dataset.sensitive_feature,
-        deprived_group=dataset.deprived_group,
-        label=dataset.label,
-        favorable_label=dataset.favorable_label,
         **groups,
         warning=dataset.warning or "",
-        notes=dataset.notes,
         true_rates=dataset.entry.true_rates or {},
         accept=dataset.entry.accept,
         bias=tuple(map(_bias, dataset.bias)),
         edges=dataset.network.edges,
-        columns=dataset.columns,
         card={} if card is None else dict(_of_card(card, dataset)),
         known_problems=() if card is None else tuple(card.known_problems),
     )
@@ -148,14 +118,9 @@ def _of_card(card: Card, dataset: DatasetDescription) -> Iterator[tuple[str, str
 
 
 def _bias(bias: PlantedBias) -> Bias:
-    return Bias(
-        name=bias.name,
-        kind=bias.kind,
-        description=bias.description,
+    return Bias.from_record(
+        bias,
         edits=bias.acting,
-        inert=bias.inert,
-        doses=tuple(
-            Dose(dose=dose.dose, beta=dose.beta, gap=dose.gap, comparable=dose.pooled) for dose in bias.doses
-        ),
+        doses=tuple(Dose.from_record(dose, comparable=dose.pooled) for dose in bias.doses),
         label_gaps=dict(bias.network_discrimination_by_beta),
     )

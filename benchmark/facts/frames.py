@@ -19,16 +19,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 def gaps(statistics: RunStatistics) -> tuple[Gap, ...]:
     """Return the gaps in each rate; none if the run told groups of one attribute apart."""
     return tuple(
-        Gap(
-            scenario=i,
-            level=row.beta,
-            metric=row.metric,
-            attribute=row.attribute,
-            technique=row.technique,
-            gap=row.gap,
-            change=Estimate.of(row, "difference"),
-            wider=row.wider,
-        )
+        Gap.from_record(row, scenario=i, level=row.beta, change=Estimate.of(row, "difference"))
         for i, scenario in enumerate(statistics.scenarios)
         for row in records(scenario.rows(statistics.groups))
     )
@@ -58,13 +49,9 @@ def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
     table = table[(table["technique"] == "") & (table["against"] == "oracle")]
     table = table.sort_values("dataset", key=lambda names: names != "", kind="stable")
     return tuple(
-        Regret(
-            dataset=row.dataset,
-            bias=row.bias,
-            classifier=row.classifier,
+        Regret.from_record(
+            row,
             level=row.beta,
-            chosen_on=row.chosen_on,
-            regret=Estimate.of(row, "regret"),
             beyond=row.breaks,
             beyond_oracle=row.breaks_against,
             fits=int(row.n_techniques),

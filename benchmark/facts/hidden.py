@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from benchmark.columns import GOALS
 from benchmark.facts.model import Estimate, Hidden, HiddenRow, Reason
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.hidden_bias import (
     HIDDEN_CLASSIFIER,
     HIDDEN_KIND,
-    HiddenBias,
     greatest_hidden,
     hidden_bias_table,
     row_at,
@@ -55,21 +51,8 @@ def hidden(statistics: RunStatistics) -> Hidden | None:
         true_gap=None if rates is None else rates["favored"] - rates["deprived"],
         classifier=HIDDEN_CLASSIFIER,
         others=tuple(name for name in run.classifiers if name != HIDDEN_CLASSIFIER),
-        rows=tuple(_rows(rows)),
+        rows=tuple(
+            HiddenRow.from_record(row, agreement=Estimate.of(row, "tau"), by_chance=row.ceiling)
+            for row in rows
+        ),
     )
-
-
-def _rows(rows: list[HiddenBias]) -> Iterator[HiddenRow]:
-    for row in rows:
-        goal: Any = row.goal
-        yield HiddenRow(
-            goal=goal,
-            hidden=row.hidden,
-            dose=row.dose,
-            datasets=row.datasets,
-            agreement=Estimate.of(row, "tau"),
-            by_chance=row.ceiling,
-            regret=Estimate.of(row, "regret"),
-            drop_regret=row.drop_regret,
-            nothing_regret=row.nothing_regret,
-        )

@@ -7,7 +7,7 @@ JSON, and ``docs/facts.schema.json`` its schema. :mod:`benchmark.wording` has th
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -34,6 +34,19 @@ class Fact(BaseModel):
     """A part of the facts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def from_record(cls, record: Any, **others: Any) -> Self:
+        """Return a fact with the fields that a record has by the same names, and others.
+
+        The ends of an estimate ``change`` are the record's ``change_low`` and ``change_high``.
+        """
+        values = {
+            name: Estimate.of(record, name) if field.annotation is Estimate else getattr(record, name)
+            for name, field in cls.model_fields.items()
+            if name not in others and hasattr(record, name)
+        }
+        return cls(**values, **others)
 
 
 class Reason(Fact):
