@@ -68,8 +68,7 @@ def render(template: str, facts: Facts, **more: object) -> str:
 
     A missing value is an error.
     """
-    text = _environment().get_template(f"{template}.md.j2").render(_Words(facts).values, **more)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return render_values(template, **{**_Words(facts).values, **more})
 
 
 def render_values(template: str, **values: object) -> str:
