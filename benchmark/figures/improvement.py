@@ -187,8 +187,8 @@ def _draw_effects(
         [signs.get(cell) == DEGENERATE for cell in zip(rows["technique"], rows["beta"], strict=True)], bool
     )
     better = rows["improvement"] > 0
-    colors = np.select([useless, better], [GREY, BLUE], ORANGE)
-    markers = np.select([useless, better], ["x", "o"], "s")
+    colors = np.select([useless, better], [GREY, BLUE], ORANGE).tolist()
+    markers = np.select([useless, better], ["x", "o"], "s").tolist()
     y = rows["technique"].map(names.index)
     for which, look in (("simultaneous", _OUTER), ("improvement", _INNER)):
         axes.hlines(y, rows[f"{which}_low"], rows[f"{which}_high"], colors=colors, zorder=2, **look)

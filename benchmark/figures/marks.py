@@ -117,8 +117,9 @@ def frontier_text(answer: ConstantAnswer | None, one_each: str = "") -> str:
 
 def draw_frontiers(axes: Axes, curves: pd.DataFrame, constant: float, colors: Mapping[float, Any]) -> None:
     """Draw unprocessing frontiers in the color of their level of bias, and the answer by lot."""
-    for beta, curve in curves.groupby("beta"):
-        axes.plot(curve[DISCRIMINATION], curve[ACCURACY], color=colors[beta], **_FRONTIER_LINE)
+    for beta, color in colors.items():
+        curve = curves[curves["beta"] == beta]
+        axes.plot(curve[DISCRIMINATION], curve[ACCURACY], color=color, **_FRONTIER_LINE)
     axes.plot(0, random_accuracy(constant), **_RANDOM_MARK)
 
 

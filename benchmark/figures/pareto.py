@@ -52,8 +52,8 @@ class _Panel:
             values = sign * self.rows[column].to_numpy()
             low, high = np.quantile(values, [0.25, 0.75])
             near &= values <= max(high + _BEYOND * (high - low), values[on_front].max())
-        order = {"by": ["on_front", "x"], "ascending": [False, True], "kind": "stable"}
-        return self.rows[on_front | near].sort_values(**order)
+        shown = self.rows[on_front | near]
+        return shown.sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
 
     @cached_property
     def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -66,8 +66,9 @@ class _Panel:
     @property
     def n_hidden(self) -> int:
         """The number of points beyond the axes."""
-        inside = (self.degenerate[at].between(*ends) for at, ends in zip("xy", self.limits, strict=True))
-        n_crosses = 0 if self.shown.empty else int(np.logical_and(*inside).sum())
+        (left, right), (low, high) = self.limits
+        inside = self.degenerate["x"].between(left, right) & self.degenerate["y"].between(low, high)
+        n_crosses = 0 if self.shown.empty else int(inside.sum())
         return len(self.rows) - len(self.shown) + len(self.degenerate) - n_crosses
 
 

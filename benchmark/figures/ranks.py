@@ -115,12 +115,13 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         for row in few.head(1).itertuples()
     ]
     ranked = pooled[pooled["mean_rank"].notna() & (pooled["n_techniques"] > 1)].drop_duplicates("metric")
-    for (n, n_blocks), rows in ranked.groupby(["n_techniques", "n_blocks"]):
-        n_pairs = int(n) * (int(n) - 1) // 2
+    for _, rows in ranked.groupby(["n_techniques", "n_blocks"]):
+        n, n_blocks = rows[["n_techniques", "n_blocks"]].iloc[0].astype(int)
+        n_pairs = n * (n - 1) // 2
         if n_blocks < (needed := repetitions_needed(n_pairs, statistics.alpha)):
             notes.append(
                 f"{', '.join(map(statistics.title, rows['metric']))}: no test can find a difference. "
-                f"{n_pairs:,} pairs of techniques take at least {needed} blocks; there are {int(n_blocks)}."
+                f"{n_pairs:,} pairs of techniques take at least {needed} blocks; there are {n_blocks}."
             )
     if len(gone):
         titles = ", ".join(run.titles[name] for name in gone)
