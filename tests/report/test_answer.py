@@ -64,7 +64,7 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
         "\n"
         "In brackets: change from doing nothing. ✗ not usable, it breaks a limit.\n"
-        "Not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
+        "Mostly not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
         "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
         "Figures, all numbers, tests and lines of Python: out/report.html\n"
     )
@@ -314,7 +314,7 @@ def test_verdicts_of_two_goals_that_differ_have_their_goals() -> None:
 
 def test_nothing_shows_at_a_level_without_an_answer() -> None:
     facts = with_level(techniques=nothing_shown(), reason=Reason(code="baseline_constant"))
-    assert "Not shown: changes" not in printed(facts)
+    assert "Mostly not shown: changes" not in printed(facts)
     assert "| Smallest gain that shows | – |" in render("answers", facts)
 
 
@@ -502,7 +502,7 @@ def test_what_to_do_where_nothing_is_shown(favorable: int, reason: str | None, w
     text = first_look(with_level(**level), favorable)
     assert words in text
     assert "Planted: labels turned." in text
-    assert ("Not shown: changes below" in text) == (reason is None)
+    assert ("Mostly not shown: changes below" in text) == (reason is None)
 
 
 # ------------------------------------------------------------------------------------------- markdown
