@@ -23,23 +23,23 @@ def snippet(
     deprived: str | Sequence[str],
     parameters: Mapping[str, Any] | None = None,
     classifier: str | Mapping[str, Any] = "c45",
+    plugins: Sequence[str] = (),
 ) -> str:
     """Return about ten lines of Python that apply a technique to data.
 
     ``data`` is a CSV file, or a dataset's card: a shipped card (``"adult"``) or a file (``"card.toml"``).
     ``label`` and ``sensitive`` are columns, ``favorable`` and ``deprived`` some of their values.
     ``parameters`` are the technique's, if not at their defaults. ``classifier`` is as of
-    :class:`~benchmark.estimator.fair_classifier.FairClassifier`; "" leaves it out.
+    :class:`~benchmark.estimator.fair_classifier.FairClassifier`; "" leaves it out. ``plugins`` are files that
+    register the technique.
     """
+    loading = ["from benchmark.techniques import load_plugin"] if plugins else []
+    loads = [f"load_plugin({plugin!r})" for plugin in plugins]
     if by_card := PurePath(data).suffix in ("", ".toml"):
-        lines = [
-            "from benchmark import FairClassifier, load_dataset",
-            "",
-            f"dataset = load_dataset({_text(data)})",
-        ]
-        lines.append("frame = dataset.to_frame()")
+        lines = [*loading, "from benchmark import FairClassifier, load_dataset", "", *loads]
+        lines += [f"dataset = load_dataset({_text(data)})", "frame = dataset.to_frame()"]
     else:
-        lines = ["import pandas", "", "from benchmark import FairClassifier", ""]
+        lines = ["import pandas", "", *loading, "from benchmark import FairClassifier", "", *loads]
         lines.append(f"frame = pandas.read_csv({_text(data)}, dtype=str, keep_default_na=False)")
     lines += [
         f"X = frame.drop(columns={_texts([label])})",

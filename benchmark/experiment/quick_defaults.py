@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
+from pathlib import Path
 
 DATASET = "data"
 """Name of the dataset in every first look: random numbers depend on it, and not on the file's name."""
@@ -63,4 +63,4 @@ class QuickOptions:
     true_rates: Mapping[object, float] | str | None = None
     techniques: Sequence[str] | None = None  # by default :data:`TECHNIQUES`
     stage: str | None = None  # only techniques that change the data, the training or the predictions
-    plugins: Sequence[str | PathLike[str]] = ()  # files that register more of all kinds
+    plugins: Sequence[str | Path] = ()  # files that register more of all kinds

@@ -46,15 +46,10 @@ def _lines(run: Manifest, scenario: Scenario, technique: str) -> dict[str, Any]:
     assert method is not None
     configured = run.code.techniques.get(f"{technique} on {entry.name}", {})
     parameters = _changed(method.technique, configured.get("parameters", method.parameters))
-    lines = card_snippet(card, entry.card, method.technique, parameters=parameters, classifier=classifier)
-    if not lines:
-        return {"reason": Reason(code="intersection")}
-    if find_technique(method.technique) is None:
-        loads = "".join(f"load_plugin({plugin!r})\n" for plugin in run.code.plugins)
-        lines = f"from benchmark.techniques import load_plugin\n{lines}".replace(
-            "\ndataset", f"\n{loads}dataset", 1
-        )
-    return {"code": lines}
+    settings = {"parameters": parameters, "classifier": classifier}
+    plugins = run.code.plugins if find_technique(method.technique) is None else ()
+    lines = card_snippet(card, entry.card, method.technique, plugins=plugins, **settings)
+    return {"code": lines} if lines else {"reason": Reason(code="intersection")}
 
 
 def _classifier(settings: Mapping[str, Any], name: str) -> str | dict[str, Any] | None:
