@@ -73,6 +73,7 @@ def test_what_is_said_of_ranks_and_choices_holds() -> None:
 def test_numbers_are_repeated_by_hand() -> None:
     """One row of the table, from the file alone."""
     results = pd.read_csv(nested.FOLDER / "results.csv.xz")
+    results = results[(results["technique"] != "none") | (results["classifier"] == "c45")]
     hidden = results[(results["hidden"] == 0.1) & results["technique"].isin(nested.techniques())]
     hidden = hidden[hidden["dataset"].isin(nested.reached(0.1, 0.05))]
     hidden = hidden[hidden["metric"] == "restoration_distance"]
