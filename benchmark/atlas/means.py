@@ -161,7 +161,7 @@ def _shares(run: RunFrames) -> pd.DataFrame:
 
 def _scenarios(manifest: Manifest, atlas: Atlas) -> Iterator[Mapping[str, Any]]:
     """Yield cluster, hidden gap, solved β and whether it is pooled, for each dataset, bias and level."""
-    unit = "dose" if manifest.protocol.doses else "beta"
+    unit = manifest.level_name
     for dataset in manifest.datasets:
         card = load_card(dataset.entry.card).name
         for bias in dataset.bias:

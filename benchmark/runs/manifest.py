@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from benchmark.bias.doses import ACROSS
+from benchmark.bias.doses import ACROSS, Dose
 from benchmark.columns import (
     DECISION_COUNTS,
     HIDDEN,
@@ -222,19 +222,23 @@ class Manifest(BaseModel):
         return self.experiment.level_name
 
     @property
+    def doses(self) -> dict[tuple[str, str, float], Dose]:
+        """The doses that are planted, by dataset, bias and level."""
+        return {
+            (dataset.name, bias.name, dose.dose): dose
+            for dataset in self.datasets
+            for bias in dataset.bias
+            for dose in bias.doses
+        }
+
+    @property
     def pooled_levels(self) -> tuple[float, ...]:
         """Levels of bias that are ranked together: all β; :data:`ACROSS`; all doses without one of these."""
         if self.level_name == "beta":
             return self.levels
         if {*ACROSS} <= {*self.levels}:
             return ACROSS
-        reached = {
-            dose.dose
-            for dataset in self.datasets
-            for bias in dataset.bias
-            for dose in bias.doses
-            if dose.pooled and dose.dose > 0
-        }
+        reached = {dose.dose for dose in self.doses.values() if dose.pooled and dose.dose > 0}
         return tuple(level for level in self.levels if level in reached)
 
     @property
@@ -242,8 +246,8 @@ class Manifest(BaseModel):
         """The level with the last color of figures: the greatest possible β, or the run's greatest dose."""
         if self.level_name == "beta":
             return 1.0
-        doses = {level for dataset in self.datasets for bias in dataset.bias for level in bias.betas}
-        return max(doses & set(self.levels), default=0.0) or 1.0
+        reached = {dose.dose for dose in self.doses.values() if dose.beta is not None}
+        return max(reached & set(self.levels), default=0.0) or 1.0
 
     @property
     def level_sign(self) -> str:
@@ -273,12 +277,7 @@ class Manifest(BaseModel):
     def _with_doses(self, frame: pd.DataFrame) -> pd.DataFrame:
         if self.level_name == "beta" or "beta" not in frame.columns or "dose" in frame.columns:
             return frame
-        betas = {
-            (dataset.name, bias.name, dose.dose): dose.beta
-            for dataset in self.datasets
-            for bias in dataset.bias
-            for dose in bias.doses
-        }
+        betas = {key: dose.beta for key, dose in self.doses.items()}
         written = frame.rename(columns={"beta": self.level_name})
         if {"dataset", "bias"} <= {*frame.columns}:
             keys = zip(frame["dataset"], frame["bias"], frame["beta"], strict=True)
@@ -343,13 +342,7 @@ class Manifest(BaseModel):
     @property
     def apart(self) -> list[tuple[str, str, float]]:
         """Doses that are never pooled over datasets: dataset, bias and dose."""
-        return [
-            (dataset.name, bias.name, dose.dose)
-            for dataset in self.datasets
-            for bias in dataset.bias
-            for dose in bias.doses
-            if not dose.pooled
-        ]
+        return [key for key, dose in self.doses.items() if not dose.pooled]
 
     def is_inert(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Return for each row of a frame whether its bias has no effect on its dataset."""
