@@ -510,37 +510,30 @@ def _joined(
     values = results[results["metric"].isin((metric_of_goal, ACCURACY, *ACCEPTANCE))]
     intervals = cell_intervals(to_cells(values, resampling))
 
-    def of(frame: pd.DataFrame, metric: str, columns: dict[str, str]) -> pd.DataFrame:
-        rows = frame.loc[frame["metric"] == metric, [*WHERE, *columns]]
-        return rows.rename(columns=columns).set_index(list(WHERE))
+    def of(frame: pd.DataFrame, metric: str, *names: str, **renamed: str) -> pd.DataFrame:
+        rows = frame.loc[frame["metric"] == metric, [*WHERE, *names, *renamed]]
+        return rows.rename(columns=renamed).set_index(list(WHERE))
 
-    def mean(name: str) -> dict[str, str]:
-        return {"mean": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
+    def ends(one: str, other: str, name: str) -> dict[str, str]:
+        return {f"{one}_low": f"{name}_low", f"{one}_high": f"{name}_high"} | {other: name}
 
-    def change(name: str) -> dict[str, str]:
-        return {f"difference{end}": f"{name}{end}" for end in ("", "_low", "_high")}
-
-    judgements = {name: name for name in ("tested", "better", "candidate", "worse")}
-    gain = {
-        "improvement": "improvement",
-        "simultaneous_low": "simultaneous_low",
-        "simultaneous_high": "simultaneous_high",
-        "splits": "splits",
-    }
-    table = of(intervals, metric_of_goal, {"n": "n", "missing": "missing", **mean("value")})
+    judgements = ("tested", "better", "candidate", "worse")
+    gain = ("improvement", "simultaneous_low", "simultaneous_high", "splits")
+    changes = {name: ends("difference", "difference", name) for name in ("change", "accuracy_change")}
+    table = of(intervals, metric_of_goal, "n", "missing", **ends("ci", "mean", "value"))
     values = results[results["metric"] == metric_of_goal]
     for part in (
         values.assign(distance=values["value"].abs()).groupby(list(WHERE), sort=False)[["distance"]].mean(),
-        of(intervals, ACCURACY, mean("accuracy")),
-        *(of(intervals, name, {"mean": name}) for name in ACCEPTANCE),
-        of(comparisons, metric_of_goal, {"n": "pairs", **change("change"), **gain, **judgements}),
-        of(comparisons, ACCURACY, {**change("accuracy_change"), "worse": "less_accurate"}),
+        of(intervals, ACCURACY, **ends("ci", "mean", ACCURACY)),
+        *(of(intervals, name, mean=name) for name in ACCEPTANCE),
+        of(comparisons, metric_of_goal, *gain, *judgements, n="pairs", **changes["change"]),
+        of(comparisons, ACCURACY, worse="less_accurate", **changes["accuracy_change"]),
         standing.set_index(list(WHERE)),
     ):
         table = table.join(part)
     table = table.reset_index().assign(goal=goal, metric=metric_of_goal)
     # A join leaves gaps, and columns of objects where there are no comparisons at all.
-    numbers = ["pairs", *change("change").values(), *change("accuracy_change").values(), *gain.values()]
+    numbers = ["pairs", *gain, *(name for columns in changes.values() for name in columns.values())]
     table[numbers] = table[numbers].astype(float)
     flags = [*judgements, "less_accurate", "mostly_constant", "below_constant", "one_group"]
     table[flags] = table[flags].eq(True)
