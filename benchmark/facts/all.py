@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from benchmark.facts.answers import scenario_answers, why_unanswered
 from benchmark.facts.decisions import decisions
 from benchmark.facts.described import datasets, described_run, metrics, techniques
@@ -18,37 +20,26 @@ from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.cells import Resampling
 from benchmark.statistics.recommendation import Criteria
 
 
 def facts_of(statistics: RunStatistics) -> Facts:
     """Return all facts of a run with statistics."""
     statistics = together(statistics)
-    run = statistics.run
-    holdings = Holdings.of(statistics)
-    scenarios = []
-    for scenario in statistics.scenarios:
-        baseline = statistics.baseline_of(scenario)
-        scenarios.append(
-            _scenario(
-                scenario,
-                baseline,
-                run,
-                set(scenario.rows(statistics.results)["technique"]),
-                answers=scenario_answers(
-                    scenario,
-                    baseline,
-                    statistics.answers,
-                    statistics.everything,
-                    statistics.criteria,
-                    statistics.resampling,
-                ),
-                unanswered=why_unanswered(run, scenario, statistics.answers),
-                values=values(statistics, scenario, holdings),
-                frontier=frontiers(statistics, scenario),
-                decisions=decisions(statistics, scenario),
-            )
+    run, answers, holdings = statistics.run, statistics.answers, Holdings.of(statistics)
+    given = run, answers, statistics.everything, statistics.criteria, statistics.resampling
+    scenarios = [
+        _scenario(
+            scenario,
+            statistics.baseline_of(scenario),
+            *given,
+            values=values(statistics, scenario, holdings),
+            frontier=frontiers(statistics, scenario),
+            decisions=decisions(statistics, scenario),
         )
+        for scenario in statistics.scenarios
+    ]
     return Facts(
         run=described_run(run, statistics.criteria, statistics.alpha),
         techniques=techniques(run),
@@ -72,24 +63,13 @@ def first_facts(frames: RunFrames) -> Facts:
     criteria = Criteria()
     chosen, answers = frames_together(frames.of_choices, run_answers(frames))
     run = chosen.manifest
+    given = run, answers, chosen.results, criteria, chosen.resampling
     return Facts(
         run=described_run(run, criteria),
         techniques=techniques(run),
         metrics=metrics({}),
         datasets=datasets(run),
-        scenarios=tuple(
-            _scenario(
-                scenario,
-                scenario.baseline,
-                run,
-                set(scenario.rows(chosen.results)["technique"]),
-                answers=scenario_answers(
-                    scenario, scenario.baseline, answers, chosen.results, criteria, chosen.resampling
-                ),
-                unanswered=why_unanswered(run, scenario, answers),
-            )
-            for scenario in chosen.scenarios
-        ),
+        scenarios=tuple(_scenario(one, one.baseline, *given) for one in chosen.scenarios),
         missing=missing(chosen.failures),
     )
 
@@ -98,9 +78,13 @@ def _scenario(
     scenario: report_frames.Scenario,
     baseline: str,
     run: Manifest,
-    tried: set[str],
+    answers: pd.DataFrame,
+    results: pd.DataFrame,
+    criteria: Criteria,
+    resampling: Resampling | None,
     **parts: object,
 ) -> Scenario:
+    tried = set(scenario.rows(results)["technique"])
     return Scenario.from_record(
         scenario,
         dataset=scenario.dataset.name,
@@ -109,6 +93,8 @@ def _scenario(
         techniques=tuple(name for name in run.titles if name in tried),
         levels=tuple(scenario.telling_levels(run.levels)),
         constant=_constant(scenario.best_constant),
+        answers=scenario_answers(scenario, baseline, answers, results, criteria, resampling),
+        unanswered=why_unanswered(run, scenario, answers),
         **parts,
     )
 
