@@ -137,14 +137,6 @@ class Cells:
         return np.zeros(len(self.keys)) if self.overlap is None else self.overlap
 
     @property
-    def by_split(self) -> Self:
-        """The same cells with a column for each split."""
-        n_folds = 1 if self.n_folds is None else self.n_folds
-        return replace(
-            self, values=self.singles, n_expected=self.n_expected * n_folds, of_folds=None, n_folds=None
-        )
-
-    @property
     def n(self) -> NDArray[np.int64]:
         """Number of values of each row, shape (n_rows,)."""
         return np.asarray(np.isfinite(self.values).sum(axis=1))
