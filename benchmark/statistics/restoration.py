@@ -316,25 +316,21 @@ def _of_discrimination(
         planted = at_level - before
         removed.append((before - rest, planted - (rest_at_level - rest)))
         differences.append((before, planted))
-    n = np.isfinite(removed[0][0]).sum(axis=1)
+    # By repetition and by split, of the original difference and then of the planted one.
+    removals, wholes = list(zip(*removed, strict=True)), list(zip(*differences, strict=True))
+    n = np.isfinite(removals[0][0]).sum(axis=1)
     overlap = np.nan_to_num(taken(values_of.overlaps, rows[3]))
-    means = [row_means(values) for values in (differences[0][0], differences[0][0] - removed[0][0])]
-    reverses = (means[0] * means[1] < 0, np.zeros(len(cells), dtype=bool))
-    undefined = NO_ORIGINAL, NOTHING_PLANTED
-    measures: dict[str, Measure | _ShareOfDifference] = {}
-    for i, name in enumerate((ORIGINAL_REMOVED, PLANTED_REMOVED)):
-        arrays = removed[0][i], removed[1][i]
-        measures[name] = Measure(mean_of_repetitions, arrays, n, overlap, confidence, _NO_PAIRS)
-    for i, name in enumerate((ORIGINAL_SHARE, PLANTED_SHARE)):
-        measures[name] = _ShareOfDifference(
-            (removed[0][i], removed[1][i]),
-            (differences[0][i], differences[1][i]),
-            n,
-            overlap,
-            confidence,
-            undefined[i],
-            reverses[i],
-        )
+    before, gone = wholes[0][0], removals[0][0]
+    turned = row_means(before) * row_means(before - gone) < 0
+    measures: dict[str, Measure | _ShareOfDifference] = {
+        name: Measure(mean_of_repetitions, arrays, n, overlap, confidence, _NO_PAIRS)
+        for name, arrays in zip((ORIGINAL_REMOVED, PLANTED_REMOVED), removals, strict=True)
+    }
+    for name, removal, whole, undefined, reverses in (
+        (ORIGINAL_SHARE, removals[0], wholes[0], NO_ORIGINAL, turned),
+        (PLANTED_SHARE, removals[1], wholes[1], NOTHING_PLANTED, np.zeros(len(cells), dtype=bool)),
+    ):
+        measures[name] = _ShareOfDifference(removal, whole, n, overlap, confidence, undefined, reverses)
     return measures
 
 
