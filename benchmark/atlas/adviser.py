@@ -201,7 +201,7 @@ class Adviser:
 
     @cached_property
     def scenarios(self) -> dict[str, Scenarios]:
-        """The scenarios with planted doses, by goal."""
+        """The scenarios with planted bias, by goal."""
         return {goal: scenarios_of(self.tables.dose_rows, self.atlas, goal) for goal in GOALS}
 
     @cached_property
@@ -312,8 +312,8 @@ class Adviser:
     def _nearest(self, dose: float | None, learner: str) -> float | None:
         """Return the nearest dose that was run with a learner."""
         scenarios = self.scenarios[RESTORE]
-        doses = scenarios.frame["level"][at(scenarios, learner)].unique()
-        return dose if dose is None else float(min(doses, key=lambda run: abs(run - dose)))
+        levels = scenarios.frame["level"][at(scenarios, learner)].unique()
+        return dose if dose is None else float(min(levels, key=lambda run: abs(run - dose)))
 
     def _advice(self, question: Question) -> Advice:
         """Return the advice without its sentences."""
@@ -452,7 +452,7 @@ class Adviser:
         return lines
 
     def _predicted(self, question: Question, features: DataFeatures) -> str:
-        """Return the technique of the largest predicted gain; over kinds and doses that are not given."""
+        """Return the technique of the largest predicted gain; over kinds and levels that are not given."""
         scenarios = self.scenarios[question.goal]
         of = at(scenarios, question.learner, question.bias, question.dose)
         pairs = scenarios.frame[of][["bias", "level"]].drop_duplicates()

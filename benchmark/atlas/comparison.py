@@ -46,25 +46,25 @@ CHOICE_COLUMNS = (
 
 
 def compared(tables: Tables, kinds: Collection[str] = (ALL, TO_UNDO, HIDDEN)) -> Iterator[Compared]:
-    """Yield the recommenders for each goal, on scenarios with planted doses and on those with hidden bias.
+    """Yield the recommenders for each goal, on scenarios with planted bias and on those with hidden bias.
 
     To restore, the first are scored a second time where there is something to restore, if not everywhere.
     """
-    atlas, doses, hidden = tables.atlas, tables.dose_rows, tables.hidden_rows
+    atlas, planted, hidden = tables.atlas, tables.dose_rows, tables.hidden_rows
     for goal in GOALS:
-        scenarios = scenarios_of(doses, atlas, goal)
+        scenarios = scenarios_of(planted, atlas, goal)
         if scenarios.frame["left_out"].nunique() < 2:
             continue
         if ALL in kinds:
             of_all = Compared(goal, ALL, scenarios, recommended(scenarios, tables.dose_features))
             yield of_all
-            rows = undo_reasons(scenarios, doses, tables.clean_rows) == ""
+            rows = undo_reasons(scenarios, planted, tables.clean_rows) == ""
             if TO_UNDO in kinds and goal == RESTORE and rows.any() and not rows.all():
                 yield _taken(of_all, TO_UNDO, rows)
         if HIDDEN not in kinds or not len(hidden):
             continue
-        techniques = names_of(doses, hidden)
-        elsewhere = scenarios_of(doses, atlas, goal, techniques)
+        techniques = names_of(planted, hidden)
+        elsewhere = scenarios_of(planted, atlas, goal, techniques)
         truth, apparent = hidden_scenarios_of(hidden, atlas, goal, techniques)
         choices = recommended_with_planting(
             truth, apparent, elsewhere, tables.hidden_features, tables.dose_features

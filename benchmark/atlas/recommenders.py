@@ -63,7 +63,7 @@ def recommended_with_planting(
     """Return the choices of all recommenders for rows with hidden bias, by name.
 
     ``truth`` and ``apparent`` have the same scenarios, with true values, and with the values that planting on
-    top shows. ``elsewhere`` are scenarios with planted doses, which advice is fitted on.
+    top shows. ``elsewhere`` are scenarios with planted bias, which advice is fitted on.
     """
     design = _design(truth.frame, features, elsewhere.frame)
     others = _design(elsewhere.frame, features_elsewhere)

@@ -45,7 +45,7 @@ AGAINST = (NOTHING, DROP, AVERAGE)
 """Recommenders that all others are compared with."""
 
 ALL, TO_UNDO, HIDDEN = "all", "to_undo", "planted"
-"""Sets of scenarios: with planted doses and no hidden bias; those of them with something to restore; and with
+"""Sets of scenarios: with planted and no hidden bias; those of them with something to restore; and with
 hidden bias.
 """
 

@@ -109,7 +109,7 @@ def names_of(*tables: pd.DataFrame) -> tuple[str, ...]:
 def scenarios_of(
     rows: pd.DataFrame, atlas: Atlas, goal: str, techniques: Sequence[str] | None = None
 ) -> Scenarios:
-    """Return the scenarios of rows with planted doses; scenarios without a value are left out.
+    """Return the scenarios of rows with planted bias; scenarios without a value are left out.
 
     ``rows`` are :attr:`~benchmark.atlas.tables.Tables.dose_rows`. ``techniques`` are those of the rows unless
     given.
@@ -120,10 +120,10 @@ def scenarios_of(
 def hidden_scenarios_of(
     rows: pd.DataFrame, atlas: Atlas, goal: str, techniques: Sequence[str]
 ) -> tuple[Scenarios, Scenarios]:
-    """Return scenarios with hidden bias, in truth and as their owner sees them after planting doses on top.
+    """Return scenarios with hidden bias, in truth and as their owner sees them after planting more on top.
 
     ``rows`` are :attr:`~benchmark.atlas.tables.Tables.hidden_rows`. In truth, techniques are trained on the
-    rows with hidden bias alone. The apparent values are means over the doses that were planted on top.
+    rows with hidden bias alone. The apparent values are means over levels that were planted on top.
     """
     truth = rows[(rows["test"] == TRUTH) & (rows["level"] == 0)]
     apparent = rows[(rows["test"] == ORIGINAL) & (rows["level"] > 0)]
@@ -140,10 +140,10 @@ def hidden_scenarios_of(
     return in_truth.take(true_keys.isin(seen_keys)), as_seen.take(seen_keys.isin(true_keys))
 
 
-def undo_reasons(scenarios: Scenarios, doses: pd.DataFrame, clean: pd.DataFrame) -> NDArray[np.object_]:
+def undo_reasons(scenarios: Scenarios, planted: pd.DataFrame, clean: pd.DataFrame) -> NDArray[np.object_]:
     """Return why there is nothing to restore in each scenario, as far as means tell; empty if there is.
 
-    ``doses`` and ``clean`` are means with planted doses and without bias. Without bias, the untreated learner
+    ``planted`` and ``clean`` are means with planted bias and without. Without bias, the untreated learner
     gives nearly everybody the same answer on average. Or the bias hardly moves its discrimination.
     """
     keys = [name for name in SCENARIO if name != "level"]
@@ -156,7 +156,7 @@ def undo_reasons(scenarios: Scenarios, doses: pd.DataFrame, clean: pd.DataFrame)
         )
         return sums[columns].div(sums["n"], axis=0).reindex(pd.MultiIndex.from_frame(scenarios.frame[where]))
 
-    biased, before = untreated(doses, list(SCENARIO)), untreated(clean, keys)
+    biased, before = untreated(planted, list(SCENARIO)), untreated(clean, keys)
     moved = np.abs(biased[columns[0]].to_numpy() - before[columns[0]].to_numpy())
     reasons = {
         NO_REFERENCE: is_constant(before["accepted"].to_numpy()),

@@ -52,7 +52,7 @@ class Tables:
 
     @cached_property
     def dose_rows(self) -> pd.DataFrame:
-        """The means that advice is fitted on: planted doses that are pooled, and the original test."""
+        """The means that advice is fitted on: planted bias at pooled levels, and the original test."""
         rows = self._pooled(self.advice_parts)
         planted = (rows["unit"] == "dose") & (rows["level"] > 0) & (rows["hidden"] == 0)
         return rows[planted & (rows["test"] == ORIGINAL)]
@@ -86,7 +86,7 @@ class Tables:
 
     @cached_property
     def dose_features(self) -> pd.DataFrame:
-        """The features of data with planted doses, without hidden bias."""
+        """The features of data with planted bias, without hidden bias."""
         rows = self._first_features
         return rows[(rows["hidden"] == 0) & (rows["unit"] == "dose")]
 
