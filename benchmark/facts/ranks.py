@@ -41,16 +41,13 @@ def ranks(statistics: RunStatistics) -> tuple[Ranks, ...]:
                 goal=_GOALS.get(metric),
                 datasets=datasets,
                 asked=len(asked),
-                bias=scenario[0],
-                classifier=scenario[1],
-                test=scenario[2],
+                **dict(zip(where, scenario, strict=True)),
                 p=float(table["p_f"].iloc[0]),
                 needed=needed if needed > len(datasets) else 0,
                 techniques=tuple(
-                    Rank(
-                        technique=row.technique,
+                    Rank.from_record(
+                        row,
                         rank=row.mean_rank,
-                        groups=row.groups,
                         constant=row.reason == "constant",
                         not_useful=useless.get(row.technique, {}),
                     )
