@@ -123,7 +123,8 @@ def _with_learners(experiment: Experiment) -> Experiment:
     for dataset in experiment.datasets:
         for classifier in whole.classifiers:
             tried = [name for name, other in whole.cells_on(dataset) if other == classifier.name]
-            if tried and not {dataset.baseline, UNTREATED} & {*tried}:
+            # A run of some techniques alone, without a baseline, is one to join with others.
+            if classifier.learner_of and tried and not {dataset.baseline, UNTREATED} & {*tried}:
                 raise ExperimentError(
                     f"On {dataset.name!r} the baseline {dataset.baseline!r} is not run with the learner "
                     f"{classifier.name!r}",

@@ -380,8 +380,14 @@ def test_a_technique_that_quick_does_not_try_by_itself_is_said(world: World, bes
 )
 @pytest.mark.parametrize("given", [False, True])
 def test_advice_for_both_goals_has_few_lines_and_the_rest_is_one_option_away(
-    given: bool, more: tuple[str, ...], here: Path, world: World, capsys: pytest.CaptureFixture[str]
+    given: bool,
+    more: tuple[str, ...],
+    here: Path,
+    world: World,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     with_rates(0.5, 0.6).to_csv("people.csv", index=False)
     words = ["--atlas", str(world(alike)), *more]
     if given:
