@@ -7,9 +7,10 @@ import os
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
+from benchmark.text.templates import environment
 from benchmark.text.words import number, printable
 
 
@@ -24,23 +25,17 @@ def render(template: str, **values: object) -> str:
 
 @functools.cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("benchmark.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    templates = environment(
+        "benchmark.pages", autoescape=True, finalize=_finalize, keep_trailing_newline=True
     )
-    environment.filters.update(
+    templates.filters.update(
         address=_address,
         count=_count,
         general=_general,
         number=number,
         percent=_percent,
     )
-    return environment
+    return templates
 
 
 def _finalize(value: Any) -> Any:

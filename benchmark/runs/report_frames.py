@@ -168,6 +168,11 @@ def distinguishing_names(keys: Iterable[ScenarioKey]) -> dict[ScenarioKey, tuple
     }
 
 
+def heading_of(title: str, names: Iterable[str]) -> str:
+    """Return the heading of a scenario, given its dataset's title and its :func:`distinguishing_names`."""
+    return ", ".join([title, *(TEST_TITLES.get(name, name) for name in names)])
+
+
 def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Scenario, ...]:
     """Return the scenarios that occur in a frame with their columns, in the run's order."""
     columns = list(SCENARIO)
@@ -180,7 +185,7 @@ def described_scenarios(frame: pd.DataFrame, description: Manifest) -> tuple[Sce
     for dataset in description.datasets:
         for key, names in distinct.items():
             if key[0] == dataset.name:
-                heading = ", ".join([dataset.heading, *(TEST_TITLES.get(name, name) for name in names)])
+                heading = heading_of(dataset.heading, names)
                 path = "__".join(map(file_name, [dataset.name, *names]))
                 scenarios.append(Scenario(dataset, *key[1:], heading, path, baselines[dataset.name, key[2]]))
     return tuple(scenarios)
@@ -201,7 +206,7 @@ def by_rows(scenarios: Iterable[Scenario]) -> list[SameRows]:
         together.setdefault((scenario.dataset.name, scenario.bias, "", scenario.test), []).append(scenario)
     return [
         SameRows(
-            ", ".join([together[key][0].dataset.heading, *(TEST_TITLES.get(name, name) for name in names)]),
+            heading_of(together[key][0].dataset.heading, names),
             "__".join(map(file_name, [key[0], *names])),
             tuple(together[key]),
         )

@@ -1,7 +1,22 @@
 """Text, code and tables as Markdown, whatever characters they hold."""
 
+from __future__ import annotations
+
+import functools
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+
+@functools.cache
+def parser() -> MarkdownIt:
+    """Return the parser of Markdown with tables; HTML in it is text."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def plain(text: str) -> str:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from benchmark.text.markdown import parser
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
     from rich.console import Console, RenderableType
@@ -55,9 +57,7 @@ def print_markdown(console: Console, markdown: str) -> None:
 
 
 def _print(console: Console, markdown: str) -> None:
-    from markdown_it import MarkdownIt
-
-    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(markdown)
+    tokens = parser().parse(markdown)
     width = min(console.width, WIDTH)
     blank = True  # nothing stands above
     for spaced, block in _blocks(tokens, width):

@@ -61,6 +61,11 @@ def level_text(name: LevelName, *levels: float) -> str:
     return f"{LEVEL_SIGNS[name]} = {listed}" if name == "beta" else f"{LEVEL_SIGNS[name]} {listed}"
 
 
+def repetitions(n: int) -> str:
+    """Return a number of repetitions: ``"30 repetitions"``, or ``"1 repetition"``."""
+    return f"{n} repetition{'' if n == 1 else 's'}"
+
+
 def sentence(text: str) -> str:
     """Return a text that ends with one full stop, or with its own question or exclamation mark."""
     bare = text.strip().rstrip(".")

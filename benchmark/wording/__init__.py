@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from benchmark.data.reading import FEW_ROWS
@@ -34,6 +34,7 @@ from benchmark.facts.model import (
     Technique,
 )
 from benchmark.text import markdown, words
+from benchmark.text.templates import environment
 from benchmark.wording.overview import (
     MOST_IN_COLUMNS,
     Case,
@@ -90,14 +91,7 @@ def macro(template: str, name: str, facts: Facts) -> Callable[..., str]:
 
 def as_html(text: str) -> str:
     """Return Markdown as HTML; HTML in it is shown, not used."""
-    return str(_parser().render(text))
-
-
-@functools.cache
-def _parser() -> Any:
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
+    return str(markdown.parser().render(text))
 
 
 def standing_texts(standing: Standing, goal: str, title: Callable[[str], str]) -> list[str]:
@@ -119,29 +113,21 @@ def reason_text(reason: Reason, form: str = "label") -> str:
 
 @functools.cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("benchmark.wording"),
+    templates = environment(
+        "benchmark.wording",
         autoescape=True,  # so that macros return markup, which is not escaped again
-        undefined=StrictUndefined,
         finalize=_escaped,
-        trim_blocks=True,
-        lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {name: _safe(shown) for name, shown in _FILTERS.items()}
-    return environment
+    templates.filters |= {name: _safe(shown) for name, shown in _FILTERS.items()}
+    return templates
 
 
 @functools.cache
 def _plain() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("benchmark.wording"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= _FILTERS
-    return environment
+    templates = environment("benchmark.wording")
+    templates.filters |= _FILTERS
+    return templates
 
 
 @functools.cache
@@ -335,8 +321,8 @@ class _Words:
 
 def _samples(run: Run) -> str:
     """Return the number of samples of a run: ``"30 repetitions"``, ``"1 repetition of 5 folds"``."""
-    n, folds = run.protocol.repetitions, run.protocol.folds
-    return f"{n} repetition{'' if n == 1 else 's'}" + (f" of {folds} folds" if folds else "")
+    folds = run.protocol.folds
+    return words.repetitions(run.protocol.repetitions) + (f" of {folds} folds" if folds else "")
 
 
 def _met(overview: Overview, rows: Iterable[Row]) -> list[Mapping[str, str]]:

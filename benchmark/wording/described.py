@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmark.runs.descriptions import DatasetDescription, PlantedBias
 from benchmark.runs.manifest import Manifest
+from benchmark.text import words
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED
 from benchmark.text.words import LEVEL_SIGNS, SEVERAL_LEVELS
 
@@ -33,8 +34,8 @@ def all_planted(dataset: DatasetDescription) -> str:
 
 
 def repetitions(run: Manifest) -> str:
-    """Return a run's number of repetitions: ``"30 repetitions"``, or ``"1 repetition"``."""
-    return f"{run.repetitions} repetition{'' if run.repetitions == 1 else 's'}"
+    """Return a run's number of repetitions in words."""
+    return words.repetitions(run.repetitions)
 
 
 def level_axis(run: Manifest) -> str:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from benchmark.columns import UNTREATED
 from benchmark.facts.model import Answers, Facts, Goal, Level, Reason, Scenario, Standing, Verdict
 from benchmark.runs.own_learners import OWN_LEARNERS
+from benchmark.runs.report_frames import distinguishing_names, heading_of
+from benchmark.statistics.recommendation import VERDICTS
 
 MOST_IN_COLUMNS = 4
 """Scenarios that a table of techniques has columns for; of more, it counts verdicts."""
-
-_ORDER = ("helps", "promising", "dominated", "not_shown", "harms", "not_usable")
-assert set(_ORDER) == set(get_args(Verdict))
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,11 @@ class Row:
         """The first cell that has numbers."""
         return next(cell for cell in self.cells if cell is not None)
 
+    @property
+    def is_compared_with(self) -> bool:
+        """Whether it is doing nothing or a baseline in any case, and no technique to choose."""
+        return any(cell is not None and cell.role != "technique" for cell in self.cells)
+
     def count(self, verdict: Verdict, *, goal: Goal, cases: Sequence[Case]) -> int:
         """Return in how many cases of a goal the technique has a verdict.
 
@@ -127,8 +130,8 @@ class Overview:
     def others(self, most: int) -> Mapping[str, int]:
         """Return the number of the techniques after these by the best verdict that a table shows."""
         told = ([cell.verdict for cell, _ in self.verdicts(row)] for row in self.techniques[most:])
-        counts = Counter(min(filter(None, found), key=_ORDER.index, default="not_shown") for found in told)
-        return {verdict: counts[verdict] for verdict in _ORDER if counts[verdict]}
+        counts = Counter(min(filter(None, found), key=VERDICTS.index, default="not_shown") for found in told)
+        return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
     def verdicts(self, row: Row) -> list[tuple[Standing, list[Goal]]]:
         """Return the different verdicts on a technique, each with its goals.
@@ -162,25 +165,35 @@ def overview(facts: Facts) -> Overview:
     """Return the answers at the highest level of bias that can be compared, scenario by scenario."""
     return _overview(
         Case(scenario, answers, level)
-        for scenario in _with_own_learners(facts.scenarios)
+        for scenario in _with_own_learners(facts)
         for answers in scenario.answers
         for level in answers.levels
         if level.level == answers.highest
     )
 
 
-def _with_own_learners(scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Return scenarios, where a dataset has one classifier together with techniques' own learners."""
+def _with_own_learners(facts: Facts) -> list[Scenario]:
+    """Return the scenarios, where a dataset has one classifier together with techniques' own learners."""
     places: dict[tuple[str, str, str], list[Scenario]] = {}
-    for scenario in scenarios:
+    for scenario in facts.scenarios:
         places.setdefault((scenario.dataset, scenario.bias, scenario.test), []).append(scenario)
     found: list[Scenario] = []
+    joined: set[str] = set()  # files
     for there in places.values():
         if len(there) == 2 and there[1].classifier == OWN_LEARNERS:
             found.append(_joined(*there))
+            joined.add(there[0].file)
         else:
             found += there
-    return found
+    # Where its learners stand together, a scenario needs no name of a learner.
+    keys = [(one.dataset, one.bias, one.classifier, one.test) for one in found]
+    names, titles = distinguishing_names(keys), {data.name: data.title for data in facts.datasets}
+    return [
+        one.model_copy(update={"heading": heading_of(titles[one.dataset], names[key])})
+        if one.file in joined
+        else one
+        for one, key in zip(found, keys, strict=True)
+    ]
 
 
 def _joined(first: Scenario, own: Scenario) -> Scenario:
@@ -196,7 +209,7 @@ def _joined(first: Scenario, own: Scenario) -> Scenario:
             reason = at.reason if with_own.reason == at.reason else None
             levels.append(at.model_copy(update={"techniques": tuple(rows), "reason": reason}))
         joined.append(answers.model_copy(update={"levels": tuple(levels)}))
-    return first.model_copy(update={"answers": tuple(joined), "heading": first.heading.rpartition(", ")[0]})
+    return first.model_copy(update={"answers": tuple(joined)})
 
 
 def _with_baseline(level: Level) -> list[Standing]:
@@ -209,7 +222,7 @@ def _with_baseline(level: Level) -> list[Standing]:
 
 
 def _in_order(row: Standing) -> tuple[float, ...]:
-    verdict = _ORDER.index(row.verdict) if row.verdict else -1
+    verdict = VERDICTS.index(row.verdict) if row.verdict else -1
     # The learner that all others train comes first.
     distance = 0.0 if row.role == "baseline" else row.distance
     return row.role != "baseline", verdict, float("inf") if distance is None else distance
@@ -232,8 +245,8 @@ def _overview(of: Iterable[Case]) -> Overview:
         for row in case.level.techniques:
             found.setdefault(row.technique, [None] * len(cases))[i] = row
     rows = [Row(name, tuple(cells)) for name, cells in found.items()]
-    compared = [row for row in rows if any(cell and cell.role != "technique" for cell in row.cells)]
-    tried = [row for row in rows if row not in compared]
+    compared = [row for row in rows if row.is_compared_with]
+    tried = [row for row in rows if not row.is_compared_with]
     # Of a case in which techniques bring learners, the first baseline stands for all.
     first = {row.technique for case in cases for row in _first_baseline(case.level)}
     compared = [row for row in compared if row.technique in first or row.first.role == "reference"]
@@ -259,8 +272,8 @@ def best_of(level: Level, choice: str) -> Standing | None:
 
 def _place(row: Row) -> tuple[float, ...]:
     """Return a key that sorts rows by verdicts, the best first, and then by what they leave."""
-    places = [_ORDER.index(cell.verdict) for cell in row.cells if cell and cell.verdict]
+    places = [VERDICTS.index(cell.verdict) for cell in row.cells if cell and cell.verdict]
     distances = [cell.distance for cell in row.cells if cell and cell.distance is not None]
     helped = sum(place == 0 for place in places)
     left = sum(distances) / len(distances) if distances else float("inf")
-    return (-helped, min(places, default=len(_ORDER)), left)
+    return (-helped, min(places, default=len(VERDICTS)), left)

@@ -260,6 +260,22 @@ def test_a_technique_with_its_own_learner_is_compared_with_that(baselines: tuple
     assert "▲ helps" in text
 
 
+@pytest.mark.parametrize(
+    ("test", "heading"),
+    [("original", "Data"), ("biased", "Data, biased test data"), ("balanced", "Data, balanced test data")],
+)
+def test_a_scenario_with_own_learners_is_named_by_its_test_and_by_no_learner(test: str, heading: str) -> None:
+    facts = small_facts()
+    of_learners = [
+        facts.scenarios[0].model_copy(
+            update={"file": name, "classifier": name, "test": test, "heading": f"Data, {name}, {test}"}
+        )
+        for name in ("c45", OWN_LEARNERS)
+    ]
+    told = overview(facts.model_copy(update={"scenarios": tuple(of_learners)}))
+    assert [scenario.heading for scenario in told.scenarios] == [heading]
+
+
 def test_brackets_name_another_baseline() -> None:
     rows = (standing("two", 0.3, role="baseline"), standing("one", 0.25, verdict="not_shown"))
     assert "In brackets: change from Second one." in printed(with_level(techniques=rows))
