@@ -52,7 +52,7 @@ from benchmark.report.folder import RunFolder, write_run_folder, write_shard_fol
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import FinishedRun, RunFrames, read_frames, read_run
 from benchmark.runs.folder_notes import earlier_results, first_folder, folder_of_its_own
-from benchmark.runs.verdicts import baselines_of, results_answers, what_to_undo
+from benchmark.runs.verdicts import run_answers
 from benchmark.statistics.cells import SCENARIO
 from benchmark.text.embedded import FOLDER_SUFFIX
 from benchmark.text.progress import Steps
@@ -411,21 +411,11 @@ class Run:
         with its reason. The baseline is a technique, by default the one that the experiment declares for the
         dataset.
         """
-        undo = what_to_undo(self._frames)
-        run = self._frames.of_choices
-        answers = results_answers(
-            run.results,
-            baselines_of(run.manifest, self._frames.results, baseline),
-            run.standing,
-            resampling=run.resampling,
-            paired_levels=run.manifest.protocol.paired_betas,
-            undo=undo,
-        )
-        answers = self._in_files(answers)
+        answers = self._in_files(run_answers(self._frames, baseline))
         if not short:
             return answers
         several = [name for name in (*SCENARIO, HIDDEN) if name in answers and answers[name].nunique() > 1]
-        return answers[[*several, run.manifest.level_name, *_SHORT]]
+        return answers[[*several, self.finished.manifest.level_name, *_SHORT]]
 
     def table(
         self,

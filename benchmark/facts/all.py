@@ -18,7 +18,7 @@ from benchmark.runs import report_frames
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
 from benchmark.runs.manifest import Manifest
-from benchmark.runs.verdicts import run_answers
+from benchmark.runs.verdicts import run_answers_with_frontier
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.cells import Resampling
 from benchmark.statistics.recommendation import Criteria
@@ -61,7 +61,7 @@ def first_facts(frames: RunFrames) -> Facts:
     ``frames`` may have one repetition.
     """
     criteria = Criteria()
-    chosen, answers = frames_together(frames.of_choices, run_answers(frames))
+    chosen, answers = frames_together(frames.of_choices, run_answers_with_frontier(frames))
     run = chosen.manifest
     given = run, answers, chosen.results, criteria, chosen.resampling
     return Facts(

@@ -125,13 +125,13 @@ def results_answers(
 
 
 def run_answers(run: RunFrames, baseline: str | None = None) -> pd.DataFrame:
-    """Return :func:`results_answers` of a run, whose frames have reference rows, with its frontier if any.
+    """Return :func:`results_answers` of a run, whose frames have reference rows.
 
     ``baseline`` takes the place of the one that the run declares, as in
     :func:`baselines_of`.
     """
     undo, chosen = what_to_undo(run), run.of_choices
-    answers = results_answers(
+    return results_answers(
         chosen.results,
         baselines_of(chosen.manifest, run.results, baseline),
         chosen.standing,
@@ -139,6 +139,11 @@ def run_answers(run: RunFrames, baseline: str | None = None) -> pd.DataFrame:
         paired_levels=chosen.manifest.protocol.paired_betas,
         undo=undo,
     )
+
+
+def run_answers_with_frontier(run: RunFrames) -> pd.DataFrame:
+    """Return :func:`run_answers` with the standing by the run's frontier, if it has one."""
+    answers, chosen = run_answers(run), run.of_choices
     if chosen.frontier is None or chosen.frontier.empty or answers.empty:
         return answers
     best, constants = best_frontiers(chosen.frontier), chosen.manifest.constant_answers
