@@ -13,7 +13,7 @@ from benchmark.facts.learners import frames_together, together
 from benchmark.facts.model import Constant, Facts, Scenario
 from benchmark.facts.ranks import ranks
 from benchmark.facts.use import use
-from benchmark.facts.values import Holdings, values
+from benchmark.facts.values import Holdings, tried, values
 from benchmark.runs import report_frames
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
@@ -84,13 +84,12 @@ def _scenario(
     resampling: Resampling | None,
     **parts: object,
 ) -> Scenario:
-    tried = set(scenario.rows(results)["technique"])
     return Scenario.from_record(
         scenario,
         dataset=scenario.dataset.name,
         file=scenario.file_name,
         baseline=baseline,
-        techniques=tuple(name for name in run.titles if name in tried),
+        techniques=tried(run, scenario.rows(results)),
         levels=tuple(scenario.telling_levels(run.levels)),
         constant=_constant(scenario.best_constant),
         answers=scenario_answers(scenario, baseline, answers, results, criteria, resampling),

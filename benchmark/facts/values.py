@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 from benchmark.columns import GOAL_METRICS
 from benchmark.facts.model import Holding, Values
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.manifest import Manifest
 from benchmark.runs.ranks import repeated_levels
 from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.answers import ACCURACY, with_useful
@@ -78,12 +79,16 @@ def passes(statistics: RunStatistics, table: pd.DataFrame) -> pd.Series[bool]:
     return useful.where(~table["metric"].isin(GOAL_METRICS.values()), passed)
 
 
+def tried(run: Manifest, rows: pd.DataFrame) -> tuple[str, ...]:
+    """Return the techniques of a scenario's rows, in the run's order: the columns of its values."""
+    names = set(rows["technique"])
+    return tuple(name for name in run.titles if name in names)
+
+
 def values(statistics: RunStatistics, scenario: Scenario, holdings: Holdings) -> tuple[Values, ...]:
     """Return every metric of a scenario, by level of bias and technique."""
-    run = statistics.run
-    tried = set(scenario.rows(statistics.results)["technique"])
-    techniques = [name for name in run.titles if name in tried]
-    levels = list(scenario.telling_levels(run.levels))
+    techniques = tried(statistics.run, scenario.rows(statistics.everything))
+    levels = list(scenario.telling_levels(statistics.run.levels))
     cells = pd.MultiIndex.from_product([levels, techniques], names=_AXES)
     shown, compared = scenario.rows(statistics.intervals), scenario.rows(holdings.compared)
 
@@ -115,7 +120,7 @@ def values(statistics: RunStatistics, scenario: Scenario, holdings: Holdings) ->
 
 
 def _holding(
-    scenario: Scenario, holdings: Holdings, metric: str, techniques: list[str], compared: pd.DataFrame
+    scenario: Scenario, holdings: Holdings, metric: str, techniques: Sequence[str], compared: pd.DataFrame
 ) -> Iterator[Holding]:
     """Yield the level up to which each technique holds up in a metric, with the largest cost in accuracy."""
     holding, incomplete = (scenario.rows(frame) for frame in (holdings.holding, holdings.incomplete))
