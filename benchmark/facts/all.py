@@ -13,7 +13,7 @@ from benchmark.facts.learners import frames_together, together
 from benchmark.facts.model import Constant, Facts, Scenario
 from benchmark.facts.ranks import ranks
 from benchmark.facts.use import use
-from benchmark.facts.values import Holdings, tried, values
+from benchmark.facts.values import tried, values
 from benchmark.runs import report_frames
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import RunFrames
@@ -27,14 +27,14 @@ from benchmark.statistics.recommendation import Criteria
 def facts_of(statistics: RunStatistics) -> Facts:
     """Return all facts of a run with statistics."""
     statistics = together(statistics)
-    run, answers, holdings = statistics.run, statistics.answers, Holdings.of(statistics)
+    run, answers = statistics.run, statistics.answers
     given = run, answers, statistics.everything, statistics.criteria, statistics.resampling
     scenarios = [
         _scenario(
             scenario,
             statistics.baseline_of(scenario),
             *given,
-            values=values(statistics, scenario, holdings),
+            values=values(statistics, scenario),
             frontier=frontiers(statistics, scenario),
             decisions=decisions(statistics, scenario),
         )

@@ -11,7 +11,6 @@ from benchmark.facts.model import Decisions, Estimate
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.report_frames import Scenario, records
 from benchmark.statistics.recommendation import WITHIN_LIMITS
-from benchmark.statistics.restoration import REVERSED
 
 
 def decisions(statistics: RunStatistics, scenario: Scenario) -> tuple[Decisions, ...]:
@@ -46,12 +45,5 @@ def _decisions(level: float, name: str, rows: pd.DataFrame, answers: pd.DataFram
         role=role,
         restores=verdict in WITHIN_LIMITS and given is not None and given.beyond_refit_low > 0,
         values={metric: Estimate.of(row, "value") for metric, row in of_metric.items()},
-        refit_clean={metric: row.refit_clean for metric, row in of_metric.items()},
         refit_biased={metric: row.refit_biased for metric, row in of_metric.items()},
-        # The reason holds for the mean. It is a fact only if the whole interval lies above 100 %.
-        reversed=tuple(
-            metric
-            for metric, row in of_metric.items()
-            if row.reason == REVERSED and min(row.value_low, row.value_high) > 1
-        ),
     )

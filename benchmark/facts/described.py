@@ -33,9 +33,7 @@ def described_run(run: Manifest, criteria: recommendation.Criteria, alpha: float
     """Return what the manifest says about the run as a whole."""
     return Run.from_record(
         run,
-        protocol=Protocol.from_record(
-            run.experiment, paired_levels=run.protocol.paired_betas, tests=run.tests
-        ),
+        protocol=Protocol.from_record(run.experiment, tests=run.tests),
         criteria=Criteria.from_record(
             criteria, least_repetitions=criteria.least_splits, nearly_all=NEARLY_ALL, alpha=alpha
         ),

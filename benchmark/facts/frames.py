@@ -54,7 +54,6 @@ def regrets(statistics: RunStatistics) -> tuple[Regret, ...]:
             level=row.beta,
             beyond=row.breaks,
             beyond_oracle=row.breaks_against,
-            fits=int(row.n_techniques),
         )
         for row in records(table)
     )

@@ -208,18 +208,6 @@ class Answers(Fact):
     levels: tuple[Level, ...]
 
 
-class Holding(Fact):
-    """Up to which level of bias a technique is better than the baseline, and useful, in a metric."""
-
-    technique: str
-    up_to: Number = None  # None if it is nowhere
-    not_at: tuple[float, ...] = ()  # smaller levels
-    incomplete: bool = False  # better at a further level, but values are missing on the way
-    less_accurate: bool = False
-    cost: Number = None  # greatest loss of accuracy up to there
-    cost_at: Number = None
-
-
 class Values(Fact):
     """A metric in a scenario; rows are levels of bias, columns the scenario's techniques."""
 
@@ -232,7 +220,6 @@ class Values(Fact):
     change_high: tuple[tuple[Number, ...], ...]
     p: tuple[tuple[Number, ...], ...]  # corrected for the number of techniques and levels
     shown: tuple[str, ...]  # a letter each: b better and useful, r better, w worse, . neither
-    holding: tuple[Holding, ...] = ()
 
 
 class Frontier(Fact):
@@ -255,9 +242,7 @@ class Decisions(Fact):
     role: Role
     restores: bool  # helps to restore, and gives back more than a refit
     values: dict[str, Estimate]
-    refit_clean: dict[str, Number]
     refit_biased: dict[str, Number]
-    reversed: tuple[str, ...] = ()  # differences whose sign the technique turns
 
 
 class Scenario(Fact):
@@ -330,7 +315,6 @@ class Regret(Fact):
     regret: Estimate
     beyond: Number  # share of the fits that break the constraint of the rule
     beyond_oracle: Number
-    fits: int
 
 
 class Missing(Fact):
@@ -379,7 +363,6 @@ class Protocol(Fact):
     repetitions: int
     seed: int
     overlaps: bool  # training and test rows of all repetitions are splits of the same rows
-    paired_levels: bool
     tests: tuple[str, ...]
 
 
@@ -421,7 +404,6 @@ class Use(Fact):
     technique: str
     code: str = ""
     reason: Reason | None = None  # why there are no lines
-    tuned: bool = False  # in each sample; the lines have the values before tuning
 
 
 class Facts(Fact):

@@ -19,13 +19,11 @@ def use(run: Manifest, scenarios: Sequence[Scenario]) -> Use | None:
             at_highest = next(level for level in answers.levels if level.level == answers.highest)
             taken = next((row for row in at_highest.techniques if "least" in row.best), None)
             if taken is not None and taken.verdict == "helps":
-                method = run.technique(taken.technique)
                 return Use(
                     scenario=i,
                     goal=answers.goal,
                     level=answers.highest,
                     technique=taken.technique,
-                    tuned=bool(method and method.tuned),
                     **_lines(run, scenario, taken.technique),
                 )
     return None

@@ -10,7 +10,6 @@ from benchmark.facts import facts_of
 from benchmark.facts.decisions import decisions
 from benchmark.facts.model import Decisions
 from benchmark.runs.analysis import RunStatistics, folder_statistics
-from benchmark.statistics.restoration import REVERSED
 from benchmark.wording import render
 from tests.helpers.made_up_restoration import answered, with_restoration
 from tests.helpers.made_up_statistics import statistics as made_up
@@ -62,15 +61,3 @@ def test_who_accepts_everybody_is_not_named_for_giving_back_most(planted: RunSta
 def test_a_run_without_decisions_has_none() -> None:
     statistics = made_up(2)
     assert decisions(statistics, statistics.scenarios[0]) == ()
-
-
-@pytest.mark.parametrize(("low", "turned"), [(0.48, False), (1.02, True), (float("nan"), False)])
-def test_a_difference_is_reversed_only_where_the_whole_interval_says_so(
-    planted: RunStatistics, low: float, turned: bool
-) -> None:
-    table = planted.restoration.copy()
-    own = (table["technique"] == "useful") & (table["metric"] == "original_share")
-    table.loc[own, ["value", "value_low", "value_high", "reason"]] = 1.14, low, 2.69, REVERSED
-    found = decisions(replace(planted, restoration=table), planted.scenarios[0])
-    reversed_ = {entry.reversed for entry in found if entry.technique == "useful"}
-    assert reversed_ == ({("original_share",)} if turned else {()})

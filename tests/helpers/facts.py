@@ -90,7 +90,6 @@ def small_facts(**parts: Any) -> Facts:
             repetitions=10,
             seed=1,
             overlaps=True,
-            paired_levels=True,
             tests=("original",),
         ),
         criteria=CRITERIA,
@@ -144,10 +143,7 @@ def whole_facts() -> Facts:
     small = small_facts()
     shares = ("given_back", "given_back_deprived", "given_back_favored", "paid", "in_their_place")
     values = {name: estimate(0.25) for name in ("restoration_distance", *shares)}
-    refits: dict[str, Any] = {
-        "refit_clean": dict.fromkeys(shares, 0.9),
-        "refit_biased": dict.fromkeys(shares, 0.1),
-    }
+    refits: dict[str, Any] = {"refit_biased": dict.fromkeys(shares, 0.1)}
     scenario = small.scenarios[0].model_copy(
         update={
             "frontier": (Frontier(level=0.5, discrimination=(0.0,), accuracy=(0.7,), inside=("two",)),),
@@ -209,7 +205,6 @@ def whole_facts() -> Facts:
                     regret=estimate(0.03),
                     beyond=0.1,
                     beyond_oracle=0.0,
-                    fits=4,
                     **where,
                 ),
             ),

@@ -14,7 +14,6 @@ from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.experiment.export import failures_frame, metrics_frame
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.facts import first_facts
-from benchmark.facts.values import Holdings
 from benchmark.figures.lists import run_figures, statistics_figures
 from benchmark.report.answer import answer_text
 from benchmark.report.statistics_files import write_statistics
@@ -60,10 +59,6 @@ def test_every_frame_has_of_a_test_what_a_run_of_that_test_alone_has(
         part = frame[frame["test"] == test].reset_index(drop=True)
         assert len(part)
         pd.testing.assert_frame_equal(part, of_one[name].reset_index(drop=True), check_dtype=False, obj=name)
-    both_held = (Holdings.of(own) for own in (statistics, alone[test]))
-    for ours, theirs in zip(*((own.holding, own.incomplete) for own in both_held), strict=True):
-        part = ours[ours["test"] == test].reset_index(drop=True)
-        pd.testing.assert_frame_equal(part, theirs.reset_index(drop=True), check_dtype=False)
 
 
 def test_the_summary_is_of_one_test(folder: Path) -> None:

@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from benchmark import open_run
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.facts import Facts, facts_of
-from benchmark.facts.values import Holdings
 from benchmark.figures.lists import statistics_figures
 from benchmark.report import statistics_files
 from benchmark.report.statistics_files import write_statistics
@@ -90,33 +89,11 @@ def only(frame: pd.DataFrame, **names: object) -> pd.Series:
 
 
 def test_who_survives_which_bias_is_what_was_planted(statistics: RunStatistics) -> None:
-    holdings = Holdings.of(statistics)
-    found = holdings.holding
-    found = found[(found["dataset"] == "one") & (found["metric"] == "discrimination")]
-    rows = found[["technique", "up_to", "not_at", "keeps_accuracy"]]
-    assert sorted(rows.itertuples(index=False, name=None)) == [
-        ("massaging", 0.5, (), False),
-        ("reweighing", 1.0, (0.0,), True),
-    ]
+    one = next(scenario for scenario in facts_of(statistics).scenarios if scenario.dataset == "one")
+    values = next(values for values in one.values if values.metric == "discrimination")
+    shown = dict(zip(one.techniques, map("".join, zip(*values.shown, strict=True)), strict=True))
     # Repair is better at all levels, but has no value in two samples at the smallest one.
-    incomplete = holdings.incomplete
-    own = incomplete[(incomplete["dataset"] == "one") & (incomplete["metric"] == "discrimination")]
-    assert own["technique"].tolist() == ["repair_0.5"]
-
-
-def test_a_technique_holds_up_as_far_as_its_values_are_complete(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "run", repetitions=10)
-    for name in ("results", "failures"):
-        table = pd.read_csv(path / f"{name}.csv", keep_default_na=False)
-        own = (table["technique"] == "repair_0.5") & (table["dataset"] == "one")
-        # What is missing at β = 0 is missing at β = 1 in its place.
-        swapped = table["beta"].mask(own, 1 - table["beta"])
-        (path / f"{name}.csv").write_text(csv_text(table.assign(beta=swapped)))
-    found = folder_statistics(path)
-    key = {"dataset": "one", "metric": "discrimination", "technique": "repair_0.5"}
-    holdings = Holdings.of(found)
-    assert only(holdings.holding, **key)["up_to"] == 0.5
-    assert only(holdings.incomplete, **key)["technique"] == "repair_0.5"
+    assert shown == {"none": "...", "massaging": "bb.", "reweighing": "wbb", "repair_0.5": "rbb"}
 
 
 def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> RunStatistics:
@@ -129,7 +106,7 @@ def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> 
     return folder_statistics(path)
 
 
-def test_what_the_rule_refuses_does_not_hold_up(tmp_path: Path) -> None:
+def test_what_the_rule_refuses_is_not_shown_as_useful(tmp_path: Path) -> None:
     path = write_folder(tmp_path / "run", names=("one", "two"))
     table = pd.read_csv(path / "results.csv")
     own = (table["technique"] == "massaging") & (table["beta"] == 0.5) & (table["dataset"] == "one")
@@ -145,12 +122,9 @@ def test_what_the_rule_refuses_does_not_hold_up(tmp_path: Path) -> None:
         "too_few_accepted",
         True,
     )
-    held = Holdings.of(found).holding
-    assert only(held, **key, metric="discrimination")["up_to"] == 0
-    verdicts = found.answers.set_index(["dataset", "technique", "beta"])["verdict"]
-    named = held[held["metric"] == "discrimination"]
-    for where in named[["dataset", "technique", "up_to"]].itertuples(index=False, name=None):
-        assert verdicts[where] in ("helps", "promising", "dominated")
+    scenario = facts_of(found).scenarios[0]
+    values = next(values for values in scenario.values if values.metric == "discrimination")
+    assert values.shown[1][scenario.techniques.index("massaging")] == "r", "better, but not usable"
 
 
 EVERYBODY = {"accepted": 1.0, "accepted_deprived": 1.0, "accepted_favored": 1.0}
@@ -175,7 +149,6 @@ def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> 
     found = useless_baseline(tmp_path / "run", EVERYBODY, 0.6)
     at_one = found.answers["beta"] == 1
     assert (found.answers["baseline_degenerate"] == at_one).all()
-    assert (Holdings.of(found).holding["up_to"] < 1).all()
     level = facts_of(found).scenarios[0].answers[0].levels[-1]
     assert level.reason is not None
     assert level.reason.code == "baseline_constant"
