@@ -260,9 +260,8 @@ def test_figures_of_the_run_itself_are_those_that_the_run_wrote(here: Path) -> N
     assert {name.partition("/")[0] for name in names} == {"network", "over_beta", "tradeoff"}
     folder = here / "out" / "figures"
     assert drawn == {name: (folder / f"{name}.png").read_bytes() for name in names}
-    of_data = {"label", "fidelity"}  # which need the data
     written = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.png")}
-    assert {name for name in written if name.partition("/")[0] not in of_data} == set(names)
+    assert written == set(names)
 
 
 def test_a_run_of_one_repetition_has_figures_of_its_own_and_none_of_statistics() -> None:

@@ -69,7 +69,7 @@ Beta = Annotated[float, AfterValidator(_require_level)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Folds = Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
-FigureKind = Literal["auc", "fidelity", "label", "network", "over_beta", "tradeoff"]  # folders of figures/
+FigureKind = Literal["auc", "network", "over_beta", "tradeoff"]  # folders of figures/
 Encoding = Literal["one_hot", "ordinal", "numbers"]
 TunedOn = Literal["biased", "clean", "oracle"]
 """Rows that a setting is chosen on: of the biased training sample, without bias, or the test rows."""

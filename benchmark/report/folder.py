@@ -36,7 +36,7 @@ from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.prepare import PreparedExperiment
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.figures import Drawing
-from benchmark.figures.lists import dataset_figures, run_figures
+from benchmark.figures.lists import run_figures
 from benchmark.metrics import metric_names
 from benchmark.metrics.restoration import OF_REPETITIONS
 from benchmark.runs.describe import describe_run
@@ -145,11 +145,10 @@ def _drawings(run: RunFrames, prepared: PreparedExperiment, choice: str) -> list
     """Return the figures of a choice; by default those of single techniques are left out."""
     if choice == "none":
         return []
-    drawings = [*run_figures(run), *dataset_figures(prepared, run.manifest)]
     kinds = prepared.experiment.figures or _OF_THE_PAPER
     return [
         (name, draw)
-        for name, draw in drawings
+        for name, draw in run_figures(run)
         if choice == "all" or (name.partition("/")[0] in kinds and "/technique_" not in name)
     ]
 

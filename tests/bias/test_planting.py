@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.text import Text
 from pydantic import ValidationError
 
 from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
@@ -17,7 +16,6 @@ from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.experiment.entries import BiasEntry
 from benchmark.experiment.prepare import describe_bias
-from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
 from benchmark.runs.descriptions import PlantedBias
@@ -318,16 +316,6 @@ def test_a_wrong_step_of_a_file_is_named() -> None:
 def test_a_bias_that_does_more_than_edit_is_not_inert() -> None:
     assert PlantedBias("a", kind="cpt", edits=("P",)).inert
     assert not PlantedBias("a", kind="cpt, label", edits=("P",)).inert
-
-
-def test_samples_with_hidden_columns_and_further_states_are_drawn(network: Network) -> None:
-    hidden = make_step("omitted", {"columns": ["noise"]})
-    bias = make_bias(make_step("missing", {"column": "skill"}), hidden)
-    sample = bias.plant(network, 0.5).draw(500, np.random.default_rng(1))
-    figure = draw_fidelity(example_table(500), [(0.5, sample)], heading="a", provenance="b.", bias="c")
-    told = " ".join(text.get_text() for text in figure.findobj(Text))
-    assert "skill = missing: 0.000, sampled 0." in told
-    assert "noise" not in told
 
 
 def test_edits_of_a_kind_that_leaves_the_network_alone_are_in_keys() -> None:

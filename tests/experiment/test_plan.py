@@ -101,7 +101,7 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
         ('name = "repair_0.5"', 'name = "none"', "'none' is used twice"),
         ('group = "Wife"', 'group = "Wife", direction = "up"', "direction"),
         ("seed = 7", "seed = ", "not valid TOML"),
-        ("seed = 7", 'seed = 7\nfigures = ["over_time"]', r"figures\[0\]: .*'over_beta'.*over_time"),
+        ("seed = 7", 'seed = 7\nfigures = ["fidelity"]', r"figures\[0\]: .*'over_beta'.*fidelity"),
         ('card = "adult"', 'cart = "adult"', r"datasets\[0\]\.card: is required, but absent\n"),
         ('card = "adult"', 'card = "adult"\nbaseline = "nun"', "baseline 'nun' of 'adult'"),
         ('card = "adult"', 'card = "adult"\nnetwork.max_indegree = 0', "max_indegree"),
