@@ -43,8 +43,7 @@ from benchmark.runs.describe import describe_run
 from benchmark.runs.finished import RunFrames
 from benchmark.tables.layout import write_tables
 from benchmark.tables.numbers import Numbers
-from benchmark.tables.paper import paper_tables
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import paper_tables, techniques_table
 from benchmark.text.spreadsheet import csv_text
 from benchmark.text.writing import (
     FORMATS_WRITTEN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +18,21 @@ from benchmark.text.writing import write_atomically
 _LONGEST_FLOAT = 42
 """Rows that fit one page of LaTeX; a longer table becomes one float for each block."""
 
+_FLOAT = r"""\begin{table}[htbp]
+\centering
+\caption{%(caption)s}
+\begin{adjustbox}{max width=\linewidth}
+\begin{tabular}{%(alignment)s}
+\toprule
+%(rows)s
+\bottomrule
+\end{tabular}
+\end{adjustbox}
+\par\smallskip
+\begin{minipage}{\linewidth}\footnotesize %(note)s\end{minipage}
+\end{table}
+"""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -29,22 +44,21 @@ class Cell:
     mark: str = ""  # signs beside the number, explained in the notes
     text: str | None = None  # stands in place of the number; empty where nothing belongs
 
+    def shown(self, escape: Callable[[str], str], plain: str, bold: str, above: str) -> str:
+        """Return the cell in a markup: how it escapes text, and writes numbers and what stands above them."""
+        mark = above.format(escape(self.mark)) if self.mark else ""
+        if self.text is not None or math.isnan(self.mean):
+            return escape(number(self.mean) if self.text is None else self.text) + mark
+        half_width = "" if math.isnan(self.half_width) else escape(f" ± {number(self.half_width)}")
+        return (bold if self.best else plain).format(number(self.mean)) + half_width + mark
+
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its names and its cells."""
+    """A row: its names, those of its block first, and its cells."""
 
     names: tuple[str, ...]
     cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class Block:
-    """Rows under a heading."""
-
-    heading: str  # empty if the table has no other block
-    names: tuple[str, ...]  # what the heading says, for columns of the CSV file
-    rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,7 @@ class Table:
     block_names: tuple[str, ...]  # headings of the names of blocks
     row_names: tuple[str, ...]  # headings of the names of rows
     columns: tuple[tuple[str, str], ...]  # a group, and the heading within it
-    blocks: tuple[Block, ...]
+    blocks: Mapping[str, Sequence[Row]]  # by heading; it is empty if the table has no other block
     note: str  # one line below the table
 
     @property
@@ -66,11 +80,10 @@ class Table:
 
     def to_frame(self) -> pd.DataFrame:
         """Return numbers without their marks: a column for each, and one for its ± if there is any."""
-        rows = [(block, row) for block in self.blocks for row in block.rows]
-        names = [(*block.names, *row.names) for block, row in rows]
-        frame = pd.DataFrame(names, columns=[*self.block_names, *self.row_names])
+        rows = [row for rows in self.blocks.values() for row in rows]
+        frame = pd.DataFrame([row.names for row in rows], columns=[*self.block_names, *self.row_names])
         for i, title in enumerate(self.titles):
-            cells = [row.cells[i] for _, row in rows]
+            cells = [row.cells[i] for row in rows]
             frame[title] = [cell.text or cell.mean for cell in cells]
             if any(math.isfinite(cell.half_width) for cell in cells):
                 frame[f"{title} ±"] = [cell.half_width for cell in cells]
@@ -83,65 +96,56 @@ class Table:
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavored Markdown."""
         rows: list[list[str]] = []
-        for block in self.blocks:
-            if block.heading:
-                heading = f"**{markdown.plain(block.heading)}**"
-                rows.append([heading, *[""] * (len(self.row_names) - 1 + len(self.columns))])
-            rows += ([*map(markdown.plain, r.names), *map(_markdown_cell, r.cells)] for r in block.rows)
+        for heading, of_block in self.blocks.items():
+            if heading:
+                blank = len(self.row_names) - 1 + len(self.columns)
+                rows.append([f"**{markdown.plain(heading)}**", *[""] * blank])
+            rows += self._entries(of_block, markdown.plain, "{}", "**{}**", "<sup>{}</sup>")
         head = list(map(markdown.plain, [*self.row_names, *self.titles]))
         table = markdown.table(head, rows, named=len(self.row_names))
         return f"**{markdown.plain(self.caption)}**\n\n{table}\n\n{markdown.plain(self.note)}\n"
 
     def to_latex(self) -> str:
         """Return the table as LaTeX floats for the packages booktabs and adjustbox."""
-        n_rows = sum(len(block.rows) for block in self.blocks)
-        parts = [(block,) for block in self.blocks] if n_rows > _LONGEST_FLOAT else [self.blocks]
+        parts = [self.blocks]
+        if sum(map(len, self.blocks.values())) > _LONGEST_FLOAT:
+            parts = [{heading: rows} for heading, rows in self.blocks.items()]
         return "% \\usepackage{booktabs,adjustbox}\n" + "\n".join(map(self._latex_float, parts))
 
-    def _latex_float(self, blocks: Sequence[Block]) -> str:
+    def _latex_float(self, blocks: Mapping[str, Sequence[Row]]) -> str:
         """Return a float with some blocks. The only block of several has its heading in the caption."""
         alone = len(blocks) < len(self.blocks)
-        caption = f"{self.caption}: {blocks[0].heading}" if alone else self.caption
-        named = len(self.row_names)
-        heads, rules, at = [""] * named, [], named
+        at = len(self.row_names)
+        heads, rules = [""] * at, ""
         for group, columns in groupby(group for group, _ in self.columns):
             width = len(list(columns))
             heads.append(rf"\multicolumn{{{width}}}{{c}}{{{_latex(group)}}}")
-            rules += [rf"\cmidrule(lr){{{at + 1}-{at + width}}}"] if group else []
+            rules += rf"\cmidrule(lr){{{at + 1}-{at + width}}}" if group else ""
             at += width
-        lines = [
-            r"\begin{table}[htbp]",
-            r"\centering",
-            rf"\caption{{{_latex(caption)}}}",
-            r"\begin{adjustbox}{max width=\linewidth}",
-            rf"\begin{{tabular}}{{{'l' * named}{'r' * len(self.columns)}}}",
-            r"\toprule",
-            _latex_row(heads),
-            "".join(rules),
-            _latex_row(map(_latex, [*self.row_names, *(heading for _, heading in self.columns)])),
+        rows = [_latex_row(heads), *filter(None, [rules])]
+        rows.append(_latex_row(map(_latex, [*self.row_names, *(heading for _, heading in self.columns)])))
+        for heading, of_block in blocks.items():
+            rows.append(r"\midrule")
+            if heading and not alone:
+                rows.append(_latex_row([rf"\multicolumn{{{at}}}{{l}}{{\textit{{{_latex(heading)}}}}}"]))
+            entries = self._entries(of_block, _latex, "${}$", r"$\mathbf{{{}}}$", r"\textsuperscript{{{}}}")
+            rows += map(_latex_row, entries)
+        return _FLOAT % {
+            "caption": _latex(": ".join([self.caption, *blocks]) if alone else self.caption),
+            "alignment": "l" * len(self.row_names) + "r" * len(self.columns),
+            "rows": "\n".join(rows),
+            "note": _latex(self.note),
+        }
+
+    def _entries(self, rows: Iterable[Row], escape: Callable[[str], str], *markup: str) -> list[list[str]]:
+        names = slice(len(self.block_names), None)
+        return [
+            [*map(escape, row.names[names]), *(cell.shown(escape, *markup) for cell in row.cells)]
+            for row in rows
         ]
-        for block in blocks:
-            lines.append(r"\midrule")
-            if block.heading and not alone:
-                lines.append(
-                    _latex_row([rf"\multicolumn{{{at}}}{{l}}{{\textit{{{_latex(block.heading)}}}}}"])
-                )
-            lines += (
-                _latex_row([*map(_latex, row.names), *map(_latex_cell, row.cells)]) for row in block.rows
-            )
-        lines += [
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{adjustbox}",
-            r"\par\smallskip",
-            rf"\begin{{minipage}}{{\linewidth}}\footnotesize {_latex(self.note)}\end{{minipage}}",
-            r"\end{table}",
-        ]
-        return "\n".join(filter(None, lines)) + "\n"
 
     def _repr_html_(self) -> str:
-        frame = self.to_frame()
-        return str(frame.to_html(index=False, float_format="{:.3f}".format, na_rep=""))
+        return str(self.to_frame().to_html(index=False, float_format="{:.3f}".format, na_rep=""))
 
 
 def write_tables(folder: Path, tables: Iterable[Table], notes: str) -> Iterator[Path]:
@@ -152,74 +156,33 @@ def write_tables(folder: Path, tables: Iterable[Table], notes: str) -> Iterator[
         yield write_atomically(folder / f"{table.name}.tex", table.to_latex())
 
 
-def _markdown_cell(cell: Cell) -> str:
-    above = f"<sup>{markdown.plain(cell.mark)}</sup>" if cell.mark else ""
-    if cell.text is not None:
-        return markdown.plain(cell.text) + above
-    mean = f"**{number(cell.mean)}**" if cell.best else number(cell.mean)
-    return mean + ("" if math.isnan(cell.half_width) else f" ± {number(cell.half_width)}") + above
+_MATHEMATICAL = {
+    **{"↓": "downarrow", "β": "beta", "±": "pm", "×": "times", "≤": "leq"},
+    **{"≥": "geq", "→": "to", "·": "cdot"},
+}
+_NAMED = {
+    **{"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "…": "ldots"},
+    **{"†": "dag", "‡": "ddag", "¶": "P"},
+}
+_LATEX = {
+    **{character: f"\\{character}" for character in "{}$&#_%"},
+    # At the start of a row, LaTeX would read a bracket or a star as an argument.
+    **{character: f"{{{character}}}" for character in "[]*"},
+    **{character: f"${character}$" for character in "<>|"},
+    **{character: rf"$\{name}$" for character, name in _MATHEMATICAL.items()},
+    **{character: rf"\{name}{{}}" for character, name in _NAMED.items()},
+    **{'"': "''", "−": "$-$", "–": "--", "—": "---", "\u00a0": "~", "\u202f": r"\,"},
+}
 
 
 def _latex_row(entries: Iterable[str]) -> str:
     return " & ".join(entries) + r" \\"
 
 
-def _latex_cell(cell: Cell) -> str:
-    above = rf"\textsuperscript{{{_latex(cell.mark)}}}" if cell.mark else ""
-    if cell.text is not None:
-        return _latex(cell.text) + above
-    if math.isnan(cell.mean):
-        return "--" + above
-    mean = rf"\mathbf{{{number(cell.mean)}}}" if cell.best else number(cell.mean)
-    half_width = "" if math.isnan(cell.half_width) else rf" \pm {number(cell.half_width)}"
-    return f"${mean}{half_width}${above}"
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "[": "{[}",  # at the start of a row, LaTeX would read a bracket or a star as an argument
-    "]": "{]}",
-    "*": "{*}",
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
-    '"': "''",
-    "†": r"\dag{}",
-    "‡": r"\ddag{}",
-    "¶": r"\P{}",
-    "↓": r"$\downarrow$",
-    "β": r"$\beta$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "→": r"$\to$",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-    "·": r"$\cdot$",
-    "\u00a0": "~",
-    "\u202f": r"\,",
-}
-
-
 def _latex(text: str) -> str:
     """Return a text on one line: line breaks would end a caption or a row."""
-    return "".join(map(_latex_character, " ".join(text.splitlines())))
-
-
-def _latex_character(character: str) -> str:
-    if character in _LATEX or ord(character) < 0x180:
-        return _LATEX.get(character, character)
     # Beyond Latin Extended-A, pdfLaTeX stops at characters without a definition: name them instead.
-    return f"[U+{ord(character):04X}]"
+    return "".join(
+        _LATEX.get(character, character if ord(character) < 0x180 else f"[U+{ord(character):04X}]")
+        for character in " ".join(text.splitlines())
+    )

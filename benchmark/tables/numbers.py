@@ -91,23 +91,13 @@ class Numbers:
         return cls(run.manifest, run.scenarios, run.summary, run.results, run.standing, baselines)
 
     @classmethod
-    def of_statistics(cls, statistics: RunStatistics) -> Self:
+    def of_statistics(cls, own: RunStatistics) -> Self:
         """Return the numbers of a run's statistics."""
-        whole = statistics.everything
+        whole = own.everything
         shares = whole[whole["metric"].isin(ACCEPTANCE)].groupby([*_KEY], sort=False)["value"]
         accepted = shares.agg(["mean", "count"]).rename(columns={"count": "n"}).reset_index()
-        means = joined(
-            [statistics.intervals, accepted.assign(ci_high=math.nan)], statistics.intervals.columns
-        )
-        return cls(
-            statistics.run,
-            statistics.scenarios,
-            means,
-            whole,
-            statistics.standing,
-            statistics.baselines,
-            statistics.compared,
-        )
+        means = joined([own.intervals, accepted.assign(ci_high=math.nan)], own.intervals.columns)
+        return cls(own.run, own.scenarios, means, whole, own.standing, own.baselines, own.compared)
 
     @cached_property
     def metrics(self) -> list[str]:
@@ -126,29 +116,28 @@ class Numbers:
 
     @cached_property
     def _means(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        return _by_key(self.means, ["mean", "ci_high", "n"])
+        return _by_key(self.means, _KEY, "mean", "ci_high", "n")
 
     @cached_property
     def _changes(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
-        columns = ["difference", "difference_low", "difference_high", "better", "worse"]
-        return {} if self.compared is None else _by_key(self.compared, columns)
+        columns = ("difference", "difference_low", "difference_high", "better", "worse")
+        return {} if self.compared is None else _by_key(self.compared, _KEY, *columns)
 
     @cached_property
-    def _signs(self) -> dict[tuple[object, ...], str]:
-        keys = self.standing[[*WHERE]].itertuples(index=False, name=None)
-        return dict(zip(keys, standing_signs(self.standing), strict=True))
+    def _signs(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        return _by_key(self.standing.assign(sign=standing_signs(self.standing)), WHERE, "sign")
 
     @cached_property
-    def _distances(self) -> dict[tuple[object, ...], float]:
-        """The mean distance of each value to the ideal of its metric."""
+    def _distances(self) -> dict[tuple[object, ...], tuple[Any, ...]]:
+        """The mean distance of each value to the ideal of its metric, unless no plugin declares it."""
         known = list_metrics()
         goals = {name.partition("[")[0] for name in self.metrics} & known.keys()
         measured = self.results["metric"].str.partition("[")[0].isin(goals)
-        if not measured.any():  # metrics of a plugin that is not loaded
+        if not measured.any():
             return {}
         cells = to_cells(self.results[measured])
         distances = row_means(cells.distances({name: known[name] for name in goals}))
-        return dict(zip(cells.keys[[*_KEY]].itertuples(index=False, name=None), distances, strict=True))
+        return _by_key(cells.keys.assign(distance=distances), _KEY, "distance")
 
     def value(self, where: Where, metric: str) -> Cell:
         """Return the mean of a technique with its interval and signs; empty if it was not tried there."""
@@ -182,12 +171,12 @@ class Numbers:
 
     def sign(self, where: Where) -> str:
         """Return the sign of a useless technique, or ""."""
-        return self._signs.get(where, "")
+        return str(*self._signs.get(where, ()))
 
     def nearest(self, cells: Sequence[Where], metric: str) -> set[Where]:
         """Return those that are nearest to the ideal, to three decimals, among the useful."""
         useful = [where for where in cells if not {*self.sign(where)} & {DEGENERATE, BELOW_CONSTANT}]
-        gaps = {where: round(self._distances.get((*where, metric), math.nan), 3) for where in useful}
+        gaps = {where: round(self._distances.get((*where, metric), (math.nan,))[0], 3) for where in useful}
         least = min((gap for gap in gaps.values() if math.isfinite(gap)), default=math.nan)
         return {where for where, gap in gaps.items() if gap == least}
 
@@ -236,7 +225,9 @@ class Numbers:
         yield f"Experiment {run.name} ({run.title}), seed {run.experiment.seed}; {versions}."
 
 
-def _by_key(frame: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[object, ...], tuple[Any, ...]]:
-    """Return some columns of each row by its cell and metric, as plain numbers."""
-    rows = frame[[*_KEY, *columns]].itertuples(index=False, name=None)
-    return {row[: len(_KEY)]: row[len(_KEY) :] for row in rows}
+def _by_key(
+    frame: pd.DataFrame, key: Sequence[str], *columns: str
+) -> dict[tuple[object, ...], tuple[Any, ...]]:
+    """Return some columns of each row by its key, as plain numbers."""
+    rows = frame[[*key, *columns]].itertuples(index=False, name=None)
+    return {row[: len(key)]: row[len(key) :] for row in rows}

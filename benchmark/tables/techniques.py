@@ -1,18 +1,29 @@
-"""One table of all techniques, whatever their learner: values, and changes from each learner's baseline."""
+"""One table of all techniques, and the paper's tables, from the numbers of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from benchmark.columns import GOAL_METRICS
 from benchmark.errors import UnknownNameError
-from benchmark.runs.report_frames import Scenario, by_rows
+from benchmark.runs.report_frames import by_rows
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
-from benchmark.tables.layout import Block, Cell, Row, Table
+from benchmark.tables.layout import Cell, Row, Table
 from benchmark.tables.numbers import ACCEPTED, CONSTANT, Numbers, Where
 
 _MOST_DEFAULT = 4
+
+_PREPROCESSING = ("massaging", "reweighing", "uniform_sampling", "preferential_sampling")
+_SHAPES = {"baseline": (), "preprocessing": _PREPROCESSING, "repair": ("repair",)}
+"""The paper's Tables 2 to 4, and 5 to 7: a name, and the methods in order; without methods, the baselines."""
+
+_PAIRS = ((DISCRIMINATION, ACCURACY, ACCEPTED), ("overestimation", "underestimation"))
+"""Metrics of the paper's Tables 2 to 4, with the shares accepted, and of its Tables 5 to 7."""
+
+_CHANGE = "Change: from the baseline with the same learner, on the same samples, ± half of its 95 % interval."
+_NOTES = "Baselines, signs, data and versions: notes.txt."
 
 
 def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: Sequence[str] = ()) -> Table:
@@ -34,62 +45,44 @@ def techniques_table(numbers: Numbers, columns: Sequence[str] = (), techniques: 
     names = list(techniques) or names
     changes = numbers.compared is not None
     # A metric, and whether its change is shown.
-    parts = [
-        (metric, change)
-        for metric in columns
-        for change in ((False, True) if changes and metric != ACCEPTED else (False,))
-    ]
+    parts = [part for part in product(columns, (False, True)[: 1 + changes]) if part != (ACCEPTED, True)]
     several = len({scenario.classifier for scenario in numbers.scenarios}) > 1
-
-    def row(where: Where, scenario: Scenario, best: Mapping[str, set[Where]]) -> Row:
-        cells = (
-            numbers.change(where, metric)
-            if change
-            else replace(numbers.value(where, metric), best=where in best[metric])
-            for metric, change in parts
-        )
-        return Row((run.titles[where[-1]], *([scenario.classifier] if several else [])), tuple(cells))
-
-    def block(heading: str, level: float, scenarios: Sequence[Scenario]) -> Block:
-        cells: dict[Where, Scenario] = {
-            (*s.key, level, name): s for s in scenarios for name in names if (*s.key, name) in numbers.tried
-        }
-        best = {metric: numbers.nearest(list(cells), metric) for metric in columns}
-        rows = [row(where, scenario, best) for where, scenario in cells.items()]
-        if {ACCURACY, DISCRIMINATION} & {*columns} and scenarios[0].best_constant:
-            constant = (
-                Cell(text="") if change else numbers.constant(scenarios[0], metric)
-                for metric, change in parts
-            )
-            rows.append(Row((CONSTANT, *([""] if several else [])), tuple(constant)))
-        return Block(f"{heading}, {run.level_text(level)}", (heading, f"{level:g}"), tuple(rows))
-
-    blocks = [
-        block(heading, level, scenarios)
-        for heading, _, scenarios in by_rows(numbers.scenarios)
-        for level in scenarios[0].telling_levels(run.levels)
-    ]
-    words = (
-        "Change: from the baseline with the same learner, on the same samples, ± half of its 95 % interval."
-    )
+    blocks: dict[str, list[Row]] = {}
+    for heading, _, scenarios in by_rows(numbers.scenarios):
+        for level in scenarios[0].telling_levels(run.levels):
+            tried: list[Where] = [
+                (*s.key, level, name)
+                for s, name in product(scenarios, names)
+                if (*s.key, name) in numbers.tried
+            ]
+            best = {metric: numbers.nearest(tried, metric) for metric in columns}
+            block = (heading, f"{level:g}")
+            rows = []
+            for where in tried:
+                cells = [
+                    numbers.change(where, metric)
+                    if change
+                    else replace(numbers.value(where, metric), best=where in best[metric])
+                    for metric, change in parts
+                ]
+                rows.append(Row((*block, run.titles[where[-1]], *[where[2]] * several), tuple(cells)))
+            if {ACCURACY, DISCRIMINATION} & {*columns} and scenarios[0].best_constant:
+                cells = [Cell(text="") if c else numbers.constant(scenarios[0], m) for m, c in parts]
+                rows.append(Row((*block, CONSTANT, *[""] * several), tuple(cells)))
+            blocks[f"{heading}, {run.level_text(level)}"] = rows
     return Table(
         name="techniques",
         caption=f"All techniques{numbers.extent}",
         block_names=("Dataset", run.level_sign),
-        row_names=("Technique", *(["Learner"] if several else [])),
+        row_names=("Technique", "Learner")[: 1 + several],
         columns=tuple(
             (numbers.title(metric), "change" if change else "value")
             if changes and metric != ACCEPTED
             else ("", numbers.title(metric))
             for metric, change in parts
         ),
-        blocks=tuple(blocks),
-        note=" ".join(
-            [
-                *(numbers.spread, *([words] if changes else []), "Bold: nearest to the ideal."),
-                "Baselines, signs, data and versions: notes.txt.",
-            ]
-        ),
+        blocks=blocks,
+        note=" ".join([numbers.spread, *[_CHANGE] * changes, "Bold: nearest to the ideal.", _NOTES]),
     )
 
 
@@ -102,3 +95,55 @@ def default_columns(numbers: Numbers) -> list[str]:
     headline = [m.name for m in numbers.run.shown.metrics if m.name in numbers.metrics] or numbers.metrics
     chosen = goals if DISCRIMINATION in headline and len(goals) > 1 else headline[:_MOST_DEFAULT]
     return [*chosen, *(name for name in numbers.columns if name == ACCEPTED)]
+
+
+def paper_tables(numbers: Numbers) -> Iterator[Table]:
+    """Yield the paper's Tables 2 to 7, as far as a run that repeats the paper has techniques and metrics.
+
+    Rows are levels of bias. Columns are the datasets' baselines, or techniques, with a block for each
+    dataset. Where accuracy is shown, the best constant answer is a row.
+    """
+    run, scenarios = numbers.run, numbers.scenarios
+    if run.experiment.published is None:
+        return
+    for number, (pair, (name, methods)) in enumerate(product(_PAIRS, _SHAPES.items()), start=2):
+        metrics = [metric for metric in pair if metric in numbers.columns]
+        # The columns of each block: the heading of a group, and whose numbers it has.
+        if methods:
+            entries = [t for method in methods for t in run.techniques if t.technique == method]
+            shown = [t for t in entries if any((*s.key, t.name) in numbers.tried for s in scenarios)]
+            groups = {
+                s.heading: [(t.title, s, t.name) for t in shown]
+                for s in scenarios
+                if any((*s.key, t.name) in numbers.tried for t in shown)
+            }
+        else:
+            groups = {
+                "": [(s.heading, s, s.baseline) for s in scenarios if (*s.key, s.baseline) in numbers.tried]
+            }
+        blocks: dict[str, list[Row]] = {}
+        for heading, columns in groups.items():
+            parts, block = list(product(columns, metrics)), [heading] if heading else []
+            rows = [
+                Row(
+                    (*block, f"{level:.2f}"),
+                    tuple(numbers.value((*s.key, level, own), metric) for (_, s, own), metric in parts),
+                )
+                for level in run.levels
+            ]
+            if ACCURACY in metrics:
+                constant = (numbers.constant(s, metric) for (_, s, _), metric in parts)
+                rows.append(Row((*block, CONSTANT), tuple(constant)))
+            if parts:
+                blocks[heading] = rows
+        if blocks:
+            titles = [numbers.title(metric) for metric in metrics]
+            yield Table(
+                name=f"table{number}_{name}",
+                caption=f"{', '.join(titles)}, as in the paper's Table {number}{numbers.extent}",
+                block_names=("Dataset",) if methods else (),
+                row_names=(run.level_sign,),
+                columns=tuple(product([title for title, *_ in next(iter(groups.values()))], titles)),
+                blocks=blocks,
+                note=f"{numbers.spread} {_NOTES}",
+            )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from benchmark.tables.layout import Table
+from benchmark.tables.layout import Row, Table
 from benchmark.tables.numbers import Numbers
-from benchmark.tables.paper import paper_tables
-from benchmark.tables.techniques import techniques_table
+from benchmark.tables.techniques import paper_tables, techniques_table
 from tests.helpers.made_up_runs import (
     Run,
 )
@@ -16,6 +16,10 @@ from tests.helpers.made_up_runs import (
 def tables_of(run: Run) -> dict[str, Table]:
     numbers = Numbers.of_run(run.frames)
     return {table.name: table for table in (techniques_table(numbers), *paper_tables(numbers))}
+
+
+def rows_of(table: Table, block: int) -> Sequence[Row]:
+    return [*table.blocks.values()][block]
 
 
 def check_latex(text: str) -> None:

@@ -88,7 +88,8 @@ def test_scenarios_are_named_with_their_test(
 
 
 def test_what_is_written_names_the_test(statistics: RunStatistics, tmp_path: Path) -> None:
-    headings = [block.names[0] for block in techniques_table(Numbers.of_statistics(statistics)).blocks]
+    blocks = techniques_table(Numbers.of_statistics(statistics)).blocks
+    headings = [rows[0].names[0] for rows in blocks.values()]
     for test in TESTS:
         assert sum(heading.endswith(f", {TEST_TITLES[test]}") for heading in headings) == 4 * len(BETAS)
     write_statistics(tmp_path, statistics, figures=False)

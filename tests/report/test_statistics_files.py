@@ -32,7 +32,7 @@ from benchmark.tables.techniques import techniques_table
 from benchmark.text.spreadsheet import csv_text
 from benchmark.wording import render, vocabulary
 from tests.helpers.facts import report_text
-from tests.helpers.latex import check_latex
+from tests.helpers.latex import check_latex, rows_of
 from tests.helpers.made_up_runs import changed, made_up_facts
 from tests.helpers.statistics_folder import BETAS, TITLES, write_folder
 
@@ -75,7 +75,7 @@ def table_of(statistics: RunStatistics, *columns: str) -> Table:
 
 
 def marks(table: Table, block: int, column: int) -> dict[str, str]:
-    return {row.names[0]: row.cells[column].mark for row in table.blocks[block].rows}
+    return {row.names[2]: row.cells[column].mark for row in rows_of(table, block)}
 
 
 def only(frame: pd.DataFrame, **names: object) -> pd.Series:
@@ -323,7 +323,8 @@ def test_changes_stand_beside_values_with_interval_and_sign(statistics: RunStati
         *(("Disc.", "value"), ("Disc.", "change"), ("Acc.", "value"), ("Acc.", "change")),
         ("", "Accepted"),
     )
-    assert [block.names for block in table.blocks[:3]] == [("one", "0"), ("one", "0.5"), ("one", "1")]
+    assert [*table.blocks][:3] == ["one, β = 0", "one, β = 0.5", "one, β = 1"]
+    assert rows_of(table, 1)[0].names[:2] == ("one", "0.5")
     assert {title: [marks(table, level, 1)[title] for level in range(3)] for title in marks(table, 0, 1)} == {
         "None": ["", "", ""],
         "Massaging": ["+", "+", ""],
@@ -331,9 +332,9 @@ def test_changes_stand_beside_values_with_interval_and_sign(statistics: RunStati
         "Repair 0.5": ["+", "+", "+"],
         "Best constant answer": ["", "", ""],
     }
-    best = {row.names[0]: row.cells[0].best for row in table.blocks[1].rows}
+    best = {row.names[2]: row.cells[0].best for row in rows_of(table, 1)}
     assert [name for name, is_best in best.items() if is_best] == ["Massaging"]
-    change = {row.names[0]: row.cells[1] for row in table.blocks[1].rows}["Massaging"]
+    change = {row.names[2]: row.cells[1] for row in rows_of(table, 1)}["Massaging"]
     row = only(
         statistics.comparisons, dataset="one", technique="massaging", beta=0.5, metric="discrimination"
     )
@@ -342,9 +343,9 @@ def test_changes_stand_beside_values_with_interval_and_sign(statistics: RunStati
     assert ends == pytest.approx((row["difference_low"], row["difference_high"]))
     number = f"{change.mean:.3f} ± {change.half_width:.3f}"
     assert f"{number}<sup>+</sup>" in table.to_markdown()
-    assert f"${number.replace('±', chr(92) + 'pm')}$" + r"\textsuperscript{+}" in table.to_latex()
-    assert re.fullmatch(r"50 % / \d+ % / \d+ %", table.blocks[2].rows[0].cells[-1].text or "")
-    assert table.blocks[0].rows[-1].cells[-1].text == "0 % / 0 % / 0 %"
+    assert rf"${change.mean:.3f}$ $\pm$ {change.half_width:.3f}\textsuperscript{{+}}" in table.to_latex()
+    assert re.fullmatch(r"50 % / \d+ % / \d+ %", rows_of(table, 2)[0].cells[-1].text or "")
+    assert rows_of(table, 0)[-1].cells[-1].text == "0 % / 0 % / 0 %"
 
 
 def test_the_table_of_a_run_in_python_is_that_of_the_report(folder: Path, table: Table) -> None:

@@ -40,14 +40,14 @@ def table(statistics: RunStatistics) -> Table:
 
 
 def rows_of(table: Table, *names: str) -> dict[tuple[str, ...], Row]:
-    (block,) = (block for block in table.blocks if block.names == names)
-    return {row.names: row for row in block.rows}
+    rows = [row for rows in table.blocks.values() for row in rows]
+    return {row.names[2:]: row for row in rows if row.names[:2] == names}
 
 
 def test_all_learners_of_a_dataset_stand_in_one_block(statistics: RunStatistics, table: Table) -> None:
     assert [rows.heading for rows in by_rows(statistics.scenarios)] == ["one", "two"]
     assert table.row_names == ("Technique", "Learner")
-    assert [block.names for block in table.blocks] == [
+    assert [rows[0].names[:2] for rows in table.blocks.values()] == [
         (d, beta) for d in ("one", "two") for beta in ("0", "0.5", "1")
     ]
     assert list(rows_of(table, "one", "0.5")) == [
