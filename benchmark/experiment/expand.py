@@ -196,7 +196,8 @@ def narrow(
     A dataset may be the path of a card, which gets the default bias. Techniques that the file does not list
     are added with default parameters: registered ones, and other libraries' by name. So are classifiers, by
     name or by the path of their class. Unless ``techniques`` are chosen, those of the loaded ``plugins`` are
-    added to the experiment's. Techniques ``without`` are left out.
+    added to the experiment's. Beside a chosen technique with a learner of its own, doing nothing is added.
+    Techniques ``without`` are left out.
 
     An UnknownNameError says that a dataset or a technique to leave out is not in the experiment, or a
     technique unknown. An ExperimentError says that a level or number is out of range, that doses do not fit,
@@ -217,6 +218,7 @@ def narrow(
             if entry.name not in listed and ":" not in entry.technique and entry.technique not in registered:
                 with naming_plugins():
                     raise UnknownNameError("technique", entry.technique, {*listed, *registered})
+        named = [*_missing_baseline(named, experiment), *named]
         names = [entry.name for entry in named]
         kept = tuple(t for t in experiment.techniques if t.name in names)
     added = {entry.name: entry for entry in named if entry.name not in listed}
@@ -278,6 +280,17 @@ def _named_techniques(name: str) -> list[TechniqueEntry]:
         raise ExperimentError(f"The name of the technique {name!r} is wrong: {rules}") from None
     except ValueError as error:
         raise ExperimentError(f"The technique {name!r} {error}") from None
+
+
+def _missing_baseline(named: Sequence[TechniqueEntry], experiment: Experiment) -> list[TechniqueEntry]:
+    """Return the entry of doing nothing, if a named technique has a learner of its own and it is not named."""
+    listed = {entry.name: entry for entry in experiment.techniques}
+    chosen = [listed.get(entry.name, entry) for entry in named]
+    with_own = any(entry.unconstrained is not None for entry in chosen) and not experiment.mixed_learners
+    if not with_own or any(entry.technique == UNTREATED for entry in chosen):
+        return []
+    untreated = (entry for entry in experiment.techniques if entry.technique == UNTREATED and not entry.refit)
+    return [next(untreated, TechniqueEntry(technique=UNTREATED))]
 
 
 def lite(experiment: Experiment) -> Experiment:

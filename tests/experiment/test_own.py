@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from benchmark.conformance import example_table
 from benchmark.errors import ExperimentError, ReportError, TechniqueError
 from benchmark.experiment.evaluate import _no_classifier
-from benchmark.experiment.expand import expand
+from benchmark.experiment.expand import expand, narrow
 from benchmark.experiment.plan import Experiment, plan_blocks
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
@@ -140,6 +140,27 @@ def test_another_baseline_holds_with_the_learners_that_it_trains(baseline: Any) 
         expand(experiment(**fields, techniques=[baseline, "massaging", "zafar_2015"]))
     mixed = experiment(**fields, techniques=[baseline, "massaging", "zafar_2015"], mixed_learners=True)
     assert expand(mixed).experiment == mixed
+
+
+@pytest.mark.parametrize(
+    ("chosen", "run"),
+    [
+        (["prejudice_remover"], {REMOVER: ["none", "prejudice_remover"]}),
+        (["accurate", "prejudice_remover"], {ZAFAR: ["none", "accurate"], REMOVER: TRAINED[REMOVER]}),
+        (["reweighing", "zafar_2015"], {ZAFAR: ["none", "zafar_2015"]}),
+        (["zafar_2017"], {"zafar_2017_learner": ["none", "zafar_2017"]}),
+    ],
+)
+def test_chosen_techniques_with_learners_of_their_own_get_a_baseline(
+    chosen: list[str], run: dict[str, list[str]]
+) -> None:
+    made = experiment()
+    narrowed = narrow(made, techniques=chosen)
+    others = ["none", *(name for name in chosen if name == "reweighing")]
+    assert trained(expand(narrowed).experiment) == {"naive_bayes": others, "decision_tree": others, **run}
+    assert narrowed == narrow(made, techniques=["none", *chosen])
+    with pytest.raises(ExperimentError, match="is not run with the learner"):
+        expand(narrow(made, techniques=chosen, without=["none"]))
 
 
 def test_the_name_of_a_learner_is_free() -> None:
