@@ -283,7 +283,7 @@ def _named_techniques(name: str) -> list[TechniqueEntry]:
 
 
 def _missing_baseline(named: Sequence[TechniqueEntry], experiment: Experiment) -> list[TechniqueEntry]:
-    """Return the entry of doing nothing, if a named technique has a learner of its own and it is not named."""
+    """Return doing nothing, if it is not named beside a technique with a learner of its own."""
     listed = {entry.name: entry for entry in experiment.techniques}
     chosen = [listed.get(entry.name, entry) for entry in named]
     with_own = any(entry.unconstrained is not None for entry in chosen) and not experiment.mixed_learners

@@ -56,9 +56,13 @@ def as_parameters(text: str) -> str:
 
 
 def level_text(name: LevelName, *levels: float) -> str:
-    """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"dose 0.05"``."""
-    listed = ", ".join(f"{level:g}" for level in levels)
-    return f"{LEVEL_SIGNS[name]} = {listed}" if name == "beta" else f"{LEVEL_SIGNS[name]} {listed}"
+    """Return levels of bias as written in a sentence or heading: ``"β = 0.4"``, ``"doses 0.05 and 0.1"``."""
+    listed = [f"{level:g}" for level in levels]
+    if name == "beta":
+        return f"β = {', '.join(listed)}"
+    if len(levels) == 1:
+        return f"dose {listed[0]}"
+    return f"doses {', '.join(listed[:-1])} and {listed[-1]}"
 
 
 def repetitions(n: int) -> str:

@@ -56,6 +56,4 @@ def ranked_over(run: Manifest) -> str:
     levels = run.pooled_levels
     if len(levels) < 2:
         return f"datasets at {run.level_text(*levels)}" if levels else "datasets"
-    if run.level_name == "beta":
-        return "datasets and all β"
-    return f"datasets and doses {', '.join(f'{dose:g}' for dose in levels[:-1])} and {levels[-1]:g}"
+    return f"datasets and {'all β' if run.level_name == 'beta' else run.level_text(*levels)}"

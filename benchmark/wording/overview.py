@@ -52,11 +52,25 @@ class Case:
 
     @property
     def lower(self) -> Level | None:
-        """The next lower level of bias where there is a technique to take, if there is none at this one."""
-        if self.best is not None:
-            return None
-        below = (level for level in self.answers.levels if level.level < self.level.level)
-        return max((x for x in below if best_of(x, "least")), key=lambda x: x.level, default=None)
+        """The next lower level of bias where there is a technique to take, other than at this one."""
+        here = self.best.technique if self.best else None
+        found = ((level, best_of(level, "least")) for level in self._below)
+        others = (level for level, best in found if best and best.technique != here)
+        return max(others, key=lambda level: level.level, default=None)
+
+    @property
+    def not_at(self) -> list[float]:
+        """The lower levels of bias at which the technique to take is not shown to help."""
+        return [
+            level.level
+            for level in self._below
+            for row in level.techniques
+            if self.best and row.technique == self.best.technique and row.verdict in ("not_shown", "harms")
+        ]
+
+    @property
+    def _below(self) -> list[Level]:
+        return [x for x in self.answers.levels if x.level < self.level.level and not x.reason]
 
     @property
     def common_reason(self) -> Reason | None:
@@ -271,9 +285,10 @@ def best_of(level: Level, choice: str) -> Standing | None:
 
 
 def _place(row: Row) -> tuple[float, ...]:
-    """Return a key that sorts rows by verdicts, the best first, and then by what they leave."""
+    """Return a key that sorts rows: techniques to take first, then by verdicts and by what they leave."""
     places = [VERDICTS.index(cell.verdict) for cell in row.cells if cell and cell.verdict]
     distances = [cell.distance for cell in row.cells if cell and cell.distance is not None]
+    taken = sum("least" in cell.best for cell in row.cells if cell)
     helped = sum(place == 0 for place in places)
     left = sum(distances) / len(distances) if distances else float("inf")
-    return (-helped, min(places, default=len(VERDICTS)), left)
+    return (-taken, -helped, min(places, default=len(VERDICTS)), left)

@@ -56,14 +56,13 @@ def test_the_answer_of_a_small_run_word_for_word() -> None:
         "At β = 0.5, First one lowers discrimination from .30 to .05 (change -.25, 95 % interval -.26 to\n"
         "-.24) and costs .02 of accuracy.\n"
         "\n"
-        "                                          accepted:\n"
-        "                                           deprived\n"
-        "β = 0.5     discrimination      accuracy   / others  verdict\n"
+        "β = 0.5     discrimination      accuracy   accepted  verdict\n"
         "do nothing            .300          .800  35 / 45 %\n"
         "First one     .050 (-.250)  .800 (-.020)  35 / 45 %  ▲ helps\n"
         "Second one    .010 (-.290)  .800 (-.020)  35 / 45 %  ✗ one answer\n"
         "\n"
-        "In brackets: change from doing nothing. ✗ not usable, it breaks a limit.\n"
+        "In brackets: change from doing nothing. ✗ not usable, it breaks a limit. Discrimination: share of\n"
+        "the others accepted minus that of the deprived. Accepted: deprived / others.\n"
         "Mostly not shown: changes below .06 in discrimination (50 deprived rows, 10 repetitions)\n"
         "To use First one in Python: FairClassifier('one', sensitive='sex')\n"
         "Figures, all numbers, tests and lines of Python: out/report.html\n"
@@ -121,6 +120,21 @@ def test_where_none_is_shown_a_lower_level_with_one_is_named() -> None:
         "shown to help: discrimination .30 to .05."
     )
     assert "Data, β = 0.25" in text
+
+
+def test_lower_levels_without_the_technique_to_take_are_named() -> None:
+    (highest,) = answers(level=0.5).levels
+    lower = [
+        highest.model_copy(update={"level": level, "techniques": nothing_shown()}) for level in (0.0, 0.25)
+    ]
+    other = highest.techniques[0], standing("two", 0.2, verdict="helps", best=("least",))
+    between = highest.model_copy(update={"level": 0.3, "techniques": other})
+    levels = (*lower, between, highest)
+    several = Answers(goal="equalize", metric="discrimination", highest=0.5, levels=levels)
+    facts = small_facts()
+    scenario = facts.scenarios[0].model_copy(update={"answers": (several,)})
+    text = " ".join(printed(facts.model_copy(update={"scenarios": (scenario,)})).split())
+    assert "and costs .02 of accuracy. Not shown at β = 0, 0.25. At β = 0.3, Second one is shown" in text
 
 
 @pytest.mark.parametrize(
@@ -517,7 +531,7 @@ def test_what_to_do_where_nothing_is_shown(favorable: int, reason: str | None, w
     level = {"techniques": nothing_shown(), "reason": reason and Reason(code=reason)}
     text = first_look(with_level(**level), favorable)
     assert words in text
-    assert "Planted: labels turned." in text
+    assert "Planted: labels turned, at β = 0.5." in text
     assert ("Mostly not shown: changes below" in text) == (reason is None)
 
 
